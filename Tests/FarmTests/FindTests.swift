@@ -54,7 +54,7 @@ import Testing
         #expect(places(done) == ["audit"], "\(done)")
         #expect(
             done.contains { $0["outcome"] as? String == "delivered" && $0["job"] as? String == "now" })
-        #expect(done.contains { $0["outcome"] as? String == "to be tried again" })
+        #expect(done.contains { $0["outcome"] as? String == "retried" })
         let bytes = try farm.redis.client().run("MEMORY", "USAGE", "{pushfarm:demo}:audit").integer ?? 0
         #expect((1...100_000).contains(bytes))
 

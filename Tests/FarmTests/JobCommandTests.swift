@@ -322,7 +322,7 @@ import Testing
         #expect(due.status == 0 && due.output.contains(#""pushes":300"#), "\(due)")
         #expect(try await farm.finished("first").delivered == 300)
         let account = try #require(try await farm.account("second"))
-        #expect(account.waiting == 200 && account.addsUp)
+        #expect(account.delayed == 200 && account.addsUp)
         #expect(try farm.gateway.ledger().lines.count == 300)
         #expect(try await farm.run("promote", "first").output.contains("no delayed pushes"))
         #expect(try await farm.run("cancel", "second").status == 0)

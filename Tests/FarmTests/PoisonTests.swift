@@ -88,7 +88,7 @@ import Testing
         #expect(parked.output.contains(#""paused_reason":"poison""#))
         try await eventually("all of it is parked") {
             let account = try await farm.account("bad")
-            return account?.inFlight == 0 && account?.waiting == 0
+            return account?.inFlight == 0 && account?.delayed == 0
         }
         #expect(try await farm.status().hosts.count == 1)
         #expect(try await farm.run("debug", "fsck").status == 0)

@@ -85,7 +85,7 @@ import Testing
         let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
         for id in ["back", "due"] {
             try farm.push([Job(id: id, tokens: Tokens.make(30, seed: 8), fields: later)])
-            try await eventually("\(id) waits") { try await farm.account(id)?.waiting == 30 }
+            try await eventually("\(id) waits") { try await farm.account(id)?.delayed == 30 }
             #expect(try await farm.run("pause", "--job", id).status == 0)
             #expect(try await farm.run("resume", "--job", id).status == 0)
         }

@@ -14,7 +14,7 @@ import Testing
         ])
         #expect(try await farm.finished("soon").delivered == 50)
         let waiting = try #require(try await farm.account("far"))
-        #expect(waiting.waiting == 20 && waiting.addsUp)
+        #expect(waiting.delayed == 20 && waiting.addsUp)
         let app = try #require(try await farm.status().apps.first)
         #expect(app.delayed > 0 && app.ready == 0)
         let running = try await farm.run("jobs", "--running", "--over", "100ms")

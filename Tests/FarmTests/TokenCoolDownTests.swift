@@ -21,7 +21,7 @@ import Testing
             try farm.push([job])
             try await eventually("the other one is through") {
                 guard let account = try await farm.account(job.id) else { return false }
-                return account.delivered == 1 && account.waiting == 1
+                return account.delivered == 1 && account.delayed == 1
             }
         }
         #expect(try farm.gateway.ledger().requests[device] == 1)
@@ -46,7 +46,7 @@ import Testing
         try farm.push([Job(id: "th", tokens: [throttled] + others)])
         let open = try await eventually("only the throttled one is open") {
             let account = try await farm.account("th")
-            return account?.delivered == 200 && account?.waiting == 1 ? account : nil
+            return account?.delivered == 200 && account?.delayed == 1 ? account : nil
         }
         #expect(open.state == "open" && open.failed == 0 && open.addsUp)
         try farm.gateway.tell("token \(throttled) forget")

@@ -34,11 +34,28 @@ enum CommandWords {
         guard let first = words.first, !first.isEmpty, !first.hasPrefix("-") else { return nil }
         let names = names(below: Pushfarm.self)
         if first == "dead", words.dropFirst().first == "retry" { return "dead retry is now replay" }
-        guard !names.contains(first) else { return first == "push" ? headerComplaint(words) : nil }
+        guard !names.contains(first) else {
+            return first == "push"
+                ? headerComplaint(words) : subcommandComplaint(first, words.dropFirst().first)
+        }
         if let new = newName(of: first, words.dropFirst().first) { return new }
         let nearest = NearestWord.find(first, among: names)
         return "there is no command \(first.prefix(40)); "
             + (nearest.map { "did you mean \($0)?" } ?? "pushfarm help all lists them")
+    }
+
+    /// What to say about a second word that is no command below the first; nil when the first has none below it.
+    private static func subcommandComplaint(_ name: String, _ second: String?) -> String? {
+        guard let second, !second.isEmpty, !second.hasPrefix("-"),
+            let command = Pushfarm.configuration.subcommands.first(where: {
+                $0._commandName == name || $0.configuration.aliases.contains(name)
+            }), !command.configuration.subcommands.isEmpty
+        else { return nil }
+        let names = names(below: command)
+        guard !names.contains(second) else { return nil }
+        let nearest = NearestWord.find(second, among: names)
+        return "there is no command \(name) \(second.prefix(40)); "
+            + (nearest.map { "did you mean \(name) \($0)?" } ?? "pushfarm help \(name) lists them")
     }
 
     /// How a command of releases before 1.0 is called now; nil when there was none of that name.

@@ -41,7 +41,7 @@ import StoreProtocol
     }
 
     /// - Parameter isEnded: says when the run was called off or lost one of its processes.
-    func run(until isEnded: @Loop () -> Bool) async throws(CommandFailure) -> DemoAccount {
+    func run(until isEnded: @Loop () -> Bool) async throws(CommandFailure) -> DemoSummary {
         let start = ContinuousClock.now
         var lastProgress = start
         var before = 0
@@ -98,7 +98,7 @@ import StoreProtocol
         if kill(victim, SIGKILL) == 0 { victims.insert(victim) }
     }
 
-    private func account(_ time: Duration) async throws(CommandFailure) -> DemoAccount {
+    private func account(_ time: Duration) async throws(CommandFailure) -> DemoSummary {
         let answer: String
         do {
             answer = try await SimulatorControl.send("counters", socket: control)
@@ -108,12 +108,12 @@ import StoreProtocol
         guard let gateway = GatewayCount(json: answer) else {
             throw .failed("the simulator's counters cannot be read: \(answer)")
         }
-        var account = DemoAccount(load: load, gateway: gateway)
+        var account = DemoSummary(load: load, gateway: gateway)
         account.time = time
         account.workersKilled = victims.count
         account.workersToKill = kills
         for job in 0..<load.jobs {
-            if let books = try await client.account(load.id(of: job), app) { account.add(books) }
+            if let books = try await client.jobRecord(load.id(of: job), app) { account.add(books) }
         }
         return account
     }

@@ -32,7 +32,7 @@ struct DemoService: Sendable {
             end.give()
         }
         end.onImpatience = { farm.kill() }
-        var account: DemoAccount?
+        var account: DemoSummary?
         do throws(CommandFailure) {
             try StateFolder.write("{}\n", to: folder + "/pushfarm.yaml")
             console.say("starting a private Redis, a simulated gateway, a coordinator and \(workers) workers")
@@ -51,7 +51,7 @@ struct DemoService: Sendable {
 
     @Loop private func deliver(
         _ farm: LocalFarm, _ configuration: FarmConfiguration, _ end: EndSignal
-    ) async throws(CommandFailure) -> DemoAccount? {
+    ) async throws(CommandFailure) -> DemoSummary? {
         let client = try await FarmClient.connect(configuration, within: .seconds(60))
         defer { client.close() }
         let isReady = try await FarmReadiness(client: client).wait(within: .seconds(30)) { end.isGiven }
@@ -68,7 +68,7 @@ struct DemoService: Sendable {
         return try await run.run { end.isGiven }
     }
 
-    private func conclude(_ account: DemoAccount?, _ failure: CommandFailure?) throws(CommandFailure) {
+    private func conclude(_ account: DemoSummary?, _ failure: CommandFailure?) throws(CommandFailure) {
         if let account { console.show(account.json, account.text(console.style)) }
         guard failure == nil, let account, account.faults.isEmpty else {
             let hint = "\nlogs and data are kept in \(folder)"

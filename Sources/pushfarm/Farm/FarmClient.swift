@@ -129,7 +129,7 @@ import Transport
     }
 
     /// The record of a job; nil if there is none.
-    func account(_ id: String, _ app: String) async throws(CommandFailure) -> Account? {
+    func jobRecord(_ id: String, _ app: String) async throws(CommandFailure) -> Account? {
         Account(id: id, app: app, fields: try await call(ReadAccount(job: id), app))
     }
 

@@ -18,7 +18,7 @@ extension JobSearch.Outcome {
     func text(_ job: String, _ console: Console) -> String {
         var text = ""
         if let account {
-            text += AccountReport(accounts: [account], console: console, delays: [app: delays]).text(account)
+            text += JobReport(accounts: [account], console: console, delays: [app: delays]).text(account)
         }
         if let place { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(place.rawValue)\n" }
         if isPaused { text += Paint.red.on("paused", if: console.colours) + "\n" }

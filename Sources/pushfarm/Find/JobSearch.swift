@@ -33,7 +33,7 @@ import StoreProtocol
 
     func run() async throws(CommandFailure) -> Outcome {
         var outcome = Outcome(app: app)
-        outcome.account = try await client.account(job, app)
+        outcome.account = try await client.jobRecord(job, app)
         if let account = outcome.account {
             outcome.delays = try await client.delays(of: account)
         } else {

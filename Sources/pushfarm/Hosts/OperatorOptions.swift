@@ -1,4 +1,7 @@
 import ArgumentParser
+import ControlChannel
+import EventLoop
+import PushModel
 
 /// The options of commands to coordinators.
 struct OperatorOptions: ParsableArguments {
@@ -42,4 +45,45 @@ struct OperatorTarget: ExpressibleByArgument, Sendable {
 
     /// The first arguments of the command to the coordinator.
     var words: [String] { worker.map { ["\($0)"] } ?? [] }
+}
+
+extension CommonOptions {
+    /// Tells coordinators something, waits for their answers, and shows them.
+    /// - Parameter host: nil: all that live.
+    func operate(
+        _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, _ options: OperatorOptions,
+        patience: Duration = .seconds(60), oneByOne: Bool = false
+    ) throws {
+        let configuration = try load()
+        let console = Console(json: json)
+        try Loop.run { @Loop in
+            var operators = OperatorClient(configuration: configuration, options: options, console: console)
+            operators.patience = patience
+            try await operators.carryOut(verb, arguments, on: host, oneByOne: oneByOne)
+        }
+    }
+}
+
+/// What an operator writes on a command line, as it goes into Redis and into reports.
+enum OperatorText {
+    /// A reason: one line; "" when there is none.
+    static func line(_ text: String?) throws(CommandFailure) -> String {
+        guard let text else { return "" }
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }), text.utf8.count <= 500
+        else { throw .usage("--reason is one line of at most 500 bytes") }
+        return text
+    }
+
+    /// A device token.
+    static func token(_ text: String) throws(CommandFailure) -> [UInt8] {
+        do { return try DeviceToken.bytes(of: text) } catch { throw .usage("\(text): \(error)") }
+    }
+}
+
+/// The operator, as pauses record him: `user@host`, one word.
+@Loop enum OperatorName {
+    static var current: String {
+        let allowed = OperatorClient.issuer.unicodeScalars.filter { $0.value > 0x20 && $0.value != 0x7F }
+        return allowed.isEmpty ? "unknown" : String(String.UnicodeScalarView(allowed.prefix(128)))
+    }
 }

@@ -76,7 +76,7 @@ struct CancelCommand: ParsableCommand {
                 let moment = expireAt.map { ["--expire-at", "\($0 / 1000)"] } ?? []
                 try await OperatorClient.record(["cancel", job, "--app", app] + moment, client)
             }
-            outcome.account = try await client.account(job, app)
+            outcome.account = try await client.jobRecord(job, app)
             guard wait, !dryRun, outcome.account?.state != .finished else { return outcome }
             let watch = CancelWait(client: client, console: console)
             outcome.account = try await watch.wait(job, app, atMost: patience)
@@ -106,7 +106,7 @@ struct CancelCommand: ParsableCommand {
     @Loop private static func preview(
         _ job: String, _ app: String, _ client: FarmClient
     ) async throws(CommandFailure) -> Outcome {
-        let account = try await client.account(job, app)
+        let account = try await client.jobRecord(job, app)
         let isCalledBack = try await client.marks(.cancels, app).contains { $0.text == job }
         let subject: Hold.Subject = account.map { $0.state == .open ? .open : .finished } ?? .expected
         return Outcome(app: app, changed: subject != .finished && !isCalledBack, subject: subject)
@@ -163,7 +163,7 @@ struct CancelCommand: ParsableCommand {
         defer { progress?.finish() }
         var pause = Duration.milliseconds(10)
         while true {
-            let account = try await client.account(job, app)
+            let account = try await client.jobRecord(job, app)
             if account?.state == .finished { return account }
             if account == nil, try await client.refusal(of: job, app) != nil { return nil }
             if let account {

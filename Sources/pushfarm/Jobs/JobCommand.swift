@@ -32,7 +32,7 @@ struct JobCommand: ParsableCommand {
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let apps = if let app { [app] } else { try await client.apps() }
-            let found = try await client.accounts(ofJob: id, in: apps)
+            let found = try await client.jobRecords(ofJob: id, in: apps)
             guard let first = found.first else {
                 if let app, wait {
                     return (try await JobRecordPoller(client: client, console: console).wait([id], app), [:])
@@ -45,6 +45,35 @@ struct JobCommand: ParsableCommand {
             }
             return (try await JobRecordPoller(client: client, console: console).wait([id], first.app), [:])
         }
-        try AccountReport(accounts: accounts, console: console, delays: delays).show()
+        try JobReport(accounts: accounts, console: console, delays: delays).show()
+    }
+}
+
+/// Which job a command is about.
+struct JobChoice: ParsableArguments {
+    @Argument(help: "The job's id.")
+    var job: String
+
+    @Option(
+        help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"),
+        completion: .apps)
+    var app: String?
+}
+
+extension FarmClient {
+    /// The error for an unknown job: also the names of those that `pushfarm push` made of it, if it had more tokens than an
+    /// app takes at a time.
+    func noJob(_ id: String, in apps: [String]) async throws(CommandFailure) -> CommandFailure {
+        var last: Account?
+        var count = 0
+        while count < 10_000, let next = try await jobRecords(ofJob: "\(id).\(count + 1)", in: apps).first {
+            (last, count) = (next, count + 1)
+        }
+        let place = apps.isEmpty ? "this farm" : apps.joined(separator: ", ")
+        guard let last else { return .failed("there is no job \(id) in \(place)") }
+        let names = count == 1 ? last.id : "\(id).1 to \(last.id)"
+        return .failed(
+            "there is no job \(id) in \(place), but \(names): push made them of it, and each is a job of its own"
+        )
     }
 }

@@ -14,7 +14,7 @@ import StoreProtocol
         var pause = Duration.milliseconds(10)
         while true {
             for id in ids where accounts[id]?.state != .finished {
-                if let account = try await client.account(id, app) {
+                if let account = try await client.jobRecord(id, app) {
                     accounts[id] = account
                 } else if let reason = try await client.refusal(of: id, app) {
                     throw .failed("job \(id) was refused: \(reason)")

@@ -72,7 +72,7 @@ struct JobsCommand: ParsableCommand {
         while accounts.count < limit, start < RunningJobs.latest {
             let ids = try await client.call(LatestJobs(from: start, count: open ? 500 : limit), app)
             for id in ids where accounts.count < limit {
-                guard let account = try await client.account(id, app) else { continue }
+                guard let account = try await client.jobRecord(id, app) else { continue }
                 if !open || account.state == .open { accounts.append(account) }
             }
             guard open, !ids.isEmpty else { break }

@@ -25,7 +25,7 @@ struct PromoteCommand: ParsableCommand {
         let (configuration, job, app, dryRun) = (try common.load(), choice.job, choice.app, dryRun)
         let (name, pushes) = try configuration.withClient { client in
             let name = try await client.app(ofJob: job, app: app)
-            guard let account = try await client.account(job, name) else {
+            guard let account = try await client.jobRecord(job, name) else {
                 throw CommandFailure.failed("job \(job) is still in the inbox of \(name)")
             }
             if dryRun { return (name, account.waiting) }

@@ -83,7 +83,7 @@ struct RunningJobs: Sendable {
                 paused[app] = try await client.call(ReadGate(), app) != nil
                 quiet[app] = try await hasWork(app, in: still)
             }
-            guard let account = try await client.account(before.id, app), account.state == .open else {
+            guard let account = try await client.jobRecord(before.id, app), account.state == .open else {
                 continue
             }
             let time = (ContinuousClock.now - at) / .seconds(1)
@@ -128,7 +128,7 @@ struct RunningJobs: Sendable {
             let ids = try await client.call(LatestJobs(from: start, count: 500), app)
             if ids.isEmpty { break }
             for id in ids {
-                if let account = try await client.account(id, app), account.state == .open {
+                if let account = try await client.jobRecord(id, app), account.state == .open {
                     found.append(account)
                 }
             }

@@ -54,3 +54,13 @@ enum PlainText {
         scalar.value < 32 || (127..<160).contains(scalar.value)
     }
 }
+
+extension String {
+    func padding(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+
+    func leftPadded(to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - count)) + self
+    }
+}

@@ -55,7 +55,7 @@ import StoreProtocol
 
     private func preview(_ job: String, _ app: String) async throws(CommandFailure) -> Hold.Reply {
         let old = try await mark(of: job, app)
-        let state = try await client.account(job, app)?.state
+        let state = try await client.jobRecord(job, app)?.state
         var subject: Hold.Subject = state.map { $0 == .open ? .open : .finished } ?? .unknown
         if state == nil {
             let depths = try await client.call(ReadDepths(shards: 0), app)

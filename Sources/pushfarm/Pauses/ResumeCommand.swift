@@ -101,7 +101,7 @@ struct ResumeCommand: ParsableCommand {
             guard try await OperatorClient.living(client).contains(target.host) else { return false }
             let apps = try await client.apps()
             var choices = apps.contains(name) ? ["--app \(name)"] : []
-            for job in try await client.accounts(ofJob: name, in: apps) {
+            for job in try await client.jobRecords(ofJob: name, in: apps) {
                 choices.append("--job \(name) --app \(job.app)")
             }
             if !choices.isEmpty { throw CommandFailure.ambiguous(name, choices + ["--host \(name)"]) }

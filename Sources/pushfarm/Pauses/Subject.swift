@@ -20,7 +20,7 @@ enum Subject: Equatable, Sendable {
         if app == nil {
             if name == "all" { return .apps(apps) }
             if apps.contains(name) {
-                if let job = try await client.accounts(ofJob: name, in: apps).first {
+                if let job = try await client.jobRecords(ofJob: name, in: apps).first {
                     throw .ambiguous(name, ["--app \(name)", "--job \(name) --app \(job.app)"])
                 }
                 return .apps([name])
@@ -45,7 +45,7 @@ extension FarmClient {
             guard known.contains(app) else { throw .noApp(app, among: known) }
             return app
         }
-        let found = try await accounts(ofJob: id, in: known)
+        let found = try await jobRecords(ofJob: id, in: known)
         guard found.count < 2 else { throw .several(found) }
         if let only = found.first { return only.app }
         var waiting: [String] = []
@@ -64,7 +64,7 @@ extension FarmClient {
 
     /// - Throws: when the job is unknown and cannot be in an inbox.
     func mustKnow(job id: String, in apps: [String]) async throws(CommandFailure) {
-        guard try await accounts(ofJob: id, in: apps).isEmpty else { return }
+        guard try await jobRecords(ofJob: id, in: apps).isEmpty else { return }
         for name in apps {
             let depths = try await call(ReadDepths(shards: 0), name)
             if depths.inbox + depths.taken > 0 { return }
@@ -73,9 +73,9 @@ extension FarmClient {
     }
 
     /// The records of jobs of one id.
-    func accounts(ofJob id: String, in apps: [String]) async throws(CommandFailure) -> [Account] {
+    func jobRecords(ofJob id: String, in apps: [String]) async throws(CommandFailure) -> [Account] {
         var found: [Account] = []
-        for app in apps { if let account = try await account(id, app) { found.append(account) } }
+        for app in apps { if let record = try await jobRecord(id, app) { found.append(record) } }
         return found
     }
 

@@ -90,7 +90,7 @@ struct PushCommand: ParsableCommand {
             return (app, jobs, try await watch.wait(jobs.map(\.id), app))
         }
         if wait, !dryRun {
-            try AccountReport(accounts: accounts, console: console).show()
+            try JobReport(accounts: accounts, console: console).show()
         } else {
             show(jobs, of: app, console)
         }

@@ -52,7 +52,7 @@ import StoreProtocol
                 "it would be refused again: \(error.field), at \(error.position): \(error.reason); "
                     + "give a corrected job with --file")
         }
-        if let id = job.id, let account = try await client.account(id, app) {
+        if let id = job.id, let account = try await client.jobRecord(id, app) {
             guard account.state == .finished, account.createdAt < (now - 86_400) * 1000 else {
                 throw .failed(
                     "it would be refused: a job \(id) is open or younger than 24 hours. Give it another id with --file"

@@ -58,8 +58,8 @@ import StoreProtocol
         self.files = files
     }
 
-    var account: ScreeningAccount {
-        ScreeningAccount(
+    var account: ScreeningSummary {
+        ScreeningSummary(
             app: plan.app, survey: survey, tally: files.record.tally, duplicates: chunks.duplicates,
             paths: files.paths, time: .now - start)
     }
@@ -158,7 +158,7 @@ import StoreProtocol
     /// Whether an earlier process put the chunk in, as far as the farm knows of it.
     private func wasPut(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
         if !tracker.hasEnded(chunk.number) {
-            guard let account = try await client.account(tracker.id(of: chunk.number), plan.app) else {
+            guard let account = try await client.jobRecord(tracker.id(of: chunk.number), plan.app) else {
                 return false
             }
             // It is closed when the events until now are read.
@@ -232,7 +232,7 @@ import StoreProtocol
         guard .now >= looksAt, let oldest = tracker.open.first, !tracker.hasEnded(oldest) else { return }
         looksAt = .now + Self.accountPause
         pauseReason = try await client.call(ReadGate(), plan.app)?.reason
-        guard let account = try await client.account(tracker.id(of: oldest), plan.app),
+        guard let account = try await client.jobRecord(tracker.id(of: oldest), plan.app),
             account.state == .finished
         else { return }
         // It is closed when the events until now are read.

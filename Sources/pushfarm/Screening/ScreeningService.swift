@@ -1,5 +1,6 @@
 import EventLoop
 import FarmConfiguration
+import StoreProtocol
 
 /// `pushfarm screen`, from the connection to the account.
 struct ScreeningService: Sendable {

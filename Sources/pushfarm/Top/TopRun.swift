@@ -56,7 +56,7 @@ import StoreProtocol
     private func look() async {
         do throws(CommandFailure) {
             var look = try await Self.look(client, jobsOf: model.wantsJobs)
-            if let (app, id) = model.wantsJob, let job = try await client.account(id, app) {
+            if let (app, id) = model.wantsJob, let job = try await client.jobRecord(id, app) {
                 look.jobs = [job]
             }
             model.take(look)
@@ -85,7 +85,7 @@ import StoreProtocol
         var look = TopModel.Look(status: try await FarmStatus.read(from: client, countsJobs: false))
         for app in (apps ?? []).prefix(mostApps) {
             for id in try await client.call(LatestJobs(count: mostJobs), app) {
-                if let account = try await client.account(id, app) { look.jobs.append(account) }
+                if let account = try await client.jobRecord(id, app) { look.jobs.append(account) }
             }
         }
         return look

@@ -13,7 +13,7 @@ struct Account: Decodable, Equatable {
     var cancelled: Int
     var queued: Int
     var inFlight: Int
-    var waiting: Int
+    var delayed: Int
     var maybeDuplicated: Int
     var createdAt: Int64
     var finishedAt: Int64?
@@ -22,7 +22,7 @@ struct Account: Decodable, Equatable {
     private enum CodingKeys: String, CodingKey {
         case id, app, state, submitted, accepted, malformed, duplicates, delivered, failed, expired,
             cancelled,
-            queued, waiting, reasons
+            queued, delayed, reasons
         case inFlight = "in_flight"
         case maybeDuplicated = "maybe_duplicated"
         case createdAt = "created_at"
@@ -38,7 +38,7 @@ struct Account: Decodable, Equatable {
         (malformed, duplicates) = (number("malformed"), number("duplicates"))
         (delivered, failed) = (number("delivered"), number("failed"))
         (expired, cancelled) = (number("expired"), number("cancelled"))
-        (queued, inFlight, waiting) = (0, 0, 0)
+        (queued, inFlight, delayed) = (0, 0, 0)
         maybeDuplicated = number("maybe_duplicated")
         createdAt = Int64(number("created_at"))
         finishedAt = record["finished_at"].flatMap { Int64($0) }
@@ -50,8 +50,8 @@ struct Account: Decodable, Equatable {
     /// The accounting, which must hold at every instant.
     var addsUp: Bool {
         submitted == accepted + malformed + duplicates
-            && accepted == delivered + failed + expired + cancelled + queued + inFlight + waiting
+            && accepted == delivered + failed + expired + cancelled + queued + inFlight + delayed
             && failed == reasons.values.reduce(0, +)
-            && [queued, inFlight, waiting].allSatisfy { $0 >= 0 }
+            && [queued, inFlight, delayed].allSatisfy { $0 >= 0 }
     }
 }

@@ -60,8 +60,10 @@ struct AppReader {
         if let days = try reader.number(deadLetters.appending("days"), in: 1...366, unit: 86_400_000) {
             result.deadLetters.days = days
         }
-        try reader.read(deadLetters.appending("pushes"), in: 0...1_000_000_000, into: &result.deadLetters.pushes)
-        try reader.read(deadLetters.appending("megabytes"), in: 0...1 << 20, into: &result.deadLetters.megabytes)
+        try reader.read(
+            deadLetters.appending("pushes"), in: 0...1_000_000_000, into: &result.deadLetters.pushes)
+        try reader.read(
+            deadLetters.appending("megabytes"), in: 0...1 << 20, into: &result.deadLetters.megabytes)
         let audit = app.appending("audit")
         if let hours = try reader.number(audit.appending("hours"), in: 1...8784, unit: 3_600_000) {
             result.audit.hours = hours

@@ -1,0 +1,90 @@
+import ArgumentParser
+import PushModel
+
+/// A duration on the command line: seconds, whole or decimal, or with units: `90s`, `15m`, `1h30m`.
+struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
+    let milliseconds: Int64
+
+    init(seconds: Int64) { milliseconds = seconds * 1000 }
+
+    init(reading text: String) throws(OptionFault) {
+        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        do throws(TimeText.Fault) {
+            milliseconds = try TimeText.readDuration(isPlain ? text + "s" : text)
+        } catch {
+            throw OptionFault(
+                error.advice ?? "a duration is seconds, or has units, as 90s, 15m, 1h30m or 3d")
+        }
+    }
+
+    var duration: Duration { .milliseconds(milliseconds) }
+
+    /// Nil when it is not a whole number of seconds.
+    var wholeSeconds: Int64? { milliseconds % 1000 == 0 ? milliseconds / 1000 : nil }
+
+    var description: String { wholeSeconds.map { "\($0)s" } ?? "\(milliseconds)ms" }
+
+    /// - Parameter range: seconds.
+    func check(_ option: String, _ range: ClosedRange<Double>) throws {
+        guard range.contains(Double(milliseconds) / 1000) else {
+            func text(_ bound: Double) -> String {
+                Int64(exactly: bound).map(String.init) ?? "\(bound)"
+            }
+            throw ValidationError(
+                "\(option) is \(text(range.lowerBound)) to \(text(range.upperBound)) seconds.")
+        }
+    }
+}
+
+/// A moment on the command line: a duration from now (`90s`, `2h`, `3d`), Unix seconds, or `2026-05-01T10:00:00Z`.
+enum Moment: Equatable, Sendable, OptionValue {
+    /// Milliseconds before or after now, whichever the option means.
+    case span(Int64)
+    /// Unix milliseconds.
+    case at(Int64)
+
+    init(reading text: String) throws(OptionFault) {
+        let digits = text.first == "-" || text.first == "+" ? text.dropFirst() : text[...]
+        if !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            self = .at(try Self.seconds(text) * 1000)
+            return
+        }
+        do throws(TimeText.Fault) {
+            if text.dropFirst(4).first == "-" {
+                self = .at(try TimeText.readMoment(text))
+            } else {
+                self = .span(try TimeText.readDuration(text))
+            }
+        } catch {
+            throw OptionFault(
+                error.advice ?? "a time is 2h or 3d, Unix seconds, or like 2026-05-01T10:00:00Z")
+        }
+    }
+
+    private static func seconds(_ text: String) throws(OptionFault) -> Int64 {
+        guard text.first != "-" else { throw OptionFault("Unix seconds are not negative") }
+        guard let number = Int64(foreign: text), number / 1000 <= JobLimits.lastSecond else {
+            throw OptionFault("it is too large for Unix seconds")
+        }
+        guard number <= JobLimits.lastSecond else {
+            throw OptionFault("it looks like milliseconds; Unix seconds are wanted")
+        }
+        return number
+    }
+
+    /// Unix milliseconds; a duration counts back from now.
+    func past(now: Int64) -> Int64 {
+        switch self {
+        case .span(let milliseconds): max(0, now - milliseconds)
+        case .at(let milliseconds): milliseconds
+        }
+    }
+
+    /// Unix milliseconds; a duration counts from now on.
+    func future(now: Int64) -> Int64 {
+        switch self {
+        case .span(let milliseconds): now + milliseconds
+        case .at(let milliseconds): milliseconds
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import ControlChannel
+import EventLoop
+
+struct DumpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dump",
+        abstract: "Writes the state of processes to their log.",
+        discussion: """
+            Leases, windows and connections of the coordinator and its workers, or of one
+            worker: as the signal USR2 for a worker.
+
+            Example:
+              pushfarm debug dump alpha
+              pushfarm debug dump alpha/0
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(help: ArgumentHelp("The host, or HOST/N for one of its workers.", valueName: "host[/worker]"))
+    var target: OperatorTarget
+
+    func run() throws {
+        try common.operate(.dump, target.words, on: target.host, operation)
+    }
+}
+
+struct LogLevelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log-level",
+        abstract: "Changes the log level.",
+        discussion: """
+            For the coordinator, its workers and its intake, until they exit.
+
+            Example:
+              pushfarm debug log-level debug alpha
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(
+        help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
+    var level: String
+
+    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
+    var host: String
+
+    func run() throws {
+        try common.operate(.logLevel, [level], on: operation.hosts(host), operation)
+    }
+}
+
+struct KillCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kill",
+        abstract: "Kills a worker's process.",
+        discussion: """
+            For a worker that hangs or must stop at once. Another worker takes its place;
+            its pushes in flight may be sent twice, and the job records count them. The
+            kill makes no push suspect.
+
+            Example:
+              pushfarm debug kill alpha/0
+              pushfarm debug kill alpha/0 --abrt
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(help: ArgumentHelp("The worker.", valueName: "host[/worker]"))
+    var target: OperatorTarget
+
+    @Flag(help: "SIGABRT first: the system writes a core, if it is set up to.")
+    var abrt = false
+
+    func validate() throws {
+        if target.worker == nil { throw ValidationError("which worker? as in \(target.host)/0") }
+    }
+
+    func run() throws {
+        try common.operate(.kill, target.words + (abrt ? ["--abrt"] : []), on: target.host, operation)
+    }
+}
+
+struct PurgeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge",
+        abstract: "Stops workers whose coordinator is gone.",
+        discussion: """
+            Such a worker exits by itself within seconds, unless a signal or a debugger
+            has stopped it. Its batches are already back in the queues.
+
+            Example:
+              pushfarm debug purge alpha
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
+    var host: String
+
+    func run() throws {
+        try common.operate(.purge, on: operation.hosts(host), operation)
+    }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import EventLoop
+import StoreProtocol
+
+struct SuppressedConfirmCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "confirm",
+        abstract: "Confirms suppressions that wait.",
+        discussion: """
+            When more than suppression.hold_share percent of the last 1,000 answers are
+            bad tokens, the farm continues, and new bad tokens are not suppressed until
+            they are confirmed, or until fewer are bad. After a confirmation, what is
+            found until fewer are bad is suppressed at once.
+
+            Example:
+              pushfarm suppressed confirm --app demo --dry-run
+              pushfarm suppressed confirm --app demo
+            """)
+
+    @OptionGroup var options: UnconfirmedOptions
+
+    func run() throws { try options.perform(.confirm, done: "applied") }
+}
+
+struct SuppressedDiscardCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discard",
+        abstract: "Deletes suppressions that wait to be confirmed.",
+        discussion: """
+            These tokens were found bad while more than suppression.hold_share percent
+            of the last 1,000 answers were. Pushes to them go out as before; those that
+            are found from now on wait as before.
+
+            Example:
+              pushfarm suppressed discard --app demo --dry-run
+              pushfarm suppressed discard --app demo
+            """)
+
+    @OptionGroup var options: UnconfirmedOptions
+
+    func run() throws { try options.perform(.discard, done: "dropped") }
+}
+
+/// The options and the answer of the commands for suppressions that wait to be confirmed.
+struct UnconfirmedOptions: ParsableArguments {
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+
+    @Option(
+        help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
+        completion: .apps)
+    var app: String?
+
+    @Flag(help: "Says what would be done, and does nothing.")
+    var dryRun = false
+
+    /// - Parameter done: what happens to a suppression, such as `applied`: the name of the count in `--json`, too.
+    func perform(_ step: SettleUnconfirmed.Step, done: String) throws {
+        let configuration = try common.load()
+        let (app, isDry) = (try configuration.chosenApp(app), dryRun)
+        let count = try configuration.withClient { client in
+            return try await UnconfirmedRun(client: client, app: app).perform(step, isDry: isDry)
+        }
+        Console(json: common.json).show(
+            .object(["app": .string(app), done: .number(count), "dry_run": .bool(isDry)]),
+            "\(app): \(Figures.counted(count, "suppression", "suppressions")) "
+                + (isDry ? "would be \(done)\n" : "\(done)\n"))
+    }
+}
+
+/// Applies or drops the suppressions that the guard keeps, in portions.
+@Loop struct UnconfirmedRun {
+    let client: FarmClient
+    let app: String
+
+    /// - Parameter isDry: nothing is done.
+    /// - Returns: how many were, or would be, applied or dropped.
+    func perform(_ step: SettleUnconfirmed.Step, isDry: Bool) async throws(CommandFailure) -> Int {
+        try await client.mustHave(app: app)
+        var left = try await client.call(CountUnconfirmed(), app)
+        if isDry { return left }
+        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
+        let limit =
+            client.configuration.app(named: app)?.suppressionLimit(
+                shards: shards ?? client.configuration.shards) ?? Retention().suppressed
+        var done = 0
+        // What is found meanwhile waits for the next time.
+        repeat {
+            let reply = try await client.call(
+                SettleUnconfirmed(step, limit: limit, most: min(500, max(1, left))), app)
+            done += reply.done
+            left -= reply.done
+            if reply.done == 0 { break }
+        } while left > 0
+        return done
+    }
+}

@@ -1,0 +1,105 @@
+import Testing
+
+@testable import pushfarm
+
+struct CommandWordsTests {
+    @Test(arguments: [
+        (["scale", "-1", "a", "--timeout", "5"], ["scale", "--timeout", "5", "--", "-1", "a"]),
+        (["scale", "--timeout", "5", "--", "-1", "a"], ["scale", "--timeout", "5", "--", "-1", "a"]),
+        (["scale", "--dry-run", "-1"], ["scale", "--dry-run", "--", "-1"]),
+        (["scale", "4", "--timeout", "-5"], ["scale", "4", "--timeout", "-5"]),
+        (["rate", "demo", "-5/s", "--json"], ["rate", "demo", "--json", "--", "-5/s"]),
+        (
+            ["shards", "move", "-1", "alpha", "--app", "a"],
+            ["shards", "move", "--app", "a", "--", "-1", "alpha"]
+        ),
+        (["jobs", "--limit", "-1"], ["jobs", "--limit", "-1"]),
+        (["simulator", "control", "latency", "-1"], ["simulator", "control", "latency", "-1"]),
+        (["scale", "+1"], ["scale", "+1"]), (["events", "-f"], ["events", "-f"]), ([], []),
+    ])
+    func `a word with a minus sign is a number where no option takes it`(words: [String], arranged: [String])
+    {
+        #expect(CommandWords.arranged(words) == arranged)
+    }
+
+    @Test func `a command that is none is said to be none, with the nearest one`() {
+        #expect(CommandWords.complaint(["statu"]) == "there is no command statu; did you mean status?")
+        #expect(CommandWords.complaint(["shard"]) == "there is no command shard; did you mean shards?")
+        #expect(
+            CommandWords.complaint(["deliver"]) == "there is no command deliver; pushfarm help all lists them"
+        )
+        #expect(
+            CommandWords.complaint(["debug", "kil", "a/0"])
+                == "there is no command debug kil; did you mean debug kill?")
+        #expect(
+            CommandWords.complaint(["dead", "burry"])
+                == "there is no command dead burry; pushfarm help dead lists them")
+        for words in [
+            ["status"], ["shards"], ["shards", "--json"], ["debug"], ["bad", "list"], ["help"], ["--version"],
+            ["-h"], [],
+        ] {
+            #expect(CommandWords.complaint(words) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        (["gate", "close", "demo"], "gate is now admission"),
+        (["balance", "auto"], "balance is now scale auto"),
+        (["balance", "off"], "balance is now scale +0"),
+        (["quarantine", "list"], "quarantine is now paused"),
+        (["quarantine", "job", "a"], "quarantine is now pause"),
+        (["release", "a"], "release is now resume (of what the farm quarantined: resume --quarantined)"),
+        (["dead", "retry", "1-0"], "dead retry is now replay"), (["fsck"], "fsck is now debug fsck"),
+        (["log-level", "debug"], "log-level is now debug log-level"),
+    ])
+    func `a command's name of before 1.0 is answered with the new one`(words: [String], says: String) {
+        #expect(CommandWords.complaint(words) == says)
+    }
+
+    @Test func `of a header of APNs push says which option stands for it`() {
+        #expect(
+            CommandWords.complaint(["push", "--apns-priority", "10"])
+                == "push has no option --apns-priority; use --priority")
+        #expect(
+            CommandWords.complaint(["push", "--apns_expiration=0"])
+                == "push has no option --apns_expiration; use --expires-at or --ttl")
+        #expect(CommandWords.complaint(["push", "--priority", "10"]) == nil)
+        #expect(CommandWords.complaint(["push", "--alert", "apns-priority"]) == nil)
+        #expect(CommandWords.complaint(["find", "--apns-id", "x"]) == nil)
+    }
+
+    @Test func `the help says what a number or a time is by itself`() {
+        let help = JobsCommand.helpMessage()
+        #expect(help.contains("So many jobs at most. (default: 20)"))
+        #expect(help.contains("Between the two looks. (default: 1s)"))
+    }
+
+    @Test(arguments: [
+        (["jobs", "--limit", "-1"], "--limit is 1 to 10000"),
+        (["events", "--limit", "-1"], "--limit is 0 to 1000000"),
+        (["dead", "list", "--limit", "-1"], "--limit is at least 1"),
+        (["demo", "--kill", "-1"], "--kill is 0 to"),
+        (["find", "--job", "a", "--events", "-1"], "--events is"),
+        (["simulator", "--refusals", "-1"], "--refusals is"),
+        (["rate", "demo", "-5/s"], "A rate is as 500/s"),
+        (["pause", "--shard", "-1"], "A shard has a number from 0 on"),
+        (["simulator", "--port", "-1"], "'--port <port>': it is at least 0"),
+        (["simulator", "--port", "65536"], "'--port <port>': it is too large"),
+        (["jobs", "--limit", "1x"], "'--limit <n>': a whole number is wanted"),
+        (["jobs", "--limit", "--json"], "'--limit <n>': a whole number is wanted"),
+        (["shards", "move", "x", "alpha"], "'<shard>': a whole number is wanted"),
+        (
+            ["push", "--token", "aa", "--alert", "x", "--ttl", "-5"],
+            "'--ttl <duration>': a duration is not negative"
+        ),
+        (["ping", "--timeout", "5w"], "'--timeout <duration>': there is no unit w"),
+    ])
+    func `what is wrong with a number is said, and not that it is missing`(words: [String], says: String) {
+        let error = #expect(throws: (any Error).self) {
+            _ = try Pushfarm.parseAsRoot(CommandWords.arranged(words))
+        }
+        let message = error.map { Pushfarm.message(for: $0) } ?? ""
+        #expect(message.contains(says), "\(message)")
+        #expect(!message.contains("Missing value"), "\(message)")
+    }
+}

@@ -1,0 +1,70 @@
+import PushModel
+import StoreProtocol
+import Testing
+
+@testable import pushfarm
+
+struct DemoTests {
+    @Test(arguments: [(1, 0), (1, 1), (999, 10), (2500, 25), (3000, 3000)])
+    func `its jobs name each push once, and so many bad ones`(pushes: Int, bad: Int) throws {
+        let load = DemoLoad(pushes: pushes, bad: bad)
+        var tokens: Set<[UInt8]> = []
+        var badTokens = 0
+        for number in 0..<load.jobs {
+            let job = try JobParser.parse(
+                load.text(of: number), app: "demo", topic: "a.b", now: 1_800_000_000)
+            #expect(job.id == load.id(of: number))
+            #expect(job.duplicates == 0 && job.malformed.isEmpty)
+            for push in job.pushes {
+                let token = Array(job.tokenBytes[push.token])
+                #expect(token.count == 32)
+                if token.starts(with: [0xBA, 0xD0, 0x00, 0x00]) { badTokens += 1 }
+                tokens.insert(token)
+            }
+        }
+        #expect(tokens.count == pushes)
+        #expect(badTokens == bad)
+    }
+
+    private func account(delivered: Int, failed: Int, maybe: Int, gateway: String) throws -> DemoSummary {
+        var books = Account(id: "demo-1", app: "demo", state: .finished)
+        books.accepted = delivered + failed
+        books.delivered = delivered
+        books.failed = failed
+        books.maybeDuplicated = maybe
+        books.reasons = failed > 0 ? ["BadDeviceToken": failed] : [:]
+        var account = DemoSummary(
+            load: DemoLoad(pushes: 100, bad: 10), gateway: try #require(GatewayCount(json: gateway)))
+        account.time = .seconds(2)
+        account.add(books)
+        return account
+    }
+
+    @Test func `it adds up when books and gateway agree`() throws {
+        let gateway = #"{"accepted":90,"distinct_tokens":90,"repeated_ids":0,"other":1}"#
+        let account = try account(delivered: 90, failed: 10, maybe: 0, gateway: gateway)
+        #expect(account.faults == [])
+        #expect(account.rate == 50)
+        #expect(account.text(TextStyle()).hasSuffix("It adds up.\n"))
+    }
+
+    @Test(arguments: [
+        (90, 10, 0, #"{"accepted":89,"distinct_tokens":89,"repeated_ids":0}"#, "1 devices got nothing"),
+        (
+            90, 10, 0, #"{"accepted":91,"distinct_tokens":90,"repeated_ids":1}"#,
+            "1 duplicated, but only 0 are recorded"
+        ),
+        (
+            90, 10, 2, #"{"accepted":91,"distinct_tokens":90,"repeated_ids":0}"#,
+            "1 duplicated, but 0 with the same apns-id"
+        ),
+        (89, 11, 0, #"{"accepted":90,"distinct_tokens":90,"repeated_ids":0}"#, "89 delivered, 90 expected"),
+    ])
+    func `it says what does not add up`(
+        delivered: Int, failed: Int, maybe: Int, gateway: String, fault: String
+    ) throws {
+        let account = try account(delivered: delivered, failed: failed, maybe: maybe, gateway: gateway)
+        #expect(account.faults.contains(fault), "\(account.faults)")
+        #expect(!account.text(TextStyle()).contains("It adds up"))
+    }
+}
