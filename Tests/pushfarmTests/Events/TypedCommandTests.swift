@@ -1,4 +1,5 @@
 import ControlChannel
+import PushModel
 import StoreProtocol
 import Testing
 

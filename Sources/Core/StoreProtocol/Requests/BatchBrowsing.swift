@@ -158,7 +158,7 @@ package struct ReadListEnd: Request {
         case .taken: command.append(keys.taken)
         case .ready(let shard, let lane): command.append(keys.batchLists(shard)[lane == .high ? 0 : 1])
         case .inFlight(let shard): command.append(keys.batchLists(shard)[2])
-        case .paused: command.append(keys.parked)
+        case .paused: command.append(keys.paused)
         }
         command.append(-skipped - count)
         command.append(-skipped - 1)

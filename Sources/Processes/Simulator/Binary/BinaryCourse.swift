@@ -49,11 +49,11 @@ struct BinaryCourse {
 
     private(set) var end: End?
     private(set) var last = Place()
-    /// What decides whether a fault for a share of the connections comes to this one.
-    private let luck: (closing: Double, shutdown: Double)
+    /// Random numbers that decide whether faults for a share of the connections apply to this connection.
+    private let draws: (closing: Double, shutdown: Double)
 
     init(random: inout SeededRandom) {
-        luck = (random.fraction(), random.fraction())
+        draws = (random.fraction(), random.fraction())
     }
 
     /// A notification that came whole.
@@ -70,9 +70,9 @@ struct BinaryCourse {
         if let refusal = faults.refusal, random.happens(refusal.share) {
             return refuse(place, refusal.status, naming: identifier, faults, &random)
         }
-        if let shutdown = faults.shutdown, applies(shutdown, luck.shutdown) {
+        if let shutdown = faults.shutdown, applies(shutdown, draws.shutdown) {
             shutDown(faults: faults, random: &random)
-        } else if let closing = faults.closing, applies(closing, luck.closing) {
+        } else if let closing = faults.closing, applies(closing, draws.closing) {
             close(closing, random: &random)
         }
         return .accepted
@@ -116,13 +116,13 @@ struct BinaryCourse {
         return last
     }
 
-    private func applies(_ ending: BinaryFaults.Ending, _ luck: Double) -> Bool {
-        ending.every > 0 && last.number % ending.every == 0 && luck < ending.share
+    private func applies(_ ending: BinaryFaults.Ending, _ draw: Double) -> Bool {
+        ending.every > 0 && last.number % ending.every == 0 && draw < ending.share
     }
 
     /// Whether the connection ends before its first frame.
     func endsAtOnce(_ closing: BinaryFaults.Ending?) -> Bool {
-        closing.map { $0.every == 0 && luck.closing < $0.share } ?? false
+        closing.map { $0.every == 0 && draws.closing < $0.share } ?? false
     }
 
     private mutating func refuse(

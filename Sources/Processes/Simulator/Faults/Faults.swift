@@ -47,14 +47,14 @@ package struct Faults: Hashable, Sendable {
 
     package init() {}
 
-    /// What happens to one request instead of an answer.
-    enum Mishap: Hashable {
+    /// A fault of one stream, instead of an answer.
+    enum StreamFault: Hashable {
         case refused
         case reset(code: UInt32, processed: Bool)
         case silent(processed: Bool)
     }
 
-    func mishap(_ random: inout SeededRandom) -> Mishap? {
+    func streamFault(_ random: inout SeededRandom) -> StreamFault? {
         if random.happens(refused) { return .refused }
         if random.happens(reset.share) { return .reset(code: resetCode, processed: reset.processed) }
         if random.happens(silence.share) { return .silent(processed: silence.processed) }

@@ -118,11 +118,11 @@ import Transport
             return note(request, id, status: 0, reason: "GOAWAY")
         }
         newestHandled = max(newestHandled, request.stream)
-        if let mishap = gateway.faults.mishap(&gateway.random) {
-            suffer(mishap, request, id)
+        if let streamFault = gateway.faults.streamFault(&gateway.random) {
+            inject(streamFault, request, id)
         } else {
             switch verdict(of: request) {
-            case .silent: suffer(.silent(processed: false), request, id)
+            case .silent: inject(.silent(processed: false), request, id)
             case .reply(let reply): answer(reply, request, id)
             }
         }
@@ -155,8 +155,8 @@ import Transport
         }
     }
 
-    private func suffer(_ mishap: Faults.Mishap, _ request: ServerRequest, _ id: EchoedID) {
-        switch mishap {
+    private func inject(_ streamFault: Faults.StreamFault, _ request: ServerRequest, _ id: EchoedID) {
+        switch streamFault {
         case .refused:
             gateway.counters.refusedStreams += 1
             note(request, id, status: 0, reason: "REFUSED_STREAM")

@@ -32,7 +32,7 @@ import Transport
     private var ledger: LedgerHolder?
     private var payloads = PayloadInspector()
     private var listeners: HostListeners?
-    package private(set) var binary: BinarySide?
+    package private(set) var binary: BinaryServer?
     private(set) var feedback: FeedbackServer?
     var feedbackTable = FeedbackTable()
     private var control: ControlSocket?
@@ -85,7 +85,7 @@ import Transport
             [unowned self] stream, _ in accept(stream)
         }
         if let port = options.binaryPort {
-            binary = BinarySide(of: self)
+            binary = BinaryServer(of: self)
             try await binary?.listen(port: port, tls: try tls(binarySettings))
         }
         if let port = options.feedbackPort {

@@ -4,12 +4,12 @@ import EventLoop
 import Transport
 
 /// One sender's connection to the binary interface.
-@Loop final class BinaryPeer: TurnListener {
+@Loop final class SimulatedBinaryConnection: TurnListener {
     let number: Int64
     /// The address that it came to.
     let host: String
-    /// Strong, for speed: the side lets go of its connections when they end.
-    private let side: BinarySide
+    /// Strong, for speed: the server lets go of its connections when they end.
+    private let server: BinaryServer
     private let gateway: SimulatedGateway
     private let stream: ByteStream
     private let client: BinaryClient
@@ -34,16 +34,17 @@ import Transport
     private static let slowBuffer = 128 << 10
 
     init(
-        _ number: Int64, _ stream: ByteStream, _ client: BinaryClient, at host: String, of side: BinarySide
+        _ number: Int64, _ stream: ByteStream, _ client: BinaryClient, at host: String,
+        of server: BinaryServer
     ) {
         self.number = number
         self.host = host
         self.stream = stream
         self.client = client
-        self.side = side
-        gateway = side.gateway
+        self.server = server
+        gateway = server.gateway
         topic = Array((client.topic ?? "").utf8)
-        course = BinaryCourse(random: &side.gateway.random)
+        course = BinaryCourse(random: &server.gateway.random)
         stream.onBytes = { [unowned self] in received($0) }
         stream.onEnd = { [unowned self] _ in ended() }
     }
@@ -105,7 +106,7 @@ import Transport
         _ push: BinaryNotification, _ command: BinaryCommand, _ faults: BinaryFaults,
         _ table: borrowing TokenTable
     ) {
-        let verdict = side.judge.judge(push, as: command, hasTopic: client.hasTopic, table: table)
+        let verdict = server.judge.judge(push, as: command, hasTopic: client.hasTopic, table: table)
         let outcome = course.take(
             identifier: push.identifier, of: command, verdict, faults: faults, random: &gateway.random)
         if outcome == .accepted {
@@ -113,7 +114,7 @@ import Transport
                 gateway.feedbackTable.add(
                     push.token, time: UInt32(clamping: since / 1000), topic: client.topic)
             }
-            side.counters.accepted(push.token)
+            server.counters.accepted(push.token)
         }
         note(
             outcome, command: command.rawValue, identifier: command.isIdentified ? push.identifier : nil, push
@@ -124,9 +125,9 @@ import Transport
         _ outcome: BinaryCourse.Outcome, command: UInt8, identifier: UInt32?,
         _ push: BinaryNotification? = nil
     ) {
-        side.counters.count(outcome)
+        server.counters.count(outcome)
         let warning = outcome == .accepted ? push.flatMap { gateway.warning(about: $0.payload) } : nil
-        if warning != nil { side.counters.warnings += 1 }
+        if warning != nil { server.counters.warnings += 1 }
         gateway.withLedger { ledger in
             topic.withUnsafeBytes { topic in
                 ledger.note(
@@ -171,10 +172,10 @@ import Transport
 
     private func concludeIfDue() {
         guard phase == .open, let end = course.end else { return }
-        if end.cause == .shutdown { side.counters.shutdowns += 1 }
-        if end.cause == .none { side.counters.causelessCloses += 1 }
-        if end.isReplyLost { side.counters.lostReplies += 1 }
-        if end.isReplyCut { side.counters.cutReplies += 1 }
+        if end.cause == .shutdown { server.counters.shutdowns += 1 }
+        if end.cause == .none { server.counters.causelessCloses += 1 }
+        if end.isReplyLost { server.counters.lostReplies += 1 }
+        if end.isReplyCut { server.counters.cutReplies += 1 }
         phase = .answering
         clock = Timer { [unowned self] in timePassed() }
         wait(end.cause == .none ? 0 : end.replyDelay)
@@ -212,7 +213,7 @@ import Transport
         let part = reply.bytes[replied..<(end.pause == nil ? end.replyLength : replied + 1)]
         part.withUnsafeBytes { stream.write($0) }
         replied += part.count
-        if replied == BinaryReply.length { side.counters.replies += 1 }
+        if replied == BinaryReply.length { server.counters.replies += 1 }
     }
 
     func loopTurnEnded() {
@@ -229,11 +230,11 @@ import Transport
     private func ended() {
         guard phase != .gone else { return }
         phase = .gone
-        if !rest.isEmpty, !isLost { side.counters.halfFrames += 1 }
+        if !rest.isEmpty, !isLost { server.counters.halfFrames += 1 }
         clock?.stop()
         pace?.stop()
         gateway.flushLedger()
-        side.ended(self)
+        server.ended(self)
     }
 
     /// With the gateway.

@@ -4,12 +4,12 @@ import OpenSSL
 import Transport
 
 /// The gateway's binary interface: commands 0, 1 and 2.
-@Loop package final class BinarySide {
+@Loop package final class BinaryServer {
     unowned let gateway: SimulatedGateway
     let judge: BinaryJudge
     package internal(set) var counters: BinaryCounters
     private var listeners: HostListeners?
-    private var peers: [Int64: BinaryPeer] = [:]
+    private var connections: [Int64: SimulatedBinaryConnection] = [:]
     private var perSecond = 0
     private var framesBefore = 0
 
@@ -36,8 +36,8 @@ import Transport
 
     func close() {
         listeners?.close()
-        for peer in peers.values { peer.abandon() }
-        peers.removeAll()
+        for connection in connections.values { connection.abandon() }
+        connections.removeAll()
     }
 
     private func accept(_ stream: ByteStream, _ host: String) {
@@ -46,27 +46,31 @@ import Transport
             counters.closedAtOnce += 1
             return stream.close()
         }
-        let peer = BinaryPeer(gateway.takeNumber(), stream, client, at: host, of: self)
-        peers[peer.number] = peer
-        counters.mostConnections = max(counters.mostConnections, peers.count)
-        peer.begin()
+        let connection = SimulatedBinaryConnection(gateway.takeNumber(), stream, client, at: host, of: self)
+        connections[connection.number] = connection
+        counters.mostConnections = max(counters.mostConnections, connections.count)
+        connection.begin()
     }
 
-    func ended(_ peer: BinaryPeer) { peers[peer.number] = nil }
+    func ended(_ connection: SimulatedBinaryConnection) { connections[connection.number] = nil }
 
     // MARK: Commands
 
     func closeNow(isReset: Bool, at host: String?) {
-        for peer in peers.values where host == nil || peer.host == host { peer.closeNow(isReset: isReset) }
+        for connection in connections.values where host == nil || connection.host == host {
+            connection.closeNow(isReset: isReset)
+        }
     }
 
     func shutDownNow(at host: String?) {
-        for peer in peers.values where host == nil || peer.host == host { peer.shutDownNow() }
+        for connection in connections.values where host == nil || connection.host == host {
+            connection.shutDownNow()
+        }
     }
 
     /// Applies a changed reading speed.
     func faultsChanged() {
-        for peer in peers.values { peer.paceChanged() }
+        for connection in connections.values { connection.paceChanged() }
     }
 
     // MARK: Counters
@@ -78,7 +82,7 @@ import Transport
 
     var countersJSON: String {
         counters.json(
-            openConnections: peers.count, failedHandshakes: listeners?.failedHandshakes ?? 0,
+            openConnections: connections.count, failedHandshakes: listeners?.failedHandshakes ?? 0,
             brokenHandshakes: listeners?.brokenHandshakes ?? 0, delayed: listeners?.delayed ?? (0, 0),
             perSecond: perSecond)
     }
