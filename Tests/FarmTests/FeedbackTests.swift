@@ -40,14 +40,14 @@ import Testing
         let doctor = try await farm.run("doctor", "--json")
         #expect(doctor.status == 0 && doctor.output.contains("1 invalid tokens read"), "\(doctor)")
         #expect(try farm.events("token.invalid").contains { $0["token"] == token })
-        #expect(try Self.delayed(farm) == 0)
+        #expect(try Self.waiting(farm) == 0)
         // Without a coordinator it is not read and keeps its tuples.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         try farm.gateway.tell("feedback add \(token) 1700000001")
         let second = try await farm.run("doctor", "--json")
         #expect(second.status == 0 && second.output.contains("no coordinator has read it"), "\(second)")
-        #expect(try Self.delayed(farm) == 1)
+        #expect(try Self.waiting(farm) == 1)
     }
 
     @Test func `doctor warns of a binary gateway without a feedback service`() async throws {
@@ -133,7 +133,7 @@ import Testing
         try farm.gateway.tell("feedback fill 100000")
         let read = try await farm.run("debug", "feedback", "all", "--json")
         #expect(read.status == 0 && read.output.contains(#""tokens":100000"#), "\(read)")
-        #expect(try Self.delayed(farm) == 0)
+        #expect(try Self.waiting(farm) == 0)
         let file = farm.folder.path + "/dead.txt"
         #expect(try await farm.run("suppressed", "export", "--file", file).status == 0)
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
@@ -203,7 +203,7 @@ import Testing
         #expect(read.output.contains("within a tuple"))
         try farm.gateway.tell("calm")
         // The interrupted tuple is lost in transit.
-        try await eventually("the rest is read") { try Self.delayed(farm) == 0 }
+        try await eventually("the rest is read") { try Self.waiting(farm) == 0 }
         try await eventually("the rest is kept") { try farm.events("token.invalid").count == 999 }
     }
 

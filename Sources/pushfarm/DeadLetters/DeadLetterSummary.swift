@@ -100,7 +100,7 @@ struct DeadLetterSummary: Sendable {
     func letterTable(_ style: TextStyle) -> String {
         guard !letters.isEmpty else { return "no dead letters\n" }
         var table = Table([
-            "ID": .left, "APP": .left, "AGE": .right, "PUSHES": .right, "JOB": .left, "REASON": .left,
+            "ID": .right, "APP": .left, "AGE": .right, "PUSHES": .right, "JOB": .left, "REASON": .left,
         ])
         for line in letters {
             table.add(

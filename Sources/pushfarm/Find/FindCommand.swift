@@ -98,7 +98,7 @@ struct FindCommand: ParsableCommand {
 
     static func text(_ found: [PushFinding], _ style: TextStyle) -> String {
         guard !found.isEmpty else { return nothing }
-        var table = Table(["WHEN": .left, "APP": .left, "PLACE": .left, "JOB": .left, "DETAILS": .left])
+        var table = Table(["WHEN": .right, "APP": .left, "PLACE": .left, "JOB": .left, "DETAILS": .left])
         for finding in found.sorted(by: { $0.at ?? .max < $1.at ?? .max }) { finding.add(to: &table) }
         return table.text(style)
     }

@@ -1,4 +1,5 @@
-/// Rows in columns. Numbers are aligned right, text left.
+/// Rows in columns. Numbers are aligned right, text left. Ids and times are aligned right too, because a column on the right is
+/// never cut.
 struct Table {
     enum Alignment {
         case left, right

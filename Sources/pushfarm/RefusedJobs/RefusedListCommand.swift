@@ -44,7 +44,7 @@ struct RefusedListCommand: ParsableCommand {
     ) -> String {
         guard !found.isEmpty else { return "no refused jobs\n" }
         var table = Table([
-            "ID": .left, "APP": .left, "AGE": .right, "JOB": .left, "FIELD": .left, "REASON": .left,
+            "ID": .right, "APP": .left, "AGE": .right, "JOB": .left, "FIELD": .left, "REASON": .left,
         ])
         for (app, job) in found {
             table.add(

@@ -52,7 +52,7 @@ struct StatusText {
                 .init(String(worker.restarts), worker.restarts > 0 ? .yellow : nil))
         }
         let up = host.since > 0 && host.state != "gone" ? "  up \(age(since: host.since))" : ""
-        let staff = host.isAuto ? "  \(host.workers.count) of at most \(host.capacity) workers (auto)" : ""
+        let staff = host.isAuto ? "  \(host.workers.count) of \(host.capacity) workers (auto)" : ""
         return "\(name)  \(state)  coordinator \(host.pid)\(up)\(staff)\n" + (host.intake.map(text) ?? "")
             + (table.isEmpty ? "no workers\n" : table.text(style)) + slowed(host)
     }

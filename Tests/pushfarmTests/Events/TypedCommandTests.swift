@@ -1,6 +1,4 @@
-import ControlChannel
 import PushModel
-import StoreProtocol
 import Testing
 
 @testable import pushfarm
