@@ -294,7 +294,8 @@ package final class HeldLeases {
     @discardableResult
     package func emptied(_ shards: some Sequence<Int>) -> Bool {
         var hasSome = false
-        for shard in shards where handOver.isLeaving(shard) || faults.has(.givesBackServed) {
+        if faults.has(.givesBackServed) { _ = handOver.begin(Array(shards), isAll: true, at: .now) }
+        for shard in shards where handOver.isLeaving(shard) {
             guard let token = tokens[shard] else { continue }
             forget(.shard(shard))
             givenBack[.shard(shard)] = token
