@@ -19,7 +19,7 @@ package enum Verdict: Hashable, Sendable {
     case credentialsWrong(reason: String)
     /// Another provider token on another connection may be accepted.
     case credentialsStale(reason: String)
-    /// Provider tokens were renewed too often: go on with the older one, later.
+    /// Provider tokens were renewed too often: use the older one, later.
     case authenticationSlow(reason: String)
     /// Too much was sent to this one token: again, later.
     case throttled(reason: String)

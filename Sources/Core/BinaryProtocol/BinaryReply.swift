@@ -29,7 +29,7 @@ package struct BinaryReply: Hashable, Sendable {
         package enum Progress: Hashable, Sendable {
             case incomplete
             case reply(BinaryReply)
-            /// The bytes are no reply: nothing can be concluded from them.
+            /// The bytes are not a reply, and prove nothing.
             case malformed
         }
 

@@ -1,4 +1,4 @@
-/// A device on which the app was found to be gone, as the feedback service tells it.
+/// An unregistered token, as the feedback service reports it.
 ///
 /// Big-endian: time `UInt32` (seconds since 1970), token length `UInt16`, token.
 /// - Source: Apple, "Binary Provider API", the feedback service.

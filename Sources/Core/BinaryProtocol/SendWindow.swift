@@ -4,7 +4,7 @@ import DequeModule
 /// identifiers that count up from one push to the next.
 ///
 /// What proves a push safe: a reply that names a later one, or a time of quiet after the gateway has read it. Is
-/// told the bytes that have left and the time; owns no socket and no clock. Bounded in number and in bytes: when it is
+/// given the bytes that have left and the time; owns no socket and no clock. Bounded in number and in bytes: when it is
 /// full, writing stops.
 package struct SendWindow: ~Copyable {
     package typealias Instant = ContinuousClock.Instant
@@ -130,7 +130,7 @@ package struct SendWindow: ~Copyable {
     /// Everything that was written has left and arrived.
     package var hasArrived: Bool { hasLeft && marks.last?.arrivedAt != nil || entries.isEmpty }
 
-    // MARK: What becomes of them
+    // MARK: Outcomes
 
     /// How many of the oldest are safe because nothing was heard for `quiet` since they arrived.
     package mutating func safe(after quiet: Duration, at now: Instant) -> Int {
@@ -157,8 +157,8 @@ package struct SendWindow: ~Copyable {
 
     /// Judges a reply that blames the push `identifier`.
     ///
-    /// The identifier proves that its frame has left, though the account of bytes that left may be behind: ``left(_:at:)`` is
-    /// told later than a gateway can reply.
+    /// The identifier proves that its frame has left, though the count of bytes that left may be behind: ``left(_:at:)`` is
+    /// called later than a gateway can reply.
     package func refused(_ identifier: UInt32, at now: Instant) -> Judgement {
         guard let index = index(of: identifier) else { return late(identifier, isBlamed: true) }
         let end = entries[index].end

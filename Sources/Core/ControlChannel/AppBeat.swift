@@ -10,7 +10,7 @@ extension Notice.Beat {
         package var isStalled = false
         /// What the gateway, or a proxy before it, has answered to every push for a while that pushes wait; empty if it has not.
         package var trouble = ""
-        /// Of the last second: counts are told once.
+        /// Of the last second: each count is sent once.
         package var sent: UInt64 = 0
         package var dials: UInt32 = 0
         /// From a push's departure to its answer, and from the split to the departure by lane.

@@ -14,7 +14,7 @@ package struct AppSetup: Equatable, Sendable {
     package struct Binary: Equatable, Sendable {
         /// 0, 1 or 2.
         package var command: UInt8
-        /// The least time of quiet after which what was sent counts as accepted.
+        /// The shortest time of quiet after which sent pushes count as accepted.
         package var quietMilliseconds: UInt32
         /// Connections that are given up end with a push that is known to be refused.
         package var endsWithSentinel: Bool
@@ -49,9 +49,9 @@ package struct AppSetup: Equatable, Sendable {
     package var suppressionSeconds: UInt32
     /// Its share of a worker's time when other apps have something to send as well.
     package var weight: UInt8 = 1
-    /// Percent of what is sent that is bulk while high waits, too; at most 90.
+    /// Percent of the pushes that are bulk while high waits, too; at most 90.
     package var bulkFloor: UInt8 = 10
-    /// Delivered pushes are told apart for an audit.
+    /// Reports name each delivered push, for an audit.
     package var isAudited = false
     package var credentials: Credentials
     /// CA certificates in PEM to trust instead of the system's; empty: the system's.

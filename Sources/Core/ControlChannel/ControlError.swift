@@ -1,4 +1,4 @@
-/// Why bytes are no control message. The two sides are one binary, so this is a bug or a stranger.
+/// Why bytes are not a control message. Both sides run the same binary, so this is a bug or a foreign program.
 package enum ControlError: Error, Equatable {
     case truncated
     case trailing

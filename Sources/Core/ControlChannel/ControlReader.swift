@@ -1,4 +1,4 @@
-/// Reads what ``ControlWriter`` wrote; every read checks what is there.
+/// Reads what ``ControlWriter`` wrote; every read checks the length.
 package struct ControlReader {
     private var rest: ArraySlice<UInt8>
 

@@ -1,4 +1,4 @@
-/// What the intake tells its coordinator.
+/// A notice of the intake to its coordinator.
 package enum IntakeNotice: Equatable, Sendable {
     /// Connected to Redis and ready for work.
     case hello
@@ -8,9 +8,9 @@ package enum IntakeNotice: Equatable, Sendable {
     case works(app: String)
     /// Waits for jobs, or for Redis: an end from now on accuses none of the app's jobs.
     case rests(app: String)
-    /// Batches were put off; the first is due then.
+    /// Batches were delayed; the first is due then.
     case putOff(app: String, milliseconds: UInt64)
-    /// Redis says that this token is no proof any more.
+    /// Redis rejected this fencing token.
     case fenced(app: String, token: [UInt8])
 
     /// The intake's numbers; counts are since its start.

@@ -1,4 +1,4 @@
-/// What a coordinator tells the intake.
+/// An order of a coordinator to the intake.
 ///
 /// No order carries a key, a certificate or a provider token: the intake parses what producers send.
 package enum IntakeOrder: Equatable, Sendable {

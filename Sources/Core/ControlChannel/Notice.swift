@@ -1,10 +1,10 @@
-/// What a worker tells its coordinator.
+/// A notice of a worker to its coordinator.
 package enum Notice: Equatable, Sendable {
     /// Connected to Redis and ready for shards.
     case hello(pid: Int32)
     /// Still alive, and its numbers.
     case beat(Beat)
-    /// Results of this app are waiting for the gatherer.
+    /// Results of this app wait to be settled.
     case reported(app: String)
     /// The gateway said something about the app that concerns more than one push.
     case doubt(app: String, Doubt, generation: UInt32, reason: String)
@@ -13,7 +13,7 @@ package enum Notice: Equatable, Sendable {
     /// Redis says that a shard of this app is not ours, though it was not withdrawn: the worker starts nothing more,
     /// and ends with status 75.
     case fenced(app: String)
-    /// Shards that an order withdrew: nothing of them is in the air, in hand or unreported any more.
+    /// Shards that an order withdrew: the worker holds no batch of them any more.
     case released(app: String, shards: [UInt16])
     /// A gateway that says nothing of what it accepts said later than ever that so many pushes, counted as delivered, were lost.
     case late(app: String, pushes: UInt32, reason: String)
@@ -47,7 +47,7 @@ package enum Notice: Equatable, Sendable {
         package var slowedTo: UInt64 = 0
         /// A signal has made it quiet: it checks nothing more out.
         package var isQuiet = false
-        /// Apps with connections, or of which something has happened since the beat before.
+        /// Apps with connections, or with activity since the last heartbeat.
         package var apps: [App] = []
 
         package init() {}

@@ -1,7 +1,7 @@
-/// What a coordinator tells a worker.
+/// An order of a coordinator to a worker.
 package enum Order: Equatable, Sendable {
     /// The first order: the farm's Redis (a URL with its password, and the CA to trust there, in PEM, empty for the
-    /// system's), the worker's name in the books (unique for every start), and its index among the host's workers.
+    /// system's), the worker's name in Redis (unique for every start), and its index among the host's workers.
     case begin(redis: String, redisAuthority: [UInt8], worker: String, index: UInt16)
     /// An app that is new, or that changed.
     case app(AppSetup)
@@ -22,7 +22,7 @@ package enum Order: Equatable, Sendable {
     /// Send nothing for the app, and give its batches back.
     case pause(app: String)
     case resume(app: String)
-    /// Say in the log what is going on.
+    /// Log the state.
     case dump
     /// Log from this level on.
     case logLevel(String)
@@ -30,7 +30,7 @@ package enum Order: Equatable, Sendable {
     case reopenLogs
     /// What the whole farm may send of the app, in pushes a second; 0: any number. Connections stay.
     case rate(app: String, rate: Double)
-    /// Give back what is not in the air of these jobs, and of these shards; go on with the shards when that is done.
+    /// Give back the batches of these jobs and of these shards that are not in flight; serve the shards again afterwards.
     case recall(app: String, jobs: [String], shards: [UInt16])
     /// Check out nothing more, wait for the answers, report, give the rest back, and exit.
     case finish(withinMilliseconds: UInt32)

@@ -1,13 +1,13 @@
-/// What a coordinator tells the one that is to follow it.
+/// An order of a coordinator to its successor.
 package enum SuccessionOrder: Equatable, Sendable {
-    /// Everything was given back, and nothing of this host is in any other hands: the host's name is yours. `nonce`: of the
+    /// Everything was given back, and no other process has anything of this host: the host's name is yours. `nonce`: of the
     /// coordinator that ends.
     case hostClaim(nonce: String)
     /// It is not to be: give everything back, and end.
     case abort
 }
 
-/// What a coordinator tells the one that it is to follow.
+/// A notice of a coordinator to its predecessor.
 package enum SuccessionNotice: Equatable, Sendable {
     /// Connected, with its children ready: it takes what becomes free.
     case ready

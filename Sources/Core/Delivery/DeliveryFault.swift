@@ -23,7 +23,7 @@ package enum DeliveryFault: Sendable {
     case asksForMore
     /// Leaves the exposure of released batches in the tally.
     case leavesExposure
-    /// Takes what is in flight for open.
+    /// Treats pushes in flight as open.
     case resendsInFlight
 
     // In the window.

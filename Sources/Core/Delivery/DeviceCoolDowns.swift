@@ -7,7 +7,7 @@ package struct DeviceCoolDowns {
     private var coolDown = CoolDown()
     /// The coordinator retries by the same policy.
     private static let policy = RetryPolicy()
-    /// The reason that is reported of a push that was put off.
+    /// The reason that is reported for a delayed push.
     private static let reason = "TooManyRequests"
 
     package init() {}
@@ -39,7 +39,7 @@ package struct DeviceCoolDowns {
     package mutating func putOff(
         _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: ContinuousClock.Instant
     ) -> ReportedOutcome? {
-        // It was refused, put off or in some other trouble before.
+        // It was refused or delayed, or failed otherwise, before.
         let segment = batch.batch.segments[segment]
         let isReturned = segment.attempt > 0 || !segment.cause.isEmpty
         guard let wait = coolDown.putOff(batch.device(of: position), isReturned: isReturned, at: now)

@@ -1,7 +1,7 @@
-/// How much each app of a worker may send before the others have their turn, so that one with ten million pushes does not hold up
+/// How much each app of a worker may send before the others have their turn, so that one with ten million pushes does not delay
 /// another's ten.
 ///
-/// Each turn of the loop gives every app that has something to send as many pushes as its weight says. When the worker's processor is what is
+/// Each turn of the loop gives every app that has something to send as many pushes as its weight says. When the worker's processor is
 /// short, the apps share it so; when not, none of them notices.
 package final class FairTurns {
     /// For a weight of one, while others have something to send.

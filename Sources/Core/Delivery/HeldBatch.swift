@@ -10,7 +10,7 @@ import StoreProtocol
 /// Its outcome is kept to the end.
 package final class HeldBatch {
     enum Standing {
-        /// It is ours: its open positions may be sent, and we decide what is retried.
+        /// It is ours: its open positions may be sent, and we decide about retries.
         case ours
         /// Redis was asked to take it back, and may have done so.
         case goingBack
@@ -77,7 +77,7 @@ package final class HeldBatch {
     var isDirty = false
     /// A report is under way.
     var isReporting = false
-    /// Nothing of it is to be sent for now: its shard was withdrawn.
+    /// None of its pushes may be sent for now: its shard was withdrawn.
     var isHalted = false
     /// Redis may have gone back in time: nothing is sent before the next report has brought its map.
     var mustCompare = false {
@@ -129,7 +129,7 @@ package final class HeldBatch {
         }
     }
 
-    /// The devices that it has pushes to, told apart as far as ``device(of:)`` does; worked out when it is first asked for.
+    /// The devices that it has pushes to, as ``device(of:)`` identifies them; computed when first needed.
     private(set) lazy var devices: Set<UInt64> = {
         var devices = Set<UInt64>(minimumCapacity: count)
         for position in 0..<count { devices.insert(device(of: position)) }
@@ -210,7 +210,7 @@ package final class HeldBatch {
     /// Something is to be reported before it can go back: Redis went back in time after everything was reported.
     var mustReportFirst: Bool { standing == .goingBack && (mustCompare || unreported > 0) }
 
-    /// Redis has assigned it to this worker once more: what is known of it stays known.
+    /// Redis has assigned it to this worker once more: known outcomes stay known.
     func redeliver(_ given: Checkout.Batch) {
         standing = .ours
         (delivery, suspicion) = (given.delivery, given.suspicion)
@@ -278,7 +278,7 @@ package final class HeldBatch {
         return state == .open ? position < granted && standing == .ours : !state.isReported
     }
 
-    /// Restores what is known from when this worker held the same batch before: that need not be sent again.
+    /// Restores the outcomes from when this worker held the same batch before: those pushes need not be sent again.
     func restore(_ past: ReleasedBatch) {
         guard past.positions.count == count, !faults.has(.restoresNothing) else { return }
         outcomes = past.outcomes

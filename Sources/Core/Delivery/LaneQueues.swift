@@ -48,7 +48,7 @@ struct LaneQueues {
 
     // MARK: Turns
 
-    /// A new turn begins: what was passed over in the last one has its turn again.
+    /// A new turn begins: batches that were passed over in the last one have their turn again.
     mutating func beginTurn() { passed = [0, 0] }
 
     /// The batch cannot be sent now, though others of its lane can: it is passed over for the rest of the turn.

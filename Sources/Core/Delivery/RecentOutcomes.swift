@@ -8,7 +8,7 @@ struct ReleasedBatch {
     let positions: [HeldBatch.PushState]
     let outcomes: [Int: ReportedOutcome]
     let timestamps: [Int: Int64]
-    /// What Redis was told, to be told again.
+    /// The reports that Redis took, to be repeated.
     let reports: [OutcomeReport]
 
     init(_ batch: HeldBatch) {
@@ -38,7 +38,7 @@ struct RecentOutcomes {
     private var numbers: [BatchID: UInt64] = [:]
     private var next: UInt64 = 0
     private(set) var byteCount = 0
-    /// Those to be told again come before this number.
+    /// Batches to be reported again have numbers below this one.
     private var repeatEnd: UInt64 = 0
     private var repeatNext: UInt64 = 0
 
@@ -48,7 +48,7 @@ struct RecentOutcomes {
 
     var count: Int { entries.count }
 
-    /// Keeps what is known of a batch that is released now.
+    /// Keeps the outcomes of a batch that is released now.
     mutating func add(_ batch: HeldBatch, at now: Instant) {
         let past = ReleasedBatch(batch)
         numbers[past.id] = next
@@ -58,7 +58,7 @@ struct RecentOutcomes {
         drop(at: now)
     }
 
-    /// Drops what is too old, and the oldest while there is too much.
+    /// Drops old batches, and the oldest while there are too many.
     mutating func drop(at now: Instant) {
         while let oldest = entries.first,
             oldest.at + Self.age < now || entries.count > maxCount || byteCount > maxBytes
@@ -75,7 +75,7 @@ struct RecentOutcomes {
         return entries[Int(number - first)].batch
     }
 
-    /// Everything is to be told again, and so is as young as if it had just happened.
+    /// Everything is to be reported again, and counts as if it had just happened.
     mutating func repeatAll(at now: Instant) {
         for index in entries.indices { entries[index].at = now }
         repeatNext = 0
@@ -84,7 +84,7 @@ struct RecentOutcomes {
 
     var hasRepeats: Bool { max(repeatNext, entries.first?.number ?? next) < repeatEnd }
 
-    /// The next batch to be told of again.
+    /// The next batch to be reported again.
     mutating func nextRepeat() -> ReleasedBatch? {
         guard let first = entries.first?.number else { return nil }
         let number = max(repeatNext, first)

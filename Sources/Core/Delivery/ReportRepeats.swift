@@ -12,7 +12,7 @@ struct ReportRepeats {
     private static let pause = Duration.seconds(1)
     private static let mostInFlight = 128
 
-    /// Nothing is being told again, nor to be.
+    /// No report is being repeated or waits for that.
     var isIdle: Bool { inFlight == 0 && !recent.hasRepeats }
 
     /// What is known of a batch that was released.
@@ -20,10 +20,10 @@ struct ReportRepeats {
 
     mutating func add(_ batch: HeldBatch, at now: Instant) { recent.add(batch, at: now) }
 
-    /// Drops what is too old to have been forgotten.
+    /// Drops reports that Redis cannot have lost any more.
     mutating func dropOld(at now: Instant) { recent.drop(at: now) }
 
-    /// Redis may have gone back: it is compared with once a second at most.
+    /// Redis may have gone back in time: it is compared with once a second at most.
     mutating func beginComparing(at now: Instant) -> Bool {
         if let lastCompared, lastCompared + Self.pause > now { return false }
         lastCompared = now
@@ -33,7 +33,7 @@ struct ReportRepeats {
     /// It is another Redis than before: it is compared with at once.
     mutating func expectOther() { lastCompared = nil }
 
-    /// Everything is to be told once more.
+    /// Every report is to be repeated.
     mutating func repeatAll(at now: Instant) { recent.repeatAll(at: now) }
 
     /// The reports that are to be made now.

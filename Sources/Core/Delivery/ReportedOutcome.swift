@@ -3,7 +3,7 @@ package import PushModel
 /// The outcome of a push that was not delivered, as a worker reports it to Redis.
 ///
 /// An outcome passes through these types, each more certain than the one before. A gateway's response is judged by a `Verdict`
-/// (APNs), which says what it means for the push, its app and its connection. The connection tells a `SendOutcome`: delivered,
+/// (APNs), which says what it means for the push, its app and its connection. The connection makes a `SendOutcome` of it: delivered,
 /// rejected (a ``Rejection`` with the verdict), unprocessed, or unknown. The sender makes a ``ReportedOutcome`` of it, which knows
 /// the job's options: it says whether the push failed, expired or is to be retried. A ``HeldBatch`` keeps it with the push's
 /// ``HeldBatch/PushState`` and packs it into an ``OutcomeReport``, which the coordinator settles.

@@ -3,7 +3,7 @@ import PushModel
 /// Batches that go back to Redis: each to the head of its list, the newest first, and none before those that came after it.
 struct ReturnQueue {
     enum Step {
-        /// Something is to be told before it can go back.
+        /// Something is to be reported before the batch can go back.
         case report(HeldBatch)
         case putBack(HeldBatch)
     }
@@ -35,7 +35,7 @@ struct ReturnQueue {
         return steps
     }
 
-    /// Others of its list are on their way back: what is younger must not be sent before them, so it follows them.
+    /// Older batches of its list are going back: a younger one must not be sent before them, so it goes back, too.
     mutating func isAhead(of batch: HeldBatch, among held: HeldBatches) -> Bool {
         guard mayBeGoingBack else { return false }
         let returns = held.values.filter { $0.standing == .goingBack }

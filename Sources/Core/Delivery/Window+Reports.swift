@@ -98,7 +98,7 @@ extension Window {
         proceed(batch)
     }
 
-    /// Brings a batch on: to be sent further, back to Redis, or out of this worker's hands.
+    /// Continues with a batch: queues it for sending, gives it back to Redis, or releases it.
     func proceed(_ batch: HeldBatch) {
         guard !batch.isReleased else { return }
         // Also while a report is under way, or something waits for one: nothing younger may pass.

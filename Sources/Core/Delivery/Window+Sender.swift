@@ -1,7 +1,7 @@
 package import PushModel
 package import StoreProtocol
 
-/// What a sender reads of the window, and what it tells it besides batches and responses.
+/// What a sender reads of the window, and what it sets besides batches and responses.
 extension Window {
     // MARK: Held batches
 
@@ -15,7 +15,7 @@ extension Window {
 
     package func batch(_ id: BatchID) -> HeldBatch? { held[id] }
 
-    /// Drops what is known of batches that were released too long ago for Redis to have forgotten it.
+    /// Drops outcomes of batches that were released too long ago for Redis to have lost them.
     package func dropOldOutcomes() { repeats.dropOld(at: now) }
 
     // MARK: Shards

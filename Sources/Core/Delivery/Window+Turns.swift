@@ -4,7 +4,7 @@ import PushModel
 /// Whose turn it is, and how much credit a lane may have.
 extension Window {
     /// The batch whose turn it is, and how many of its next positions may be sent before this is asked again, and
-    /// ``sent(_:of:)`` told.
+    /// ``sent(_:of:)`` called.
     ///
     /// - Parameters:
     ///   - isAlone: nothing of the worker is in flight or has credit, but for ``suspect``.

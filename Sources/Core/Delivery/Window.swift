@@ -2,15 +2,15 @@ import FarmPolicy
 import PushModel
 package import StoreProtocol
 
-/// The batches of one app that Redis has assigned to this worker, and what is to be said to Redis about them.
+/// The batches of one app that Redis has assigned to this worker, and the calls to Redis about them.
 ///
-/// Is told what happens (batches, responses of the gateway, replies of Redis), and says what is to be done: the next push,
-/// and ``Action`` values. Owns no connection, no timer, no clock. Its parts have the state: what is held, what waits for its turn,
+/// Events come in (batches, responses of the gateway, replies of Redis), and it says what to do: the next push,
+/// and ``Action`` values. Owns no connection, no timer, no clock. Its parts have the state: batches that are held, that wait for their turn,
 /// for a report, for its return, for credit.
 package final class Window {
     package typealias Instant = ContinuousClock.Instant
 
-    /// A call to be made, whose answer is to be told, or something to be told to the coordinator.
+    /// A call to be made, whose reply must come back here, or a message to the coordinator.
     package enum Action {
         /// To be answered by ``answered(_:_:)``.
         case report(Call, Report)
@@ -37,9 +37,9 @@ package final class Window {
 
     package enum Mode {
         case sending
-        /// Nothing is sent for now; what is held stays.
+        /// Nothing is sent for now; batches stay here.
         case holding
-        /// Nothing is sent any more; what is held goes back.
+        /// Nothing is sent any more; batches go back.
         case returning
     }
 
@@ -58,7 +58,7 @@ package final class Window {
     private let faults: FaultInjection<DeliveryFault>
     private var actions: [Action] = []
     private(set) var mode = Mode.sending
-    /// Set before anything is told.
+    /// To be set before each event.
     package var now: Instant
     /// A suspect batch of this worker, whatever its app, waits for its turn or has it: no other is to get credit.
     package var yieldsToSuspect = false
@@ -175,7 +175,7 @@ package final class Window {
         if batch.hasNext { queues.insert(batch) }
     }
 
-    /// Expires what is held and can no longer be sent in time: the gateway may be out of reach for long.
+    /// Expires held pushes whose deadline has passed: the gateway may be unreachable for long.
     ///
     /// - Parameter seconds: since 1970.
     /// - Returns: how many pushes.

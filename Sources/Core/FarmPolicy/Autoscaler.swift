@@ -11,7 +11,7 @@ package struct Autoscaler: Sendable {
     package struct Reading: Sendable {
         /// Processors that all workers took or stood in line for, together.
         package var busy: Double
-        /// Batches that could be sent and are in no worker's hands.
+        /// Batches that could be sent and that no worker holds.
         package var waiting: Int
         /// Pushes that were settled.
         package var rate: Double

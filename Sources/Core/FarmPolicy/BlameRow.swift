@@ -1,4 +1,4 @@
-/// Ends of the intake in a row, with nothing achieved between them: after how many the job that it was at work on is to blame.
+/// Crashes of the intake in a row, without progress between them: after how many the job that it was splitting is refused.
 ///
 /// A job may be so large that the kernel kills its parser, but another user may send a SIGKILL as well: a row with kills
 /// has to be longer.

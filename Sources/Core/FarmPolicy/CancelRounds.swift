@@ -1,4 +1,4 @@
-/// When the batches of an app are gone through for jobs that were called back.
+/// When an app's batches are searched for cancelled jobs.
 ///
 /// At once when there is something new, and then again, ever less often, while such a job is not finished: what a worker
 /// had, or what Redis forgot, may have come back.

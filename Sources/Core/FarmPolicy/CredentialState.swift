@@ -1,4 +1,4 @@
-/// Whether an app's credentials are trusted, and what is done about answers that doubt them.
+/// Whether an app's credentials are trusted, and how responses that reject them are handled.
 ///
 /// Credentials have generations: each renewal is a new one. Answers name the generation that their request
 /// was sent with, so that the many late ones of an old connection are not taken for a second failure.

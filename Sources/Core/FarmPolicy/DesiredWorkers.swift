@@ -29,7 +29,7 @@ package enum DesiredWorkers: Equatable, Sendable {
     /// The accepted values, for error messages.
     package static var words: String { "workers: N, +N, -N, auto or default" }
 
-    /// How many workers a host can be told to run from outside: its configuration may say more.
+    /// The most workers that a command can request: the configuration may request more.
     ///
     /// A worker uses one processor at most and some 20 MB; so many more than there are processors only wait for each other.
     /// - Parameters:

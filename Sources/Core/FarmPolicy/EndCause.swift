@@ -1,4 +1,4 @@
-/// Why a process ended that was not told to, as far as that says anything about what it was doing.
+/// Why a process exited without an order, as far as that says anything about its work.
 package enum EndCause: Hashable, Sendable {
     /// By its own doing: a fault, an exit status that says so, or it hung and was ended for that.
     case crash

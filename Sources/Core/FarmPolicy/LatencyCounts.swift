@@ -53,7 +53,7 @@ package struct LatencyCounts: Equatable, Sendable {
         return nil
     }
 
-    /// What was counted since `earlier`, which these counts go on from.
+    /// What was counted since `earlier`, an earlier state of these counts.
     package func since(_ earlier: LatencyCounts) -> LatencyCounts {
         var difference = self
         for bucket in counts.indices { difference.counts[bucket] &-= earlier.counts[bucket] }

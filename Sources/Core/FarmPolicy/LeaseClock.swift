@@ -2,11 +2,11 @@
 ///
 /// Redis counts a lease from when it takes the call; we count it from before the call, and stop a margin before its end:
 /// so no other host can own a shard while we still start pushes for it. Moments are milliseconds of a clock that all
-/// processes of the host share and that goes on while the host is suspended; the wall clock does not matter.
+/// processes of the host share and that runs while the host is suspended; the wall clock does not matter.
 package struct LeaseClock: Hashable, Sendable {
     /// How long Redis keeps a lease.
     package static let lease = Duration.seconds(10)
-    /// Nothing is started in a lease's last moments: what was started has to leave the host as well.
+    /// Nothing is started in a lease's last moments, so that pushes leave the host before its end.
     package static let margin = Duration.seconds(2)
     package static let renewInterval = Duration.seconds(3)
 

@@ -14,7 +14,7 @@ package struct Membership: Sendable {
         }
     }
 
-    /// What a look has brought.
+    /// The result of a reading.
     package struct Change: Equatable, Sendable {
         package var come: [String]
         package var gone: [String]
@@ -30,9 +30,9 @@ package struct Membership: Sendable {
     private var since: Instant
     private var missing: [String: Instant] = [:]
 
-    /// Nothing is moved between living hosts before so long nothing has changed: who comes and goes moves nothing.
+    /// Shards move between live hosts only when the set of hosts has not changed for so long.
     package static let calm = Duration.seconds(10)
-    /// A host is gone when it has said so, or was not seen for so long: after Redis was away, or its clock has jumped, all come back.
+    /// A host has left when it said so, or was not seen for so long: after an outage of Redis, or a jump of its clock, all hosts come back.
     package static let gracePeriod = Duration.seconds(3)
 
     package init(shards: Int = 64, now: Instant) { (self.shards, since) = (shards, now) }
@@ -60,7 +60,7 @@ package struct Membership: Sendable {
         return Change(come: after.subtracting(before).sorted(), gone: before.subtracting(after).sorted())
     }
 
-    /// A host has said that it is gone: it is not waited for, unless it is there all the same.
+    /// A host announced that it leaves: it is not waited for, unless it is still seen.
     package mutating func left(_ name: String, at now: Instant) {
         // Any number of names can be said to have left; only hosts are noted.
         guard hosts.contains(where: { $0.name == name }) else { return }

@@ -1,4 +1,4 @@
-/// How often workers of this host were killed from outside lately: a kill tells nothing about a push while others are
+/// How often workers of this host were killed from outside lately: a kill says nothing about a push while others are
 /// killed too.
 package struct RecentKills: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant

@@ -35,7 +35,7 @@ package struct RestartPolicy: Hashable, Sendable {
         failedStarts = 0
     }
 
-    /// The process has achieved something: what ends it next is not what ended the one before.
+    /// The process has made progress: the next crash has another cause than the last one.
     package mutating func progressed() {
         isInRow = false
         backOff.succeeded()

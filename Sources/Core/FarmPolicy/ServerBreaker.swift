@@ -8,7 +8,7 @@ package struct ServerBreaker: Hashable, Sendable {
     /// What may be sent now.
     package enum Permit: Hashable, Sendable {
         case all
-        /// One push; ``probeSent()`` is to be told.
+        /// One push may be sent; call ``probeSent()`` then.
         case probe
         /// Nothing before the given time; nil: not before the probe's end.
         case nothing(until: Instant?)

@@ -1,8 +1,8 @@
-/// Which worker serves each shard: a shard goes to another worker only when the one before has released it.
+/// Which worker serves each shard: a shard goes to another worker only when its last worker has released it.
 package struct ShardAssignments: Sendable {
     private struct Hand {
         let worker: Int
-        /// The worker was told of it last; otherwise it was told to release it.
+        /// The worker was ordered to serve it; otherwise it was ordered to release it.
         var isGiven: Bool
     }
 
@@ -13,13 +13,13 @@ package struct ShardAssignments: Sendable {
     /// The worker that has the shard, or has not yet released it.
     package func holder(of shard: Int, app: String) -> Int? { assignments[app]?[shard]?.worker }
 
-    /// Nothing is in the worker's hands.
+    /// The worker has no shard.
     package func isEmpty(_ worker: Int) -> Bool {
         assignments.values.allSatisfy { shards in shards.values.allSatisfy { $0.worker != worker } }
     }
 
     /// The worker is to have these shards of an app from now on, and no others.
-    /// - Returns: those of them that no other worker has: the worker is to be told of these.
+    /// - Returns: those of them that no other worker has: the worker is to serve these.
     package mutating func give(_ wanted: [Int], of app: String, to worker: Int) -> Set<Int> {
         var shards = assignments[app] ?? [:]
         for (shard, hand) in shards where hand.worker == worker { shards[shard]?.isGiven = false }
@@ -32,7 +32,7 @@ package struct ShardAssignments: Sendable {
         return given
     }
 
-    /// The worker has released what it was told to.
+    /// The worker has released shards as ordered.
     /// - Returns: the shards that no worker has now.
     package mutating func released(_ shards: some Sequence<Int>, of app: String, by worker: Int) -> [Int] {
         shards.filter { shard in
@@ -44,7 +44,7 @@ package struct ShardAssignments: Sendable {
         }
     }
 
-    /// The worker's process is gone, and what it had was taken back.
+    /// The worker's process has exited, and its batches were reclaimed.
     package mutating func ended(_ worker: Int) {
         for (app, shards) in assignments { assignments[app] = shards.filter { $0.value.worker != worker } }
     }

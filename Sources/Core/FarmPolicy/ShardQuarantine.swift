@@ -1,4 +1,4 @@
-/// Shards whose batches were in flight in crash after crash wait for a while, so that the others go on.
+/// Quarantines shards whose batches were in flight in several crashes, so that the other shards are served.
 ///
 /// Five crashes within a minute set a shard aside for 1 s; each further one for twice as long, up to a minute. A shard
 /// that goes a minute without a crash begins again.
@@ -29,7 +29,7 @@ package struct ShardQuarantine: Sendable {
 
     /// A worker crashed that had pushes of these shards in flight.
     ///
-    /// - Returns: the shards that are set aside now, with how long and the crashes that they were part of.
+    /// - Returns: the shards that are quarantined now, with the duration and the number of their crashes.
     package mutating func crashed(
         _ shards: some Sequence<Shard>, at now: Instant
     ) -> [(shard: Shard, duration: Duration, crashes: Int)] {
@@ -40,7 +40,7 @@ package struct ShardQuarantine: Sendable {
             record.crashes.removeAll { $0.duration(to: now) > window }
             record.crashes.append(now)
             record.total += 1
-            // Once it was set aside, each further crash is enough.
+            // After the first quarantine, each further crash is enough.
             if record.end != nil || record.crashes.count >= allowed {
                 let duration = min(longest, first * (1 << min(record.times, 20)))
                 record.times += 1
@@ -57,7 +57,7 @@ package struct ShardQuarantine: Sendable {
         return now < end
     }
 
-    /// What is set aside, and for how much longer.
+    /// The quarantined shards, and for how much longer each is.
     package func held(at now: Instant) -> [(shard: Shard, left: Duration)] {
         records.compactMap { shard, record in
             guard let end = record.end, now < end else { return nil }
@@ -68,6 +68,6 @@ package struct ShardQuarantine: Sendable {
     /// No shard rests, and none has crashed.
     package var isEmpty: Bool { records.isEmpty }
 
-    /// Lets all shards go on, and forgets their crashes.
+    /// Ends every quarantine, and forgets the crashes.
     package mutating func release() { records = [:] }
 }

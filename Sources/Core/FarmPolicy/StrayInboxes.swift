@@ -1,6 +1,6 @@
 /// Inboxes that belong to no configured app, such as those of a misspelt name: which of them to report.
 ///
-/// They are found one after the other, counted again and again, and reported once they have been there for a while. An app whose
+/// They are found one after the other, counted repeatedly, and reported once they have existed for a while. An app whose
 /// host has just started is not among them.
 package struct StrayInboxes: Sendable {
     package typealias Instant = ContinuousClock.Instant
@@ -35,7 +35,7 @@ package struct StrayInboxes: Sendable {
         }
     }
 
-    /// So many jobs are in an inbox; one without jobs is gone.
+    /// So many jobs are in an inbox; one without jobs is forgotten.
     package mutating func count(_ name: String, jobs: Int) {
         guard sightings[name] != nil else { return }
         if jobs > 0 { sightings[name]?.jobs = jobs } else { sightings[name] = nil }

@@ -103,7 +103,7 @@ package struct StreamBudget: ~Copyable, Sendable {
         troublesOfRound += count
     }
 
-    /// The last answer was about one device; whether it is trouble the answers of the other connections tell.
+    /// The last response was about one device; the responses of other connections show whether the gateway is overloaded.
     package mutating func throttled() { throttles += 1 }
 
     /// Several devices were throttled: that was trouble.

@@ -1,4 +1,4 @@
-/// Finds out that a child process hangs: we look again and again, and it gives no sign of life.
+/// Detects that a child process hangs: it gives no sign of life at several checks.
 ///
 /// Only time counts in which we looked ourselves. When this process stood still, or the machine, the child's signs may
 /// be waiting to be read, or it stood still as well.
@@ -19,7 +19,7 @@ package struct Watchdog: Hashable, Sendable {
     /// A sign of life.
     package mutating func sign() { silence = .zero }
 
-    /// - Returns: whether the child hangs. If it is to be looked at further, its timeout begins again.
+    /// - Returns: whether the child hangs. For further checks its timeout begins again.
     package mutating func look(at now: Instant) -> Bool {
         silence += min(now - lastLook, Self.longestLook)
         lastLook = now

@@ -33,12 +33,12 @@ package struct WorkerPlacement: Sendable {
         !isQuiet && place < seated && !isAway(place)
     }
 
-    /// No place will take what is there until it is woken. One that rests does so only while it starts again.
+    /// No place takes batches until it is resumed. A place that is away is only restarting.
     package var isAllQuiet: Bool { (0..<seated).allSatisfy { isQuiet($0) } }
 
     private func isAway(_ place: Int) -> Bool { resting.contains(place) || quiet.contains(place) }
 
-    /// Some place does not serve what is its own: nothing is to be concluded from what the others do.
+    /// Some place does not serve its shards: the load of the others says nothing.
     package var isDisturbed: Bool { isQuiet || !resting.isEmpty || !quiet.isEmpty }
 
     /// Places that are quiet, though not all are.
@@ -53,7 +53,7 @@ package struct WorkerPlacement: Sendable {
     /// It takes nothing more: the others serve its shards, if there are any.
     package mutating func hush(_ place: Int) { quiet.insert(place) }
 
-    /// It serves what is its own again.
+    /// It serves its shards again.
     package mutating func wake(_ place: Int) {
         resting.remove(place)
         quiet.remove(place)

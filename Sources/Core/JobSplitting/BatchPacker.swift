@@ -64,7 +64,7 @@ struct BatchPacker {
     /// Adds as much of a job as fits.
     ///
     /// - Parameters:
-    ///   - progress: what is split already; is advanced.
+    ///   - progress: the part that is split already; is advanced.
     ///   - events: how many events about malformed tokens may be written.
     /// - Returns: these events.
     mutating func pack(

@@ -9,11 +9,11 @@ struct IntakeJob {
 
     /// How much of it is split.
     struct Progress: Equatable {
-        /// Its account is open.
+        /// Its job record exists.
         var isOpened = false
         /// Accepted pushes that are in batches.
         var accepted = 0
-        /// Malformed pushes that producers were told of.
+        /// Malformed pushes that were reported to producers.
         var malformed = 0
     }
 
@@ -33,7 +33,7 @@ struct IntakeJob {
 extension ParsedJob {
     /// A job of which an earlier step split `accepted` pushes.
     ///
-    /// Malformed pushes that stand before the last of these were told of. Those behind are told of now, some perhaps
+    /// Malformed pushes before the last of these were reported. Those behind it are reported now, some perhaps
     /// again.
     func progress(accepted: Int) -> IntakeJob.Progress {
         let accepted = min(accepted, self.accepted)

@@ -1,15 +1,15 @@
 package import FarmPolicy
 package import StoreProtocol
 
-/// What of one app is this host's: its intake and its shards. Is told what happens, and says what Redis is to be asked.
+/// The leases of one app that this host holds: of its intake and its shards. Events come in, calls to Redis come out.
 ///
-/// A round is a row of ``Step``s, one after the other: what is to be given back goes first, then what is ours is kept, then
-/// what should be ours is taken as soon as it is free, and what should be another's only after it has stayed free.
+/// A round is a sequence of ``Step``s: leases are given back first, then those that we have are renewed, then
+/// those that should be ours are taken as soon as they are free, and those of others only after they have stayed free.
 package final class HeldLeases {
     package typealias Instant = ContinuousClock.Instant
     package typealias Shard = (number: Int, token: FenceToken)
 
-    /// A call to make. Its answer is told before the next one is asked for; one that fails ends the round.
+    /// A call to make. Its reply must come back before the next step is asked for; a call that fails ends the round.
     package enum Step {
         case giveBack(ReleaseLeases)
         case renew(RenewLeases)
@@ -38,7 +38,7 @@ package final class HeldLeases {
     package private(set) var isDoubtful = false
     /// Nothing more is taken: the host ends, or gives everything away.
     private(set) var isEnding = false
-    /// The host serves nothing: it takes no more than what no other host can serve, and hands all else over at once.
+    /// The host serves nothing: it takes only what no other host can serve, and hands everything else over at once.
     package var isQuiet = false
     /// Won, and not yet free of what the owner before had in flight: no worker gets it.
     private(set) var unswept: Set<Int> = []
@@ -55,7 +55,7 @@ package final class HeldLeases {
 
     /// - Parameters:
     ///   - nonce: no lease was ever taken with it.
-    ///   - predecessor: the nonce of a coordinator of this host that is known to be gone, or "".
+    ///   - predecessor: the nonce of a coordinator of this host that is known to have exited, or "".
     ///   - fault: one that a test puts in.
     package init(
         host: String, shards: Int, shares: HostShares, nonce: String, predecessor: String,
@@ -80,7 +80,7 @@ package final class HeldLeases {
         }
     }
 
-    /// Whether those who serve are to be told: something was won, lost or withdrawn since this was last asked.
+    /// Whether leases were won, lost or withdrawn since the last call, so that workers must be notified.
     package func takeChange() -> Bool {
         defer { hasChanged = false }
         return hasChanged
@@ -92,7 +92,7 @@ package final class HeldLeases {
         isWoken = true
     }
 
-    /// A look is worth a call: something may have become free, or a host came or went.
+    /// Something may have become free, or a host joined or left: the next round is due.
     package func wake() { isWoken = true }
 
     package func isDue(at now: Instant) -> Bool {
@@ -110,7 +110,7 @@ package final class HeldLeases {
         return isAnew
     }
 
-    /// What is to be done next; nil when the round is over.
+    /// The next step; nil when the round is over.
     package func nextStep(at now: Instant) -> Step? {
         if stage == .givingBack {
             stage = .renewing
@@ -175,7 +175,7 @@ package final class HeldLeases {
         isWoken = true
     }
 
-    /// What is to be given back still bears our nonce in Redis: asked for, it would be ours again.
+    /// Leases that are being given back still have our nonce in Redis: asked for, they would be ours again.
     private func mayAsk(for field: LeaseField) -> Bool {
         givenBack[field] == nil || faults.has(.asksForGivenBack)
     }
@@ -222,7 +222,7 @@ package final class HeldLeases {
         hasChanged = true
     }
 
-    /// Nothing is ours any more, and what is taken from now on is taken under another name.
+    /// Drops all leases; from now on leases are taken with another nonce.
     private func renounce() {
         isDoubtful = false
         names.renew()
@@ -278,7 +278,7 @@ package final class HeldLeases {
         hasChanged = true
     }
 
-    /// The host takes part again: it may take what is free.
+    /// The host may take free leases again.
     package func comeBack() {
         isEnding = false
         isWoken = true
@@ -289,7 +289,7 @@ package final class HeldLeases {
         intake = nil
     }
 
-    /// Nothing of these shards is in our workers' hands: those that are leaving are given back.
+    /// Our workers hold nothing of these shards: those that are leaving are given back.
     /// - Returns: whether there are such.
     @discardableResult
     package func emptied(_ shards: some Sequence<Int>) -> Bool {
@@ -304,7 +304,7 @@ package final class HeldLeases {
         return hasSome
     }
 
-    /// Keeps shards that their workers have not let go of in time.
+    /// Keeps shards that their workers have not released in time.
     /// - Returns: how many.
     package func keepOverdue(at now: Instant) -> Int {
         guard !isEnding else { return 0 }

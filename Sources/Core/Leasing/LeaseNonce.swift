@@ -1,9 +1,9 @@
-/// Under which name a coordinator holds an app's leases.
+/// The nonce under which a coordinator holds an app's leases.
 struct LeaseNonce {
     private let instance: String
     private var renewals = 0
     private(set) var current: String
-    /// Whose leases may be taken at once, for it is known to be gone; "" if there is none.
+    /// The nonce of an owner that is known to have exited, whose leases may be taken at once; "" if there is none.
     private(set) var predecessor: String
 
     /// - Parameter instance: no lease was ever taken with it.
@@ -11,7 +11,7 @@ struct LeaseNonce {
         (self.instance, current, self.predecessor) = (instance, instance, predecessor)
     }
 
-    /// A new one makes tokens that no script has ever seen; the old ones are known to be gone, for they were ours.
+    /// A new one makes tokens that no script has ever seen; the old ones are known to be unused, for they were ours.
     mutating func renew() {
         renewals += 1
         predecessor = instance

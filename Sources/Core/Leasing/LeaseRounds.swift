@@ -1,10 +1,10 @@
 package import FarmPolicy
 
-/// When a host's leases are looked after, and until when they hold. Owns no clock and no connection.
+/// When a host's leases are renewed, and until when they hold. Owns no clock and no connection.
 package struct LeaseRounds {
     package typealias Instant = ContinuousClock.Instant
 
-    /// What Redis did not do is tried again so much later.
+    /// A failed renewal is retried after this time.
     static let retryInterval = Duration.milliseconds(500)
 
     package enum Renewal: Equatable {
@@ -21,7 +21,7 @@ package struct LeaseRounds {
 
     package init(now: Instant) { nextRenewal = now }
 
-    /// All leases of all apps are to be renewed; else only those of apps that have a reason.
+    /// All leases of all apps are to be renewed; otherwise only those of apps with a reason.
     package func isRenewalDue(at now: Instant) -> Bool { now >= nextRenewal }
 
     package mutating func renewSoon(at now: Instant) { nextRenewal = now }
@@ -45,8 +45,8 @@ package struct LeaseRounds {
         return clock.mayStart(at: end) ? .pending : .expired
     }
 
-    /// How long to wait before the next look.
-    /// - Parameter isPressing: something is to be done and was not.
+    /// How long to wait before the next round.
+    /// - Parameter isPressing: something that is due has not been done.
     package func pause(isPressing: Bool, at now: Instant) -> Duration {
         let left = max(now.duration(to: nextRenewal), .zero)
         return max(min(left, isPressing ? Self.retryInterval : .seconds(1)), .milliseconds(1))

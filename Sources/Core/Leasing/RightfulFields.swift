@@ -1,7 +1,7 @@
 import FarmPolicy
 import StoreProtocol
 
-/// What of an app should be a host's.
+/// The leases of an app that should belong to a host.
 struct RightfulFields {
     /// Who should own what, as far as we know.
     var shares: HostShares {

@@ -1,7 +1,7 @@
 import PushModel
 import StoreProtocol
 
-/// Puts the closed positions of a batch into dead letters: one for each segment.
+/// Makes dead letters of the closed positions of a batch: one for each segment.
 struct DeadLetterBuilder {
     static let cause = "worker lost"
 

@@ -1,4 +1,4 @@
-/// The names under which accounts count failures: a gateway may say anything, an account has room for some.
+/// The names under which job records count failures: a gateway may say anything, a job record has room for some names.
 struct ReasonNames {
     private static let other = "Other"
     private static let longest = 64

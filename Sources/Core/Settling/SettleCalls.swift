@@ -3,7 +3,7 @@ package import StoreProtocol
 /// Puts settlements together into calls that do not hold up Redis for more than 5 ms.
 package struct SettleCalls {
     private static let most = 64
-    /// Different ones: a job's numbers are added up before its account is touched.
+    /// Different jobs: a job's numbers are added up before its record is changed.
     private static let jobs = 256
     private static let events = 1024
     /// And dead letters.

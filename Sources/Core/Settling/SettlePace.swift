@@ -1,7 +1,7 @@
-/// How long a gatherer waits between two rounds: what comes close together is settled together.
+/// How long to wait between two rounds of settling: entries that come close together are settled together.
 ///
-/// An account that many reports are about is then touched once for all of them. Pauses get longer only while each ends
-/// with more to settle, so who sends little does not wait for it.
+/// A job record that many reports are about is then changed once for all of them. Pauses get longer only while each ends
+/// with more to settle, so a farm that sends little does not wait.
 package struct SettlePace {
     static let shortest = Duration.milliseconds(5)
     static let longest = Duration.milliseconds(40)

@@ -2,19 +2,19 @@ package import FarmPolicy
 package import PushModel
 package import StoreProtocol
 
-/// Works out what results entries come to: accounts, retries, dead tokens, events. Does no I/O.
+/// Works out the effects of results entries: on job records, retries, invalid tokens, events. Does no I/O.
 package struct SettlePlan {
     private let shards: Int
     private let policy: RetryPolicy
     private var reasons = ReasonNames()
-    /// What becomes of each push is remembered.
+    /// The outcome of each push is kept for an audit.
     package var isAudited = false
 
     package init(shards: Int, policy: RetryPolicy) {
         (self.shards, self.policy) = (shards, policy)
     }
 
-    /// What a worker's report comes to.
+    /// The effects of a worker's report.
     ///
     /// - Parameters:
     ///   - lane: of the batch that it is about.
@@ -76,7 +76,7 @@ package struct SettlePlan {
         text.isEmpty ? FarmReason.unreadable.rawValue : text
     }
 
-    /// Nothing but the counts of an entry whose settlement Redis has refused: what was not delivered fails as unreadable, and
+    /// Only the counts of an entry whose settlement Redis has refused: pushes that were not delivered fail as unreadable, and
     /// the entry is kept.
     ///
     /// - Parameter why: Redis's words.
@@ -127,7 +127,7 @@ package struct SettlePlan {
         }
     }
 
-    /// What positions come to that were closed when their worker was lost.
+    /// The effects of positions that were closed when their worker was lost.
     package mutating func settlement(
         of id: EntryID, closed reason: FarmReason, body: [UInt8], positions: [Range<Int>]
     ) throws(EntryFault) -> Settlement {

@@ -1,7 +1,7 @@
 import PushModel
 import StoreProtocol
 
-/// Booking goes to the last job of the settlement.
+/// Outcomes count for the last job of the settlement.
 extension Settlement {
     var job: String { jobs[jobs.count - 1].id }
 
@@ -18,7 +18,7 @@ extension Settlement {
         }
     }
 
-    /// - Parameter name: of the reason, in the account.
+    /// - Parameter name: of the reason, in the job record.
     mutating func fail(_ count: Int, _ reason: String, as name: String) {
         jobs[jobs.count - 1].failed += count
         jobs[jobs.count - 1].reasons[name, default: 0] += count
@@ -80,7 +80,7 @@ extension Settlement {
         }
     }
 
-    /// Events about failed tokens. That a token is dead is always told: it concerns more than this job.
+    /// Events about failed tokens. An invalid token always gets an event: it concerns more than this job.
     ///
     /// - Parameters:
     ///   - shard: of a token.

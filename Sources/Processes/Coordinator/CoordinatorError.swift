@@ -1,9 +1,9 @@
-/// Why a coordinator does not start, or does not go on.
+/// Why a coordinator does not start, or stops.
 package enum CoordinatorError: Error, Equatable, CustomStringConvertible {
     case evictingRedis(policy: String)
     case hostNameTaken(String)
     case stateFolderTaken(lock: String, seconds: Int)
-    /// What was handed over is nobody's now: another start takes it.
+    /// What was handed over has no owner now: another start takes it.
     case successorLost
 
     package var description: String {

@@ -1,7 +1,7 @@
 import EventLoop
 import StoreProtocol
 
-/// What parts tell parts that were made after them.
+/// Connects parts to parts that are created after them.
 extension CoordinatorParts {
     func connect(_ context: HostContext) {
         let lifecycle = context.lifecycle

@@ -1,7 +1,7 @@
 import EventLoop
 
 extension CoordinatorParts {
-    /// Starts what is done again and again, until the tasks are cancelled.
+    /// Starts the periodic work, which runs until the tasks are cancelled.
     func startRoutines() -> [Task<Void, Never>] {
         let feedbackStart = ContinuousClock.now + .seconds(30)
         return [
@@ -19,7 +19,7 @@ extension CoordinatorParts {
                 await backlog.update(of: apps.all, isFirstHost: registration.isFirstHost)
             },
             each(.seconds(1)) {
-                // Workers that did not read their orders are told now.
+                // Workers that did not read their orders get them now.
                 wakeUps.send()
                 probe.ask()
                 alertObservations.evaluate()

@@ -21,7 +21,7 @@ import RedisClient
     /// Limits how often refused values are logged.
     private var refusedValues = RefusedValues()
 
-    /// - Throws: what is wrong with the address of Redis.
+    /// - Throws: a fault of the address of Redis.
     init(_ options: HostCoordinator.Options, log: Logger) throws {
         self.options = options
         self.log = log

@@ -30,7 +30,7 @@ extension HostCoordinator {
         package var version = ""
         /// Variables by which a worker logs as we do, `NAME=value`.
         package var environment: [String]
-        /// How the service manager that started it is told how it fares; nil: there is none.
+        /// Reports the state to the service manager that started it; nil: there is none.
         package var service: ServiceEnvironment?
         /// Reads the configuration again.
         package var reload: @Loop () throws -> FarmConfiguration

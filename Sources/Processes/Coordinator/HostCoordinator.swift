@@ -14,7 +14,7 @@ import Supervision
     private let context: HostContext
     private let parts: CoordinatorParts
 
-    /// - Throws: what is wrong with the address of Redis.
+    /// - Throws: a fault of the address of Redis.
     package init(_ options: Options, log: Logger) throws {
         context = try HostContext(options, log: log)
         parts = CoordinatorParts(context)
@@ -144,7 +144,7 @@ import Supervision
         if lifecycle.nameHolder == .thisProcess { await parts.registration.leave() }
     }
 
-    /// Lets operators who asked for the end have their answers.
+    /// Waits until operators who stopped the host have their answers.
     private func answerOperators() async {
         context.lifecycle.childrenHaveEnded()
         context.changes.ring()

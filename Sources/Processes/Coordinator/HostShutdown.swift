@@ -53,7 +53,7 @@ import Logging
         for slot in fleet.slots { slot.finishSooner(within: gracePeriod) }
     }
 
-    /// Waits until the coordinator is told to stop.
+    /// Waits for the order to stop.
     func untilStopped() async {
         guard !context.lifecycle.isStopping else { return }
         await withCheckedContinuation { waiter = $0 }

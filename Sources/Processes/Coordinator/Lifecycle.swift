@@ -74,7 +74,7 @@ final class Lifecycle {
     var isDrained: Bool { if case .drained = participation { true } else { false } }
     /// Other hosts are to take this host's shards.
     var isLeaving: Bool { isStopping || isDrained }
-    /// This process does what one process of the host does: it tells alerts and looks for stray inboxes.
+    /// This process does what one process of the host does: it sends alerts and searches for inboxes of unknown apps.
     var actsForHost: Bool { !isStopping && nameHolder == .thisProcess }
 
     var nameHolder: NameHolder {
@@ -102,7 +102,7 @@ final class Lifecycle {
         }
     }
 
-    /// The predecessor has given up the host's name, or is gone.
+    /// The predecessor has given up the host's name, or has exited.
     func takeHostName() {
         switch phase {
         case .succeeding: phase = .serving

@@ -1,6 +1,6 @@
 import APNs
 
-/// What an exchange of pushes over one connection tells the connection.
+/// Events of an exchange of pushes over one connection, for that connection.
 enum ExchangeEvent {
     case completed(PushTicket, SendOutcome)
     /// There is room for pushes, or the limit has changed.
@@ -8,10 +8,10 @@ enum ExchangeEvent {
     /// It takes no more pushes; it still awaits the outcomes of the open ones. `verdict` is what the gateway's note means for our
     /// credentials.
     case isSpent(reason: String, verdict: Verdict)
-    /// So many pushes were told as delivered, and the gateway now says that it did not accept them: one that it refused, and
+    /// So many pushes were reported as delivered, and the gateway now says that it did not accept them: one that it refused, and
     /// what came behind that.
     case wasWrong(count: Int, reason: String)
-    /// Nothing more is to come: write what is left, close, and say that it has ended.
+    /// Nothing more comes: write the remaining output, close, and call `end`.
     case isOver(reason: String)
     /// Everything has its outcome. The last event.
     case ended(reason: String)

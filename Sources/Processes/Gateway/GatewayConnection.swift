@@ -52,7 +52,7 @@ package import PushModel
     func takeLatencies() -> LatencyCounts?
     /// Takes no more pushes, awaits the answers that are due, and closes.
     func retire()
-    /// Closes at once; the outcome of what is open is unknown.
+    /// Closes at once; the outcomes of open pushes are unknown.
     func close()
 }
 
@@ -64,7 +64,7 @@ extension GatewayConnection {
     package var expectedEnd: ContinuousClock.Instant? { nil }
 }
 
-/// Is told the outcomes of pushes, and the state of the connection. Calls come from the loop, never from within `send`.
+/// Receives the outcomes of pushes and the state of the connection. Calls come from the loop, never from within `send`.
 @Loop package protocol GatewayListener: AnyObject {
     func completed(_ ticket: PushTicket, _ fate: SendOutcome)
     /// There is room for pushes, or the limit has changed.
@@ -72,7 +72,7 @@ extension GatewayConnection {
     /// It takes no more pushes (GOAWAY); it still awaits the outcomes of the open ones. `verdict` is what the gateway's note
     /// means for our credentials.
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
-    /// So many pushes were told as delivered, and the gateway says now that it did not accept them: one that it
+    /// So many pushes were reported as delivered, and the gateway says now that it did not accept them: one that it
     /// refused, and what came behind that, which is lost.
     func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String)
     /// It is closed, and everything has its outcome.

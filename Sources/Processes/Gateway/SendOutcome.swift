@@ -6,7 +6,7 @@ package enum SendOutcome {
     case delivered
     /// The gateway responded something else; it did not accept the push.
     case refused(Rejection)
-    /// The gateway certainly did not act on it: it may be sent again, which is no retry.
+    /// The gateway certainly did not act on it: it may be sent again, which does not count as a retry.
     case unprocessed
     /// It was sent and no response came: it may have been accepted. `cause` says what cut the response off.
     case unknown(cause: String)

@@ -73,7 +73,7 @@ extension AppIntake {
         }
     }
 
-    /// Parses a job that was split in part: as of the time when its account was opened, so that it reads the same.
+    /// Parses a partly split job as of the time when its job record was created, so that the result is the same.
     private func parse(_ raw: [UInt8], resuming head: IntakeHead) async throws(StoreError) {
         let account = try await patiently(ReadAccount(job: head.job))
         let books = Account(id: head.job, app: name, fields: account)

@@ -5,7 +5,7 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Turns the jobs of an app's inbox into accounts and batches, as long as the lease on it is ours.
+/// Turns the jobs of an app's inbox into job records and batches, as long as we have its lease.
 ///
 /// Takes jobs, and carries out the steps that ``IntakeQueue`` plans. Every step names its number, so one that is made
 /// again after a lost reply, or by the next owner after a crash, is done once.
@@ -51,7 +51,7 @@ import StoreProtocol
         task = Loop.task { await self.run() }
     }
 
-    /// Ends after the step that is under way; what is taken and not split waits in Redis.
+    /// Ends after the step that is under way; jobs that are taken and not split wait in Redis.
     func stop() async {
         task?.cancel()
         wake()

@@ -10,14 +10,14 @@ import StoreProtocol
 
     /// As long as Redis blocks: the safety net's interval.
     private static let longest = Duration.seconds(5)
-    /// Between looks while there is no connection to wait on.
+    /// Between two reads while there is no connection to wait on.
     private static let pause = Duration.milliseconds(50)
 
     init(app: String, settings: RedisSettings) {
         (self.app, self.settings) = (app, settings)
     }
 
-    /// The next job, which Redis has moved out of the inbox; nil: it is time to look what is taken, for one may have been moved.
+    /// The next job, which Redis has moved out of the inbox; nil: read the taken jobs, for one may have been moved.
     func next() async -> [UInt8]? {
         let connection = connection ?? open()
         if connection.isReady {

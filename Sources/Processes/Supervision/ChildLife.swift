@@ -19,19 +19,19 @@ package struct ChildLogging {
     }
 }
 
-/// The life of a process that a coordinator started: it hears orders, and ends when it is told to, when the coordinator
-/// is gone, or by a signal.
+/// The life of a process that a coordinator started: it gets orders, and exits on an order, when the coordinator
+/// exits, or on a signal.
 @Loop package final class ChildLife<Notice: ControlMessage, Order: ControlMessage> {
     package var onOrder: @Loop (Order) -> Void = { _ in }
-    /// Is called once: nothing new starts, and ``end()`` is to be called when what is under way is done. When the time
+    /// Is called once: nothing new starts, and ``end()`` is to be called when the work under way is done. When the time
     /// for it is over, the life ends anyway.
     package var onFinish: @Loop () -> Void = {}
-    /// By a signal: say what is going on, and take nothing more.
+    /// On a signal: log that, and take no new work.
     package var onDump: @Loop () -> Void = {}
     package var onQuiet: @Loop () -> Void = {}
     package let logging: ChildLogging
     package private(set) var isFinishing = false
-    /// What is under way gets so long when nobody is there who says how long.
+    /// Grace period for pushes in flight when no order sets one.
     package let orphanGrace = Duration.seconds(5)
 
     private let log: Logger
@@ -43,7 +43,7 @@ package struct ChildLogging {
     private var status: Int32 = 0
     private var ending: CheckedContinuation<Int32, Never>?
 
-    /// - Parameter signalGrace: how long what is under way may take after a signal.
+    /// - Parameter signalGrace: how long the work under way may take after a signal.
     package init(signalGrace: Duration, log: Logger, logging: ChildLogging) {
         (self.signalGrace, self.log, self.logging) = (signalGrace, log, logging)
         control = ControlLink(descriptor: ControlDescriptor.child, peer: "coordinator")
@@ -82,7 +82,7 @@ package struct ChildLogging {
 
     package func tell(_ notice: Notice) { control.tell(notice) }
 
-    /// What was told leaves at the end of the loop's turn, or now.
+    /// Queued messages leave at the end of the loop's turn, or now.
     package func sendNow() { control.sendNow() }
 
     /// Begins to end. A later call can only shorten the time.

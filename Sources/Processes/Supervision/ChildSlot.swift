@@ -61,7 +61,7 @@ package import Logging
     ///   - role: the program's command for such a child, and what logs call it.
     ///   - arguments: those behind the role.
     ///   - shortage: how long to wait while the system is short of what a process needs; it is never given up.
-    ///   - log: with metadata that tells the slot from others of its role.
+    ///   - log: with metadata that names the slot.
     package init(
         role: String, arguments: [String] = [], launch: ChildLaunch, policy: RestartPolicy = RestartPolicy(),
         shortage: BackOff = BackOff(first: .milliseconds(500), longest: .seconds(10)), log: Logger

@@ -10,10 +10,10 @@ package enum ControlDescriptor {
     package static let log: Int32 = 5
 }
 
-/// One end of a control channel: what this process tells the other, and what it hears from it.
+/// One end of a control channel: sends messages to the other process, and receives its messages.
 @Loop package final class ControlLink<Told: ControlMessage, Heard: ControlMessage> {
     package var onMessage: @Loop (Heard) -> Void = { _ in }
-    /// Is called once, after the last message, unless ``close()`` came first: the other process is gone, or does not
+    /// Is called once, after the last message, unless ``close()`` came first: the other process has exited, or does not
     /// speak our language.
     package var onEnd: @Loop (ControlError?) -> Void = { _ in }
 
@@ -35,10 +35,10 @@ package enum ControlDescriptor {
         message.frame.withUnsafeBytes { stream.write($0) }
     }
 
-    /// What was told and has not left yet: the other process does not read.
+    /// Bytes that have not left yet, because the other process does not read.
     package var queuedBytes: Int { stream.queuedBytes }
 
-    /// What was told leaves at the end of the loop's turn, or now.
+    /// Queued messages leave at the end of the loop's turn, or now.
     package func sendNow() { stream.sendNow() }
 
     package func close() { stream.close() }

@@ -10,7 +10,7 @@ import EventLoop
 ///
 /// A pipe that no writer waits for: what does not fit between two looks is lost.
 @Loop final class LastWords {
-    /// Lines that are returned of one look at most, and bytes of a line.
+    /// Most lines that one call returns, and bytes of a line.
     static let mostLines = 100
     static let longestLine = 500
     private static let mostBytes = 64 << 10

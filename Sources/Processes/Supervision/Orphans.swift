@@ -4,7 +4,7 @@
     import Darwin
 #endif
 
-/// Children of a coordinator that is gone, which something keeps from ending: they hold its lock file open.
+/// Children of an exited coordinator that do not exit: they hold its lock file open.
 package enum Orphans {
     /// - Parameters:
     ///   - lock: the file, which may have been made again since.

@@ -6,7 +6,7 @@ package import EventLoop
     import Darwin
 #endif
 
-/// The way to the service manager: datagrams that nobody answers, sent without waiting.
+/// The socket of the service manager: datagrams without replies, sent without waiting.
 @Loop package final class ServiceSocket {
     private let descriptor: Int32
     private let address: SocketAddress
@@ -33,7 +33,7 @@ package import EventLoop
 
     isolated deinit { close(descriptor) }
 
-    /// Says what is true now only: when there is no room for it, it is left out.
+    /// Sends a current state: when there is no room for it, it is dropped.
     package func tell(_ messages: ServiceMessage...) {
         flush()
         if unsent.isEmpty { _ = send(ServiceMessage.datagram(messages)) }

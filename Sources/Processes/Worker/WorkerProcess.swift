@@ -109,7 +109,7 @@ package import Supervision
             return life.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
-        // What is closed at the end has its last turn when this is gone.
+        // Connections that are closed at the end have their last loop turn after this object is released.
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
             [weak self] notice in
             self?.tell(notice)
@@ -257,7 +257,7 @@ package import Supervision
         life.finish(within: life.orphanGrace, status: ChildStatus.fenced)
     }
 
-    /// Starts nothing more, waits for what is in flight, gives the rest back. Heartbeats go on.
+    /// Sends nothing more, waits for pushes in flight, gives all other batches back. Heartbeats continue.
     private func finish() {
         for app in apps.values { app.finish() }
         idleWatch = Timer { [unowned self] in

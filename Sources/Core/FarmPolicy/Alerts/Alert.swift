@@ -30,7 +30,7 @@ package struct Alert: Hashable, Sendable {
         }
     }
 
-    /// Who tells of it: the host that has the app's intake, the host itself, or one of all hosts.
+    /// Who sends it: the host that has the app's intake, the host itself, or one of all hosts.
     package enum Scope: Hashable, Sendable {
         case app(String)
         case host(String)
@@ -39,7 +39,7 @@ package struct Alert: Hashable, Sendable {
 
     package let kind: Kind
     package let scope: Scope
-    /// What tells several of a kind apart, such as a worker; without spaces.
+    /// Distinguishes alerts of one kind, such as a worker's name; without spaces.
     package let subject: String
 
     package init(_ kind: Kind, _ scope: Scope, subject: String = "") {

@@ -1,6 +1,6 @@
-/// Which alerts are raised: is told what is seen, and says what is to be told.
+/// Decides which alerts fire and clear: observations in, news out.
 ///
-/// An alert is raised once, told again after a while as long as it lasts or when it gets worse, and called off when all has been
+/// An alert fires once, is repeated after a while as long as it lasts or when it gets worse, and clears when the condition has been
 /// well for its kind's patience. Knows no clock and tells nobody.
 package struct AlertEvaluator: Sendable {
     package typealias Instant = ContinuousClock.Instant
@@ -9,7 +9,7 @@ package struct AlertEvaluator: Sendable {
         /// - Parameter level: 1 or more; a higher one is worse.
         case bad(level: Int, text: String)
         case good
-        /// Neither: what was, stays.
+        /// Unknown: the alert stays as it is.
         case unclear
     }
 
@@ -33,7 +33,7 @@ package struct AlertEvaluator: Sendable {
     }
 
     package private(set) var raised: [Alert: Raised] = [:]
-    /// What goes on is told again after so long.
+    /// An alert that lasts is repeated after so long.
     package var again: Duration
 
     package init(again: Duration = .seconds(3600)) { self.again = again }
@@ -44,7 +44,7 @@ package struct AlertEvaluator: Sendable {
         raised[alert] = Raised(level: level, text: text, since: since, toldAt: now)
     }
 
-    /// Others tell of these from now on.
+    /// Other hosts are responsible for these from now on.
     package mutating func forget(where isTheirs: (Alert.Scope) -> Bool) {
         raised = raised.filter { !isTheirs($0.key.scope) }
     }

@@ -1,4 +1,4 @@
-/// Whether a process ends again and again.
+/// Whether a process crashes repeatedly.
 package struct CrashLoop: Sendable {
     package typealias Instant = ContinuousClock.Instant
 

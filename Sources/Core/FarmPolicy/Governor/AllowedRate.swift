@@ -26,11 +26,11 @@ package struct AllowedRate: Sendable {
         }
     }
 
-    /// A round with fewer answers says little, and goes on, up to so many seconds.
+    /// A round with fewer responses says little, and is extended up to so many seconds.
     private static let enough = (answers: 20, seconds: 10.0)
     private static let leastTroubles = 3
     private static let leastShare = 0.02
-    /// After so many rounds that it did not bind in, and after so many seconds without any push, it is gone.
+    /// The limit is dropped after so many rounds in which it did not bind, or after so many seconds without a push.
     private static let forgets = (rounds: 5, seconds: 60.0)
     private static let least = 1.0
 

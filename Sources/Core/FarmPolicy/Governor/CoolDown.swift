@@ -1,17 +1,17 @@
-/// Devices that got more than their gateway likes: further pushes to them are put off for a while, in their order.
+/// Devices that got too many pushes for their gateway: further pushes to them are delayed for a while, in order.
 ///
 /// A device cools for 30 s after a 429, for twice as long with each further one in a row, up to 30 minutes, and for as long as
-/// the gateway asks for; an acceptance ends that. What is put off comes back behind the push that was refused, one after the other, and what is new goes behind what waits.
-/// There is room for so many devices; one more is not cooled. Devices are told apart by a number, which two of them may share once
+/// the gateway asks for; an acceptance ends that. Delayed pushes come back behind the push that was refused, one after the other, and what is new goes behind what waits.
+/// There is room for so many devices; one more is not cooled. Devices are identified by a number, which two of them may share once
 /// in a long while.
 package struct CoolDown: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package static let first = Duration.seconds(30)
     package static let longest = Duration.seconds(1800)
-    /// Between two pushes that are put off: on their way through Redis they must not change their order.
+    /// Between two delayed pushes: in Redis they must not change their order.
     static let spacing = Duration.seconds(1)
-    /// What was put off may come back so much later than it was meant to.
+    /// Delayed pushes may come back so much later than planned.
     static let margin = Duration.seconds(5)
 
     private struct Device {
@@ -19,9 +19,9 @@ package struct CoolDown: Sendable {
         var refusals: Int
         /// Nothing is sent before.
         var until: Instant
-        /// What comes back before ``until`` is put off for so long again.
+        /// A push that comes back before ``until`` is delayed for so long again.
         var shift: Duration
-        /// When the last of those comes back that were put off again.
+        /// When the last push that was delayed again comes back.
         var returned: Instant
         /// When the last of those that wait comes back.
         var tail: Instant
@@ -45,7 +45,7 @@ package struct CoolDown: Sendable {
     ///   - delays: between which and which it is tried again, if the gateway does not ask for more; the difference is
     ///     added to what is asked for.
     ///   - asked: what the gateway asked for.
-    /// - Returns: for how long it is to be put off at least.
+    /// - Returns: how long it must be delayed at least.
     package mutating func refused(
         _ device: UInt64, delays: ClosedRange<Duration>, asked: Duration = .zero, at now: Instant
     ) -> Duration {
@@ -63,7 +63,7 @@ package struct CoolDown: Sendable {
         let usual = Jitter.doubled(Self.first, times: known?.refusals ?? 0, cap: Self.longest)
         let pause = max(usual, asked)
         guard known != nil || hasRoom(at: now) else { return pause }
-        // Before it ends, all that waits has come back and was put off again.
+        // Before it ends, all waiting pushes have come back and were delayed again.
         let waiting = known.flatMap { $0.isOver(at: now) ? nil : max($0.tail, now) + Self.margin }
         let wait = max(pause, waiting.map { $0 - now } ?? .zero)
         let shift = latest(wait) + Self.margin - now
@@ -84,9 +84,9 @@ package struct CoolDown: Sendable {
         }
     }
 
-    /// For how long a push to the device is to be put off; nil: it may go.
+    /// How long a push to the device must be delayed; nil: it may be sent.
     ///
-    /// - Parameter isReturned: it was put off, or refused, before, so none of those that wait goes before it.
+    /// - Parameter isReturned: it was delayed or refused before, so no waiting push goes before it.
     package mutating func putOff(_ device: UInt64, isReturned: Bool, at now: Instant) -> Duration? {
         guard var cooling = devices[device] else { return nil }
         if cooling.isOver(at: now) {

@@ -1,6 +1,6 @@
 /// Finds out how many connections a gateway wants of one app in one worker, and how many pushes a second it takes.
 ///
-/// Is told at every poll interval what the connections did, and says what is to change. Owns no connection and no clock; the rate
+/// Gets a sample of the connections at every poll interval, and says what is to change. Owns no connection and no clock; the rate
 /// that an operator has set is not its business.
 package struct Governor: Sendable {
     package typealias Instant = ContinuousClock.Instant

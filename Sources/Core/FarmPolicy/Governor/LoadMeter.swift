@@ -1,4 +1,4 @@
-/// Adds up for how long streams were short, and how many were open: told whenever that may have changed, which is once a turn.
+/// Adds up for how long streams were short, and how many were open: updated whenever that may have changed, which is once a turn.
 package struct LoadMeter: Hashable, Sendable {
     package typealias Instant = ContinuousClock.Instant
 

@@ -14,7 +14,7 @@ package struct ThrottleMonitor: Hashable, Sendable {
 
     /// A push to this device was answered with 429.
     ///
-    /// - Parameter device: tells devices apart.
+    /// - Parameter device: identifies the device.
     package mutating func throttled(_ device: UInt64) {
         count += 1
         if devices.count < Self.several, !devices.contains(device) { devices.append(device) }

@@ -25,7 +25,7 @@ import StoreProtocol
     private var hasFunctions = true
     private var isInTrouble = false
 
-    /// What producers are told to wait at least.
+    /// How long producers must wait at least.
     private static let retryAfter = Duration.seconds(1)
     /// Between looks whether Redis still has the functions.
     private static let lookInterval: UInt64 = 10_000

@@ -11,9 +11,9 @@ import Supervision
 /// Runs the operator's command for an alert, which it finds in its environment. Nothing else is in there but a path: what configures
 /// a farm may be secret.
 @Loop enum AlertCommand {
-    /// Runs a command in a process group of its own, of which nothing is left when the command has ended.
+    /// Runs a command in a process group of its own, and kills the rest of the group when the command has ended.
     ///
-    /// Descriptor 3 tells the group that the coordinator is gone, however it went: a keeper waits for its end.
+    /// Descriptor 3 closes when the coordinator exits for whatever reason: a keeper process waits for that.
     private static let script = """
         { read -r _ <&3; kill -KILL 0; } & keeper=$!
         /bin/sh -c "$1" 3<&-; status=$?

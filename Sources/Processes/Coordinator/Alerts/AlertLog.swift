@@ -14,7 +14,7 @@ import StoreProtocol
     private var waiting: [AlertMessage] = []
     private var isWriting = false
 
-    /// More would be older than what an operator looks at.
+    /// Older alerts interest no operator.
     private static let most = 1000
 
     init(

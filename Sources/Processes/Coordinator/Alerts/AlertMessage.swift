@@ -1,7 +1,7 @@
 import FarmPolicy
 import PushModel
 
-/// An alert as it is told to commands and webhooks.
+/// An alert as commands and webhooks get it.
 struct AlertMessage: Equatable, Sendable {
     var what: AlertEvaluator.News.What
     var alert: Alert
@@ -10,7 +10,7 @@ struct AlertMessage: Equatable, Sendable {
     /// Since when it is raised, and now, in Unix milliseconds.
     var since: Int64
     var at: Int64
-    /// That tells.
+    /// The host that sends it.
     var sender: String
 
     var type: String { "alert.\(what.rawValue)" }

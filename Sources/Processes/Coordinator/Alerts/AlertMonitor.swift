@@ -5,7 +5,7 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Carries out what ``AlertEvaluator`` decides, for the scopes that are this host's to tell of.
+/// Carries out what ``AlertEvaluator`` decides, for the scopes that this host is responsible for.
 @Loop final class AlertMonitor {
     private(set) var evaluator: AlertEvaluator
     private let registry: FarmRegistry
@@ -38,7 +38,7 @@ import StoreProtocol
     /// Fires and clears alerts.
     ///
     /// - Parameters:
-    ///   - scopes: those whose alerts this host tells now.
+    ///   - scopes: those whose alerts this host sends now.
     ///   - clock: Unix milliseconds.
     func evaluate(
         _ observations: [Alert: AlertEvaluator.Observation], scopes: Set<Alert.Scope>, clock: Int64
@@ -59,10 +59,10 @@ import StoreProtocol
                 at: clock, sender: host))
     }
 
-    /// Tells nothing more; what is being told may be finished within two seconds.
+    /// Sends nothing more; a notification under way may finish within two seconds.
     func close() async { await notifier.close(by: .now + .seconds(2)) }
 
-    /// What is told of these scopes waits until Redis has answered; the others' alerts do not.
+    /// Alerts of these scopes wait until Redis has answered; other alerts do not.
     private func adopt(_ scopes: Set<Alert.Scope>) {
         isAdopting = true
         Loop.task { [self] in

@@ -23,7 +23,7 @@ import Web
         if let address = settings.webhook { webhook.way = { await Self.post($0, to: address) } }
     }
 
-    /// Alerts that were told in none of three tries.
+    /// Alerts whose notification failed three times.
     var failures: Int { command.failures + webhook.failures }
 
     func tell(_ message: AlertMessage) {
@@ -31,7 +31,7 @@ import Web
         webhook.tell(message)
     }
 
-    /// Tells nothing more; what is being told may be finished until then.
+    /// Sends nothing more; a notification under way may finish until then.
     func close(by deadline: ContinuousClock.Instant) async {
         await command.close(by: deadline)
         await webhook.close(by: deadline)

@@ -39,7 +39,7 @@ import Supervision
     /// Evaluates all alerts. To be called once a second.
     func evaluate() {
         for app in apps.all { app.context.totals.tick(at: .now) }
-        // Of two coordinators of a host, the one with the host's name tells alerts.
+        // Of two coordinators of a host, the one with the host's name sends alerts.
         guard context.lifecycle.actsForHost else { return }
         monitor.evaluate(
             observations(at: .now), scopes: scopes, clock: context.redis.clock.milliseconds)

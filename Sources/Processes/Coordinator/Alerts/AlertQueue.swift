@@ -5,14 +5,14 @@ import StoreProtocol
 
 /// Tells alerts one way, one after the other: each at most three times, and only the latest hundred of those that wait.
 @Loop final class AlertQueue {
-    /// Why an alert could not be told; nil when it was.
+    /// Why a notification failed; nil when it succeeded.
     typealias Way = @Loop (AlertMessage) async -> String?
 
     private(set) var failures = 0
     private let name: String
     private let log: Logger
     private let pause: Duration
-    /// nil: alerts are not told this way. What waits goes the new way.
+    /// nil: no notifications of this kind. Waiting ones use the new destination.
     var way: Way?
     private var waiting: [AlertMessage] = []
     private var work: Task<Void, Never>?
@@ -43,7 +43,7 @@ import StoreProtocol
         }
     }
 
-    /// Tells nothing more; what is being told may be finished until then.
+    /// Sends nothing more; a notification under way may finish until then.
     func close(by deadline: ContinuousClock.Instant) async {
         isClosed = true
         waiting = []

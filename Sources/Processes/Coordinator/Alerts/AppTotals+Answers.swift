@@ -3,7 +3,7 @@ import FarmPolicy
 import PushModel
 
 extension AppTotals {
-    /// What the gateway said so far, and how much of it were errors. That a device is gone is none.
+    /// The gateway's responses so far, and how many were errors. An unregistered token is no error.
     var answers: (all: UInt64, errors: UInt64) {
         var (all, errors): (UInt64, UInt64) = (0, 0)
         for (outcome, count) in outcomes {

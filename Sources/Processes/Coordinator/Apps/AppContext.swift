@@ -15,14 +15,14 @@ import StoreProtocol
     let shards: Int
     var retention: Retention
     let retry: RetryPolicy
-    /// What became of the app's pushes here.
+    /// Outcomes of the app's pushes that this host settled.
     let totals = AppTotals()
 
     /// Tells the workers of this host that shards have batches.
     var ring: @Loop ([Int]) -> Void
     /// The guard has paused the app.
     var paused: @Loop () -> Void = {}
-    /// Batches were put off; the first is due then. ``Promoter`` listens.
+    /// Called when batches were delayed; the first is due then. ``Promoter`` sets it.
     var putOff: @Loop (Duration) -> Void = { _ in }
 
     init(

@@ -30,7 +30,7 @@ import Supervision
     private var tokens: ProviderTokens?
     private var state = CredentialState()
     private var stamps: FileStamps
-    /// Why the files cannot be used now; what was read before is used as long as it goes.
+    /// Why the files cannot be used now; the credentials that were read before stay in use.
     private(set) var problem: String?
     private var isRenewing = false
     private var isLifting = false
@@ -88,7 +88,7 @@ import Supervision
         !pause.fingerprint.isEmpty && pause.fingerprint != loaded?.fingerprint
     }
 
-    /// What a worker has to be told when it starts.
+    /// Orders for a worker that starts.
     var orders: [Order] {
         guard let setup else { return [.app(emptySetup), .pause(app: name)] }
         var orders: [Order] = [.app(setup)]
@@ -226,7 +226,7 @@ import Supervision
         sendAgain()
     }
 
-    /// The gateway's reason may say that the provider token itself is no good.
+    /// The gateway's reason may say that the provider token itself is invalid.
     private func refuseToken(_ reason: String) async {
         guard let tokens, ProviderTokens.isRefusal(reason) else { return }
         await tokens.refuse()
@@ -241,7 +241,7 @@ import Supervision
             """
     }
 
-    /// Lets the workers go on with new connections.
+    /// Makes the workers continue with new connections.
     private func sendAgain() {
         if let token = tokens?.current, !token.isEmpty {
             tellWorkers(
@@ -268,7 +268,7 @@ import Supervision
     }
 
     private func lifted() async {
-        // Redis, a command and changed files may tell of the same end.
+        // Redis, a command and changed files may each end the same pause.
         guard !isLifting else { return }
         isLifting = true
         defer { isLifting = false }
@@ -312,7 +312,7 @@ import Supervision
     private func reload() async {
         let before = loaded?.fingerprint
         load()
-        // What workers still say of the old credentials is no news of these.
+        // Later notices about the old credentials do not concern these.
         if before != loaded?.fingerprint { state.renewed() }
         guard problem == nil else {
             // The old credentials, if any, are still good: the files may be half written.
@@ -322,7 +322,7 @@ import Supervision
         if pauseReason == nil, await refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
         if let setup { tellWorkers(.app(setup)) }
-        // What another host was refused for may be what is here only now.
+        // The credentials that another host was refused for may have arrived here only now.
         let isForOthers = !pausedFingerprint.isEmpty && pausedFingerprint != loaded?.fingerprint
         if pauseReason != nil, before != loaded?.fingerprint, isForOthers {
             await resume()
@@ -346,7 +346,7 @@ import Supervision
         return setup
     }
 
-    /// Without what only the credentials tell.
+    /// Without what only the credentials provide.
     private var emptySetup: AppSetup {
         var setup = AppSetup(
             configuration, workers: workers, shards: shards, generation: UInt32(state.generation))

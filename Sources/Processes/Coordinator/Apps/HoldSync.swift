@@ -4,7 +4,7 @@ import FarmPolicy
 import Logging
 import StoreProtocol
 
-/// What operators hold back of an app, or call back: tells the workers of this host, and ends what was called back if the
+/// Paused and cancelled jobs, tokens and shards of an app: notifies the workers of this host, and ends cancelled pushes if the
 /// app's intake is this host's.
 @Loop final class HoldSync {
     /// Shards that are not served.
@@ -18,7 +18,7 @@ import StoreProtocol
     private let tellWorkers: @Loop (Order) -> Void
     /// What `holds` in the gate was when the marks were read.
     private var seen: Int?
-    /// Marks of which the workers were told.
+    /// Marks that the workers know.
     private var told: Set<String> = []
     /// Jobs that are called back from a later moment on, in Unix milliseconds.
     private var later: [String: Int64] = [:]
@@ -94,7 +94,7 @@ import StoreProtocol
         return request.marks(try await context.store.perform(request))
     }
 
-    /// Workers give back what they have of these and is not in the air: checkouts hold it back from then on.
+    /// Workers give back the pushes of these that are not in flight: checkouts skip them from then on.
     private func recall(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
         if !numbers.isEmpty { tellWorkers(.recall(app: context.name, jobs: [], shards: numbers)) }
@@ -131,7 +131,7 @@ import StoreProtocol
         }
     }
 
-    /// - Returns: how many of the batches are still there, as far as the numbers tell.
+    /// - Returns: how many of the batches still exist, as far as the counts show.
     @discardableResult
     private func cancel(_ batches: [String]) async throws(StoreError) -> Int {
         var (first, cancelled) = (0, 0)

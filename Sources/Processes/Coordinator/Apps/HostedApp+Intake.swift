@@ -6,7 +6,7 @@ import StoreProtocol
 
 /// The app's intake, which is at work in a process of its own.
 extension HostedApp {
-    /// What an intake is told of the app that has just started.
+    /// The orders about the app for an intake that has just started.
     var intakeOrders: [IntakeOrder] { [.app(intakeSetup), intakeFence] }
 
     var intakeSetup: IntakeSetup {
@@ -20,7 +20,7 @@ extension HostedApp {
 
     var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.intake?.bytes ?? []) }
 
-    /// Redis told the intake that this token is no proof any more. Of one that was given back that is no news.
+    /// Redis rejected the intake's token. For a lease that was given back, that is expected.
     func intakeFenced(_ token: [UInt8]) {
         if leases.intake?.bytes == token { leases.doubt() }
     }

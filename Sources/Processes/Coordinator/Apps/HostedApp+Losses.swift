@@ -2,21 +2,21 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// What workers that are gone had in their hands is taken back.
+/// Reclaims the batches of exited workers.
 extension HostedApp {
     /// Reclaims batches that Redis assigns to no live worker: Redis may have gone back in time.
     func reclaimUnknownBatches() async {
         _ = await reclaim({ .allBut(liveWorkers()) }, shards: owned)
     }
 
-    /// Whether a worker may check batches out: not while a call is on its way that takes it for gone.
+    /// Whether a worker may check batches out: not while a reclaim call is under way that does not know it.
     func mayServe(_ worker: String) -> Bool {
         let isKnown = sweeps.values.allSatisfy { $0.contains(worker) }
         if !isKnown { isHoldingBack = true }
         return isKnown
     }
 
-    /// Shards of which a worker that is gone had pushes in the air; nil when that stays unknown.
+    /// Shards with pushes in flight of an exited worker; nil when that stays unknown.
     func shardsInFlight(of worker: String) async -> [ShardQuarantine.Shard]? {
         var accused: [ShardQuarantine.Shard] = []
         // After a lease's time the shards are not ours any more.
@@ -36,7 +36,7 @@ extension HostedApp {
         return accused
     }
 
-    /// Takes back what a worker held that is gone.
+    /// Reclaims the batches of an exited worker.
     ///
     /// - Returns: how many pushes were failed as poison.
     func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
@@ -72,7 +72,7 @@ extension HostedApp {
                 let sweep = begin(workers)
                 defer { ended(sweep) }
                 let reply = try await store.perform(Reclaim(workers, loss: loss, shards: portion))
-                // Of what was given back meanwhile that is no news.
+                // For a lease that was given back meanwhile, that is expected.
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.tokens[shard.number] == shard.token
                 }) {

@@ -143,12 +143,12 @@ import StoreProtocol
     }
 
     /// Has the feedback service read if it is time for it, and this host's part.
-    /// Follows what is stored in Redis of the app, and what its files hold.
+    /// Reads the app's state in Redis and its files again.
     private(set) lazy var lookSoon = WakeUp { [weak self] in await self?.credentials.look() }
 
     private(set) lazy var lookAfterFeedbackSoon = WakeUp { [weak self] in await self?.lookAfterFeedback() }
 
-    /// One host looks for what is wrong with an app: the one that has its intake, or the first while Redis refuses its leases to all.
+    /// One host searches for faults of an app: the one that has its intake, or the first host while Redis refuses its leases to all.
     func isWatched(isFirstHost: Bool) -> Bool { leases.intake != nil || leases.isRefused && isFirstHost }
 
     func lookAfterFeedback() async { await feedback.look(configuration, intake: leases.intake) }
@@ -162,7 +162,7 @@ import StoreProtocol
         }
     }
 
-    /// Drops what is too old from the suppression lists, if the app's intake is this host's.
+    /// Drops old entries from the suppression lists, if this host has the app's intake.
     func dropOldSuppressed() async {
         guard leases.intake != nil else { return }
         let oldest = context.clock.seconds - Int64(configuration.suppression.days) * 86_400
@@ -220,7 +220,7 @@ import StoreProtocol
         store.send(TellEvent(event)) { _ in }
     }
 
-    /// Hosts are gone: what their gatherers were given and left is settled here.
+    /// Hosts have left: entries that their consumers read and did not settle are settled here.
     func hostsAreGone() { gatherer.claim() }
 
     func workerReported() { gatherer.wake() }
@@ -233,7 +233,7 @@ import StoreProtocol
             inboxBytes: configuration.maxInboxBytes ?? share, jobBytes: configuration.maxJobBytes)
     }
 
-    /// Batches were put off; the first is due then.
+    /// Batches were delayed; the first is due then.
     func putOff(_ earliest: Duration) { context.putOff(earliest) }
 
     /// The shards of one worker, with their fences.

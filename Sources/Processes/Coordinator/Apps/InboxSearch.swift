@@ -52,7 +52,7 @@ import StoreProtocol
         }
     }
 
-    /// What an operator is told; nil when there are none.
+    /// A text for operators; nil when there are no such inboxes.
     static func text(_ found: [StrayInboxes.Inbox], apps: [String]) -> String? {
         guard let first = found.first else { return nil }
         let name = Excerpt.of(first.name)

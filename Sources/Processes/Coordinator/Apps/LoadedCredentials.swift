@@ -88,7 +88,7 @@ enum LoadedCredentials {
     }
 }
 
-/// When the files of an app's credentials last changed: what a reload has to look at.
+/// When the files of an app's credentials last changed, so that a reload can compare.
 struct FileStamps: Equatable {
     private struct Stamp: Equatable {
         var inode: UInt64

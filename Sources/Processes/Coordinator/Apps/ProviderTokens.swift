@@ -26,7 +26,7 @@ package import StoreProtocol
     private let log: Logger
     private var age = ProviderTokenAge()
     private var renewing: Task<Renewal, Never>?
-    /// The `iat` of a refused token of which Redis does not know yet.
+    /// The `iat` of a refused token that is not recorded in Redis yet.
     private var untold: Int64?
     /// When Redis was last asked for a refusal.
     private var askedAt: ContinuousClock.Instant?
@@ -52,7 +52,7 @@ package import StoreProtocol
     /// Redis's, as all times of the farm: one host's clock may be wrong.
     private var now: Int64 { registry.connection.clock.seconds }
 
-    /// A public name of the credentials, by which changed ones are told from the same ones.
+    /// A public name of the credentials, which differs for changed ones.
     var fingerprint: String { owner.description }
 
     /// Seconds until a refused token may be replaced.
@@ -65,7 +65,7 @@ package import StoreProtocol
         return await renew()
     }
 
-    /// As ``refresh()``, before sending goes on after a pause: another host may know of a refusal.
+    /// As ``refresh()``, before sending resumes after a pause: another host may know of a refusal.
     func refreshAfterPause() async -> Renewal {
         await learnRefusal()
         return await refresh()

@@ -7,7 +7,7 @@ import StoreProtocol
 struct HostClaim {
     enum Observation: Equatable {
         case ours
-        /// Another's line, which ends by itself after so long if nobody lives.
+        /// Another process has the name; its claim expires after so long without a heartbeat.
         case held(for: Duration)
         case lost
     }

@@ -14,8 +14,8 @@ import StoreProtocol
 /// inherited the descriptor, so a coordinator that was killed still holds it through its workers until they have finished.
 /// The file holds the holder's nonce: its successor shows it to take over the leases at once.
 ///
-/// Workers that do not finish, because a user has stopped them, keep nobody out: the file is made again, and without a
-/// predecessor the leases end by themselves, as those of a host that is gone.
+/// Workers that do not finish, because a user has stopped them, block no start: the file is made again, and without a
+/// predecessor the leases expire, as those of a failed host.
 @Loop final class HostLock {
     let descriptor: Int32
     /// The nonce of the coordinator that held the lock before; "" if there was none, or if its workers may be alive.
@@ -37,7 +37,7 @@ import StoreProtocol
         }
     }
 
-    /// Waits for a coordinator that ends, and for workers of one that is gone; they end within seconds.
+    /// Waits for a coordinator that stops, and for workers of an exited one; they exit within seconds.
     init(path: String, nonce: String, patience: Duration, onWait: @Loop () -> Void) async throws {
         let own = try Self.opened(path + ".own")
         self.own = own
@@ -50,7 +50,7 @@ import StoreProtocol
         hasOrphans = try await !Self.lock(opened, within: patience, onWait)
         if hasOrphans {
             close(opened)
-            // With the old file its holder's nonce would be taken for that of one who is gone.
+            // With the old file its owner's nonce would be taken for that of an exited coordinator.
             guard unlink(path) == 0 || errno == ENOENT else {
                 throw Failure.cannotReplace(path: path, reason: String(cString: strerror(errno)))
             }

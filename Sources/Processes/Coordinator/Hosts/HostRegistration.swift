@@ -5,7 +5,7 @@ import StoreProtocol
 
 /// This host's line in the farm's registry: claims the host's name, writes the heartbeat, and sees which other hosts live.
 @Loop final class HostRegistration {
-    /// How long a line lives without a heartbeat. Leases live longer, so a host that takes shards over knows which host is gone.
+    /// How long a host counts as live without a heartbeat. Leases live longer, so a host that takes shards over knows which host has failed.
     private static let lineLife = Duration.seconds(6)
 
     private let context: HostContext
@@ -14,7 +14,7 @@ import StoreProtocol
     private let leases: LeaseKeeper
     /// The living hosts, and which of them should own what.
     private(set) var membership: Membership
-    /// The nonce of the predecessor on this host if it is known to be gone, else "". Its line is replaced at once.
+    /// The nonce of the predecessor on this host if it is known to have exited, else "". Its heartbeat is replaced at once.
     var predecessor = ""
     private var claim = HostClaim()
     private var isBeatBeforeTimePending = false
@@ -68,7 +68,7 @@ import StoreProtocol
 
     /// Looks after the children and writes the heartbeat. To be called once a second.
     ///
-    /// While the predecessor or the successor has the host's name, this process only reads who lives, or does nothing.
+    /// While the predecessor or the successor has the host's name, this process only reads the live hosts, or does nothing.
     func beat() async {
         fleet.killHangingChildren()
         let holder = context.lifecycle.nameHolder
@@ -104,7 +104,7 @@ import StoreProtocol
     /// Tells the other hosts to read the registry: this host has come, goes, or serves more or less.
     func announceChange() { context.registry.tell(HostCommand.hosts.text) }
 
-    /// Writes the heartbeat, then tells the other hosts to read it.
+    /// Writes the heartbeat, then notifies the other hosts.
     func beatAndAnnounce() async {
         await beat()
         announceChange()

@@ -8,7 +8,7 @@ import StoreProtocol
     import Darwin
 #endif
 
-/// What this host tells of itself: in its line of the registry, to operators, and to the service manager.
+/// This host's state, for its heartbeat, for operators, and for the service manager.
 @Loop final class HostStatus {
     private let context: HostContext
     private let apps: HostedApps
@@ -77,7 +77,7 @@ import StoreProtocol
         }
     }
 
-    /// What is wrong with files while the host goes on with what it has read before.
+    /// Faults of files while the host uses what it has read before.
     private var problems: [String] {
         let credentials = apps.all.compactMap { app in
             app.credentials.pauseReason == nil ? app.credentials.problem.map { "\(app.name): \($0)" } : nil

@@ -27,7 +27,7 @@ import StoreProtocol
             (names, lostApps) = (missing.map(\.name), Set(missing.flatMap(\.apps)))
             let hosts = registration.membership.hosts
             let present = Set(hosts.map(\.name))
-            // A drained host names no apps, but its own are not gone with it.
+            // A drained host names no apps, but still has them.
             let served = Set(hosts.flatMap(\.apps)).union(apps.names)
             for raised in try await context.registry.raisedAlerts() {
                 guard let alert = Alert(id: raised.id) else { continue }

@@ -1,7 +1,7 @@
 import OpenSSL
 import PushModel
 
-/// What tells one owner of a lease from every other there ever was.
+/// A name that no other owner of a lease has or had.
 enum Nonce {
     /// 16 hexadecimal digits.
     static func make() -> String { Hexadecimal.text(of: SecureRandom.bytes(8)) }

@@ -2,7 +2,7 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Hears what is announced in Redis: commands for hosts, and for each app which of its shards have batches.
+/// Receives messages of Redis channels: commands for hosts, and wake-ups with the shards of an app that have batches.
 ///
 /// Each message is a wake-up: any number of them leads to one look, and takes the memory of one.
 @Loop final class WakeUpListener {

@@ -68,14 +68,14 @@ import StoreProtocol
         heldLeases.doubt()
     }
 
-    /// A look is worth a call: something may have become free, or a host came or went.
+    /// Something may have become free, or a host joined or left: the next round is due.
     func wake() { heldLeases.wake() }
 
     func isDue(at now: ContinuousClock.Instant) -> Bool { heldLeases.isDue(at: now) }
 
     // MARK: Taking and keeping
 
-    /// Gives back what is to be given back, keeps what is ours, takes what should be and is free.
+    /// Gives leases back, renews those that we have, takes those that should be ours and are free.
     func keep() async -> Outcome {
         if heldLeases.beginRound() { log.notice("acquiring leases again") }
         tell()
@@ -93,7 +93,7 @@ import StoreProtocol
             heldLeases.failed()
             isRefused = error.isRefusal
             guard isRefused else { return .pending }
-            // At once: the workers' clock, which all apps share, goes on with the others'.
+            // At once: all apps share the workers' clock, which the other apps keep renewing.
             expire()
             return .refused
         }
@@ -132,7 +132,7 @@ import StoreProtocol
 
     /// Gives everything back, so that others need not wait.
     func leave() async {
-        // Before the call: what is given back is not renewed meanwhile.
+        // Before the call, so that nothing is renewed meanwhile.
         heldLeases.forgetAll()
         tell()
         // If this does not get through, the next owner waits for the lease's end.
@@ -166,12 +166,12 @@ import StoreProtocol
     /// The host takes part again.
     func comeBack() { heldLeases.comeBack() }
 
-    /// Nothing of these shards is in our workers' hands: those that are leaving are given back.
+    /// Our workers hold nothing of these shards: those that are leaving are given back.
     /// - Returns: whether there are such.
     @discardableResult
     func emptied(_ shards: some Sequence<Int>) -> Bool { heldLeases.emptied(shards) }
 
-    /// Keeps shards that their workers have not let go of in time.
+    /// Keeps shards that their workers have not released in time.
     func keepOverdue() {
         let late = heldLeases.keepOverdue(at: .now)
         guard late > 0 else { return }

@@ -17,7 +17,7 @@ import FarmPolicy
         (self.shards, self.registration) = (shards, registration)
     }
 
-    /// Goes on with what is being handed over. To be called with every heartbeat.
+    /// Continues hand-overs. To be called with every heartbeat.
     func proceed() {
         for app in apps.all {
             handOverNext(of: app)

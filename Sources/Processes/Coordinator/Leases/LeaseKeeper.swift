@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 import Leasing
 
-/// Renews the leases of all apps in time, and tells the workers until when they may start pushes.
+/// Renews the leases of all apps in time, and sends the workers the time until which they may start pushes.
 @Loop final class LeaseKeeper {
     private let apps: HostedApps
     private let fleet: WorkerFleet

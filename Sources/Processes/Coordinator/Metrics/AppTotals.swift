@@ -4,7 +4,7 @@ import FarmPolicy
 import PushModel
 import StoreProtocol
 
-/// What became of an app's pushes since this coordinator began, as its gatherer has booked it, and how long things took.
+/// Outcomes of an app's pushes since this coordinator started, as it settled them, and latencies.
 @Loop final class AppTotals {
     struct Outcome: Hashable {
         enum Kind: String { case delivered, failed, expired, cancelled }

@@ -9,10 +9,10 @@ import StoreProtocol
     /// What the guard has counted, and how many suppressions wait until they are confirmed.
     private(set) var guards: [String: (counts: ReadGuard.Reply, waiting: Int)] = [:]
 
-    /// Between two looks at an app.
+    /// Between two readings of an app.
     static let interval = Duration.seconds(5)
 
-    /// - Parameter isFirstHost: looks at apps whose leases Redis refuses to every host, too.
+    /// - Parameter isFirstHost: also reads apps whose leases Redis refuses to every host.
     func update(of apps: some Sequence<HostedApp>, isFirstHost: Bool) async {
         var next: [String: BacklogReading] = [:]
         var nextFaults: [String: ReadFaults.Reply] = [:]

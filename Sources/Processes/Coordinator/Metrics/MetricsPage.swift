@@ -4,7 +4,7 @@ import FarmPolicy
 ///
 /// Names and labels follow swift-metrics' conventions as its Prometheus back end writes them: snake case, `_total` behind what only
 /// grows, seconds and bytes as units. The library itself would be in the way: its handlers may be called from any thread and
-/// therefore lock, whereas all that is told here is there already, in plain values of the loop, and is read on request.
+/// therefore lock, whereas the values here exist already as plain values of the loop, and are read on request.
 struct MetricsPage {
     enum Kind: String { case counter, gauge, histogram }
 

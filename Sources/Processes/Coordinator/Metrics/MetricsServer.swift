@@ -40,7 +40,7 @@ import Web
         }
     }
 
-    /// Delivery goes on whether it can be opened or not: it is tried again.
+    /// The farm runs whether the port can be opened or not: opening is retried.
     func open() {
         opening = Loop.task { [self] in
             var hasComplained = false

@@ -89,8 +89,8 @@ import StoreProtocol
 
     /// Reads the files that the apps name, and follows none of them yet.
     ///
-    /// - Returns: of apps that wait for their credentials already, why they go on waiting.
-    /// - Throws: what is wrong with another app's.
+    /// - Returns: for apps that wait for their credentials already, why they still wait.
+    /// - Throws: a fault of another app's credentials.
     private func checkCredentials(of next: FarmConfiguration) throws(OperationRefusal) -> [String] {
         var waiting: [String] = []
         for app in next.apps {

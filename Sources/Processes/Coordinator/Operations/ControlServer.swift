@@ -37,7 +37,7 @@ import Transport
         (self.path, self.log, self.take) = (path, log, take)
     }
 
-    /// A coordinator goes on without one that cannot be made.
+    /// A coordinator runs without a socket that cannot be opened.
     func open() async {
         unlink(path)  // What an earlier coordinator has left behind.
         do {

@@ -67,7 +67,7 @@ import StoreProtocol
         await consumer.look()
     }
 
-    /// Waits a few seconds until the operators who asked for the end have their answers.
+    /// Waits a few seconds until the operators who stopped the host have their answers.
     func waitForAnswers() async {
         _ = await context.changes.until(.now + .seconds(5)) { [unowned self] in consumer.underWay.isEmpty }
     }
@@ -137,7 +137,7 @@ import StoreProtocol
         return fleet.slots[index]
     }
 
-    /// Follows at once what is stored in Redis.
+    /// Applies at once the state in Redis.
     private func followStoredState() async -> String {
         await desired.follow()
         for app in apps.all { await app.credentials.look() }
@@ -160,7 +160,7 @@ import StoreProtocol
             return "would drain and end the coordinator, \(shards.placement.size) workers and the intake"
         }
         guard context.lifecycle.hasChildren else {
-            // The answer first: there is nothing to be finished, and nobody to give it afterwards.
+            // The answer goes first: afterwards no process is left to send it.
             Loop.task {
                 _ = await self.context.changes.until(.now + .seconds(5)) { operation.hasEnded }
                 self.shutdown.stop()

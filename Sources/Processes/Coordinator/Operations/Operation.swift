@@ -8,17 +8,17 @@ import PushModel
     private let tell: @Loop (OperatorAnswer) async -> Void
     private var pending: OperatorAnswer?
     private var telling: Task<Void, Never>?
-    /// The last answer was told, or could not be.
+    /// The last answer was sent, or could not be.
     private(set) var hasEnded = false
 
     init(host: String, tell: @escaping @Loop (OperatorAnswer) async -> Void) {
         (self.host, self.tell) = (host, tell)
     }
 
-    /// How far it is, for a person. Only the latest is told when answers take their time.
+    /// The progress, for a person. When answers are slow, only the latest is sent.
     func progress(_ text: String) { say(OperatorAnswer(host: host, state: .working, text: text)) }
 
-    /// The last answer; nothing is told after it.
+    /// The last answer; nothing is sent after it.
     func end(_ answer: OperatorAnswer) async {
         say(answer)
         await telling?.value

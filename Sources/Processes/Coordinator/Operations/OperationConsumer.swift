@@ -119,7 +119,7 @@ import StoreProtocol
     }
 }
 
-/// Why a host does not do what it was told, or not all of it.
+/// Why a host does not carry out a command, or only a part of it.
 struct OperationRefusal: Error {
     var reason: String
     /// Something was done already.

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmPolicy
 
-/// The words behind a verb: what is meant, and options.
+/// The arguments of an operator's command: names and options.
 struct OperatorWords {
     let words: [String]
     /// Their names.

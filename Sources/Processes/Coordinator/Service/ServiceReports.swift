@@ -4,9 +4,9 @@ import Supervision
 
 /// Tells the service manager, if there is one, how the coordinator fares: its state, a line for people, and that it lives.
 ///
-/// It is told by the loop itself after a look at the children: a coordinator that stands still or hangs says nothing.
+/// The loop itself sends it after checking the children: a coordinator that is stopped or hangs sends nothing.
 @Loop final class ServiceReports {
-    /// While starting or stopping, so much time is asked for again and again.
+    /// While starting or stopping, this much more time is requested repeatedly.
     private static let more = Duration.seconds(30)
 
     private let socket: ServiceSocket?

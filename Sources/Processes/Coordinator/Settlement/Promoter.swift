@@ -33,7 +33,7 @@ import StoreProtocol
         task = nil
     }
 
-    /// Batches were put off; the first is due then.
+    /// Batches were delayed; the first is due then.
     func wake(earliest: Duration) {
         let moment = Loop.milliseconds + earliest.milliseconds
         guard moment < due else { return }

@@ -5,10 +5,10 @@ import PushModel
 import Settling
 import StoreProtocol
 
-/// Settles what workers report. Every host has one for each app; the host that reads an entry settles it.
+/// Settles workers' reports. Every host has one for each app; the host that reads an entry settles it.
 ///
-/// An entry exists until it is settled, so nothing is lost with a lost reply or a lost gatherer: after trouble it reads
-/// again what it was given before, and from time to time it takes over what others were given and left.
+/// An entry exists until it is settled, so nothing is lost with a lost reply or a lost host: after an error it reads
+/// its pending entries again, and from time to time it takes over entries that other hosts left.
 @Loop final class ResultsConsumer {
     private let context: AppContext
     private let claimInterval: Duration
@@ -19,7 +19,7 @@ import StoreProtocol
     private var task: Task<Void, Never>?
     private var isStopping = false
     private var hasGroup = false
-    /// Entries that this gatherer was given may be unsettled.
+    /// Entries that this host read may be unsettled.
     private var isBehind = true
     private var isInTrouble = false
     private var lastClaim: UInt64 = 0
@@ -28,14 +28,14 @@ import StoreProtocol
     private var pace = SettlePace()
     /// Entries that cannot be settled. Redis has them too (``NoteUnsettled``).
     private var aside: Set<EntryID> = []
-    /// The key of the wrong type because of which nothing is settled.
+    /// The key whose wrong type blocks settling.
     private var brokenKey: String?
 
     private static let asideKept = 10_000
 
     /// - Parameters:
-    ///   - claimInterval: between looks at what others left; also how long they must have left it.
-    ///   - poll: the time at most between looks at what is new, when no message comes.
+    ///   - claimInterval: between searches for entries that others left; also for how long they must have left them.
+    ///   - poll: the longest time between two reads, when no wake-up comes.
     init(_ context: AppContext, claimInterval: Duration = .seconds(10), poll: Duration = .seconds(1)) {
         self.context = context
         self.claimInterval = claimInterval
@@ -49,7 +49,7 @@ import StoreProtocol
         task = Loop.task { await self.run() }
     }
 
-    /// Settles what there is, and ends.
+    /// Settles all entries, and ends.
     func stop() async {
         isStopping = true
         bell.ring()
@@ -60,7 +60,7 @@ import StoreProtocol
     /// A worker has reported.
     func wake() { bell.ring() }
 
-    /// Another gatherer is gone: what it left is due.
+    /// Another host has left: its pending entries are due.
     func claim() {
         isClaimDue = true
         bell.ring()
@@ -78,7 +78,7 @@ import StoreProtocol
                 await bell.wait(atMost: poll)
                 if Loop.milliseconds > start { pace.rested() }
             } else if brokenKey != nil {
-                // However much is reported meanwhile, nothing of it can be settled.
+                // Nothing can be settled meanwhile, however much is reported.
                 _ = try? await Loop.sleep(for: backoff.failed())
             } else {
                 await bell.wait(atMost: backoff.failed())
@@ -86,7 +86,7 @@ import StoreProtocol
         }
     }
 
-    /// - Returns: whether Redis did what it was asked to.
+    /// - Returns: whether Redis carried out everything.
     private func round() async -> Bool {
         brokenKey = nil
         do throws(StoreError) {
@@ -114,7 +114,7 @@ extension ResultsConsumer {
         hasGroup = true
     }
 
-    /// - Parameter untilEmpty: nothing comes after this round. Otherwise what is reported during it waits for the next
+    /// - Parameter untilEmpty: this is the last round. Otherwise entries that come during it wait for the next
     ///   one, and is settled together with more.
     private func settleNew(untilEmpty: Bool) async throws(StoreError) {
         var hasSettled = false
@@ -259,7 +259,7 @@ extension ResultsConsumer {
         }
     }
 
-    /// Leaves an entry where it is, for a gatherer that understands it or for `fsck --repair`.
+    /// Leaves an entry in the stream, for a version that can read it or for `fsck --repair`.
     private func setAside(_ id: EntryID, _ reason: String) {
         guard aside.count < Self.asideKept, aside.insert(id).inserted else { return }
         context.log.error(

@@ -40,7 +40,7 @@ import Supervision
 
     private var lifecycle: Lifecycle { context.lifecycle }
 
-    /// Which program is started is this host's own configuration's to say: who writes to Redis must not run programs.
+    /// Only this host's own configuration names the program to start: users who can write to Redis must not run programs.
     func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
         if let obstacle { throw OperationRefusal(obstacle) }
         let program = try installedProgram()

@@ -12,7 +12,7 @@ import Supervision
         func started(_ intake: IntakeSlot)
         func noticed(_ notice: IntakeNotice)
         /// The process `name` has ended, and not in order, while it was at work on jobs of these apps: with so many ends a
-        /// job is to blame. The next one starts after the call returns.
+        /// job is suspect. The next process starts after the call returns.
         func ended(_ name: String, atWorkFor apps: Set<String>, limit: Int) async
     }
 
@@ -25,14 +25,14 @@ import Supervision
     private let slot: ChildSlot<IntakeOrder, IntakeNotice>
     private let host: String
     private unowned let owner: any Owner
-    /// Apps with jobs in the process's hands.
+    /// Apps whose jobs the process is splitting.
     private var working: Set<String> = []
     private var row = BlameRow()
 
     init(host: String, launch: ChildLaunch, owner: any Owner, log: Logger) {
         self.host = host
         self.owner = owner
-        // There is no other: it is tried again for ever.
+        // There is only one intake: its start is retried for ever.
         var policy = RestartPolicy()
         policy.allowedFailedStarts = .max
         slot = ChildSlot(role: "intake", launch: launch, policy: policy, log: log)

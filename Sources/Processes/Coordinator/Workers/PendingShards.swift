@@ -1,9 +1,9 @@
 import RedisClient
 import StoreProtocol
 
-/// Shards of apps that were heard of on the apps' bells and whose workers are not told yet: each once, however often it was heard.
+/// Shards named in wake-ups whose workers do not know yet: each once, however often it was named.
 struct PendingShards {
-    /// What is to be told of them.
+    /// What the worker is to know about them.
     enum Topic: Hashable, CaseIterable {
         /// They have batches.
         case ready
@@ -40,7 +40,7 @@ struct PendingShards {
         shards[topic, default: [:]][app, default: []].formUnion(known)
     }
 
-    /// All of it, in an order that does not change: the caller tells the workers, or notes it again.
+    /// Takes everything, in a stable order: the caller notifies the workers, or notes it again.
     mutating func takeAll() -> [(topic: Topic, app: String, shards: [Int])] {
         defer { shards = [:] }
         return Topic.allCases.flatMap { topic in

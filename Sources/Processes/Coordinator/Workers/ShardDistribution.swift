@@ -4,7 +4,7 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Which worker of this host serves which shard: tells each worker its shards whenever that changes.
+/// Which worker of this host serves which shard. Sends each worker its shards whenever that changes.
 ///
 /// A shard goes from one worker to another in two steps: only when the first one has said that it has nothing of the shard
 /// any more does the second one hear of it.
@@ -167,7 +167,7 @@ import StoreProtocol
         assignAll()
     }
 
-    /// Quarantines shards that were in crash after crash, so that the worker's other shards go on.
+    /// Quarantines shards that were part of several crashes, so that the worker's other shards are served.
     func quarantineAfterCrash(_ shards: [ShardQuarantine.Shard]) {
         for (shard, duration, crashes) in quarantine.crashed(shards, at: .now) {
             context.log.error(

@@ -26,7 +26,7 @@ import EventLoop
         return pending.note(message, app: app)
     }
 
-    /// Tells each worker its shards. A worker that does not read its orders is told by a later call.
+    /// Sends each worker its shards. A worker that does not read its orders gets them in a later call.
     func send() {
         for (topic, app, numbers) in pending.takeAll() {
             for slot in fleet.readySlots {

@@ -47,7 +47,7 @@ import StoreProtocol
         for app in apps.all { await app.feedback.workerEnded(name) }
     }
 
-    /// The shards of which the process had pushes in flight, as far as Redis can say.
+    /// The shards with pushes of the process in flight, as far as Redis knows.
     private func shardsInFlight(of name: String) async -> (shards: [ShardQuarantine.Shard], isComplete: Bool)
     {
         var shards: [ShardQuarantine.Shard] = []

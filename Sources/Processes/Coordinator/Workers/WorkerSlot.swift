@@ -4,7 +4,7 @@ import FarmPolicy
 import Logging
 import Supervision
 
-/// One worker's place: the process in it now, its name in the books, and its numbers.
+/// One worker's place: the process in it now, its name in Redis, and its numbers.
 @Loop final class WorkerSlot {
     /// Hears what happens in the slot.
     @Loop protocol Owner: AnyObject {
@@ -16,7 +16,7 @@ import Supervision
     }
 
     let index: Int
-    /// The present process's name in the books, unique for every start.
+    /// The present process's name in Redis, unique for every start.
     private(set) var name = ""
     private(set) var beat = Notice.Beat()
     /// Pushes settled in the last second.
@@ -27,7 +27,7 @@ import Supervision
     /// When the present process was started, in Unix milliseconds.
     private(set) var since: Int64 = 0
 
-    /// The present process has told its numbers.
+    /// The present process has sent a heartbeat.
     var hasBeaten: Bool { beatAt != nil }
 
     private let slot: ChildSlot<Order, Notice>
@@ -58,7 +58,7 @@ import Supervision
 
     func tell(_ order: Order) { slot.tell(order) }
 
-    /// The process stands still or lags: it is not told what can wait.
+    /// The process is stopped or lags: it is not sent what can wait.
     var lags: Bool { slot.queuedBytes > 64 << 10 }
 
     /// Kills the process if it gives no signs of life.

@@ -5,7 +5,7 @@ package import FarmPolicy
 package import PushModel
 import Transport
 
-/// The binary interface over one connection: carries a ``BinaryExchange``'s bytes, and tells it the time.
+/// The binary interface over one connection: carries a ``BinaryExchange``'s bytes, and gives it the time.
 @Loop package final class BinaryConnection: GatewayConnection, TurnListener {
     private let stream: ByteStream
     private let exchange: BinaryExchange
@@ -15,7 +15,7 @@ import Transport
 
     /// - Parameters:
     ///   - stream: connected, its TLS handshake done.
-    ///   - generation: of the credentials, told with every refusal.
+    ///   - generation: of the credentials; every refusal carries it.
     ///   - timeout: in which the gateway's machine must take what it is sent.
     init(
         over stream: ByteStream, settings: BinarySettings, experience: BinaryExperience, generation: UInt32,
@@ -28,7 +28,7 @@ import Transport
         exchange = BinaryExchange(
             settings, experience: experience, generation: generation, timeout: timeout, at: .now)
         stream.onBytes = { [unowned self] bytes in
-            // A reply may name a push of which the exchange does not know yet that it has left.
+            // A reply may name a push that has left before the exchange knows that it has.
             exchange.left(allBut: self.stream.queuedBytes, at: .now)
             exchange.receive(bytes, at: .now)
             tellEvents()
@@ -66,7 +66,7 @@ import Transport
             return false
         }
         if exchange.wantsWrite { stream.setNeedsFlush() }
-        // What has its outcome at once is told when the caller is done.
+        // Outcomes that are known at once are passed on when the caller is done.
         if exchange.hasEvents { Loop.atEndOfTurn(self) }
         return true
     }
@@ -123,7 +123,7 @@ import Transport
         output.append(upTo: 64 << 10) { exchange.fill($0) }
     }
 
-    /// A listener may close the connection meanwhile: the events that follow are told then and there.
+    /// A listener may close the connection meanwhile: the events that follow from that are passed on at once.
     private func tellEvents() {
         while let event = exchange.nextEvent() {
             switch event {

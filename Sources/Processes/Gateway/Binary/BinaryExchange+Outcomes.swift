@@ -69,7 +69,7 @@ extension BinaryExchange {
                         generation: generation))))
     }
 
-    /// The oldest that is no sentinel.
+    /// The oldest push, without the sentinel.
     private func pop() -> PushTicket? {
         while let ticket = window.popFirst() {
             if ticket != Self.sentinel { return PushTicket(ticket) }
@@ -85,7 +85,7 @@ extension BinaryExchange {
 
     // MARK: The end
 
-    /// The connection is closed: what is open gets its outcome, as far as that is known.
+    /// The connection is closed: open pushes get their outcomes, as far as these are known.
     ///
     /// - Parameter isPeersDoing: it ended without our having closed it.
     func end(_ reason: String, isPeersDoing: Bool, at now: Instant) {

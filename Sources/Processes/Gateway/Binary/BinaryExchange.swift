@@ -40,9 +40,9 @@ class BinaryExchange {
     /// The gateway has accepted or refused something: it takes our credentials.
     var isProven = false
 
-    /// Between two looks at what has become safe.
+    /// Between two checks of which pushes have become safe.
     static let tickInterval = Duration.milliseconds(50)
-    /// A longer time between two looks was no quiet.
+    /// A longer time between two checks does not count as quiet.
     private static let longestGap = Duration.milliseconds(500)
     /// In bytes, the most that a connection has in its window: what may lie unread at the gateway must be read within the
     /// quiet time.
@@ -132,7 +132,7 @@ class BinaryExchange {
         guard !isRetiring, !hasEnded else { return }
         isRetiring = true
         if settings.endsWithSentinel, settings.command.isIdentified, !window.isEmpty, !isOver {
-            // One byte is no device's token.
+            // No device token has one byte.
             let token: [UInt8] = [0]
             let payload = Array(#"{"aps":{}}"#.utf8)
             token.withUnsafeBytes { token in
@@ -158,7 +158,7 @@ class BinaryExchange {
 
     // MARK: Bytes
 
-    /// Moves what is to be sent into `space`, as much as fits.
+    /// Moves output into `space`, as much as fits.
     func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
         guard !isOver else { return 0 }
         let front = output.front.prefix(space.count)
@@ -222,7 +222,7 @@ class BinaryExchange {
         }
     }
 
-    /// Nothing tells what the gateway has read but the room that its machine offers.
+    /// Only the room in the gateway's receive buffer shows what the gateway has read.
     private func trustClock(at now: Instant) {
         if window.arrived(allBut: unread, at: now) { movedAt = now }
         let isUnknown = settings.asksIfRead && experience.answersQuestions == nil

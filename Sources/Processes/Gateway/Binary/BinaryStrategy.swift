@@ -85,6 +85,6 @@ package import Transport
         return min(max(room * 8 / 7 + 1, PoolState.leastWindow), settings.window)
     }
 
-    /// A connection that a bad token has ended is no failure.
+    /// That a bad token ended a connection is not a failure.
     package func isUseless(_ spent: any GatewayConnection) -> Bool { false }
 }

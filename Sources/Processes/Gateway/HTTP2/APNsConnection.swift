@@ -4,7 +4,7 @@ package import FarmPolicy
 package import PushModel
 package import Transport
 
-/// One HTTP/2 connection to APNs: carries a ``PushExchange``'s bytes, and tells it the time.
+/// One HTTP/2 connection to APNs: carries a ``PushExchange``'s bytes, and gives it the time.
 @Loop
 package final class APNsConnection: GatewayConnection, TurnListener {
     private let stream: ByteStream
@@ -19,7 +19,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     ///   - stream: connected, its TLS handshake done.
     ///   - authority: the gateway's host, with its port unless that is 443.
     ///   - providerToken: `nil` when the TLS certificate speaks for us.
-    ///   - generation: of the credentials, told with every refusal.
+    ///   - generation: of the credentials; every refusal carries it.
     package init(
         over stream: ByteStream, authority: String, providerToken: [UInt8]?, generation: UInt32,
         requestTimeout: Duration, streams: Int = 2000, keepAlive: Duration? = .seconds(3600),
@@ -121,7 +121,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         }
     }
 
-    /// A listener may close the connection meanwhile: the events that follow are told then and there.
+    /// A listener may close the connection meanwhile: the events that follow from that are passed on at once.
     private func tellEvents() {
         while let event = exchange.nextEvent() {
             switch event {

@@ -27,13 +27,13 @@ class PushExchange<Service: StreamService> {
     private var clock: MillisecondClock
     private var service: Service
 
-    /// Between two looks at the deadlines.
+    /// Between two checks of the deadlines.
     static var tickInterval: Duration { .milliseconds(500) }
 
     /// - Parameters:
     ///   - authority: the gateway's host, with its port unless that is 443.
     ///   - providerToken: `nil` when the TLS certificate speaks for us.
-    ///   - generation: of the credentials, told with every refusal.
+    ///   - generation: of the credentials; every refusal carries it.
     required init(
         authority: String, providerToken: [UInt8]?, generation: UInt32, requestTimeout: Duration,
         at now: Instant
@@ -148,7 +148,7 @@ class PushExchange<Service: StreamService> {
         drain(roomBefore: before)
     }
 
-    /// Writes what is to be sent into `space`, as much as fits; ``didFill()`` is to follow.
+    /// Writes output into `space`, as much as fits; call ``didFill()`` afterwards.
     func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
         if roomBeforeFill == nil { roomBeforeFill = room }
         do { return try session.fill(space) } catch {
@@ -196,7 +196,7 @@ class PushExchange<Service: StreamService> {
 
     // MARK: The end
 
-    /// The connection is closed: what is open gets its outcome, as far as that is known.
+    /// The connection is closed: open pushes get their outcomes, as far as these are known.
     func end(_ reason: String) {
         guard !hasEnded else { return }
         (hasEnded, isOver) = (true, true)
@@ -234,7 +234,7 @@ class PushExchange<Service: StreamService> {
         tell(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
     }
 
-    // MARK: What the session tells
+    // MARK: The session's events
 
     /// - Parameter roomBefore: from before the session worked, which frees places without an event, too.
     private func drain(roomBefore: Int) {
@@ -276,7 +276,7 @@ class PushExchange<Service: StreamService> {
         close(slot, .refused(rejection))
     }
 
-    /// Frees a push's place; it is told unless its deadline had done so before.
+    /// Frees a push's slot, and reports its outcome unless its deadline has done so before.
     private func close(_ slot: Int, _ outcome: SendOutcome) {
         let entry = open.remove(slot)
         streams.closed()

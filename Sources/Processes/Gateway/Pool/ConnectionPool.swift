@@ -7,7 +7,7 @@ import Transport
 /// The connections of one app in one worker: dialled when there is something to send, kept for days, replaced
 /// when they are spent.
 @Loop package final class ConnectionPool {
-    /// Is told what concerns more than one push.
+    /// Receives the events that concern more than one push.
     @Loop package protocol Owner: GatewayListener {
         /// A connection could not be made; the next try comes by itself.
         func dialFailed(_ reason: String, refusedByPeer: Bool)

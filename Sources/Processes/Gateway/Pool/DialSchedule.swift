@@ -110,7 +110,7 @@ import FarmPolicy
     /// A connection is closed.
     ///
     /// - Parameter connections: the others.
-    /// - Returns: whether the gateway has refused it, which is a failure to be told.
+    /// - Returns: whether the gateway refused the connection, which the owner must know.
     func isRefusal(endOf connection: any GatewayConnection, connections: [any GatewayConnection]) -> Bool {
         let id = ObjectIdentifier(connection)
         let isSinceFailure = madeSinceFailure.remove(id) != nil

@@ -3,10 +3,10 @@ import FarmPolicy
 import Gateway
 import Logging
 
-/// Carries out what an app's ``Governor`` decides: tells it how the connections do, has the pool keep as many as it says, and
+/// Carries out what an app's ``Governor`` decides: samples the connections, has the pool keep as many as it says, and
 /// lets as many pushes go as the rates allow.
 ///
-/// Costs nothing a push: it is asked and told once a turn.
+/// Costs nothing per push: it is consulted once a turn.
 @Loop final class AppGovernor {
     private let context: WorkerContext
     private let app: String

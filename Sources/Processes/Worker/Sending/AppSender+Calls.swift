@@ -10,7 +10,7 @@ import StoreProtocol
 
 /// Calls to Redis that the window wants, and their answers.
 extension AppSender {
-    /// Makes the calls and tells the coordinator.
+    /// Makes the calls and notifies the coordinator.
     func carryOut() {
         var hasReported = false
         for action in window.takeActions() {
@@ -46,7 +46,7 @@ extension AppSender {
     }
 
     func reportsAreDue() {
-        // Without a connection nothing can be told; when there is one again, everything is told.
+        // Without a connection nothing can be reported; on the next connection everything is.
         guard context.redis.isReady else { return }
         tell { $0.reportDue() }
     }

@@ -4,7 +4,7 @@ import EventLoop
 import Gateway
 import Logging
 
-/// What connections and the pool tell.
+/// Events of connections and of the pool.
 extension AppSender {
     func hasRoom(_ connection: any GatewayConnection) { schedule() }
 
@@ -12,7 +12,7 @@ extension AppSender {
         context.log.debug("connection spent", metadata: ["app": "\(name)", "reason": "\(reason)"])
         pool.spent(connection)
         schedule()
-        // Such as a certificate for the other environment, told before there was any push to refuse.
+        // Such as a certificate for the other environment, which the gateway refuses before the first push.
         guard case .credentialsWrong(let reason) = verdict, hold == nil else { return }
         hold = .doubt
         pool.retireAll()

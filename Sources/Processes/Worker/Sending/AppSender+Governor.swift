@@ -1,7 +1,7 @@
 import Delivery
 import FarmPolicy
 
-/// What the governor is told of the sender.
+/// What the governor observes of the sender.
 extension AppSender {
     func makeGovernor() -> AppGovernor {
         let governor = AppGovernor(context, app: name, pool: pool) { [unowned self] in schedule() }

@@ -1,9 +1,9 @@
 import ControlChannel
 import Delivery
 
-/// What a worker tells of an app with its heartbeats, and in a dump.
+/// An app's numbers in a worker's heartbeats and dumps.
 extension AppSender {
-    /// The app's numbers since the last call; nil when there is nothing to tell.
+    /// The app's numbers since the last call; nil when nothing has happened.
     func takeNumbers() -> Notice.Beat.App? {
         var numbers = Notice.Beat.App(name: name)
         numbers.connections = UInt32(pool.connections.count)

@@ -56,7 +56,7 @@ extension AppSender {
                 troubles.probeSent()
                 break
             }
-            // The connection did not take what it had room for: never ask it again and again.
+            // The connection did not take what it had room for: do not ask it in a loop.
             guard sent > 0 || !batch.hasNext else { break }
         }
         let sent = min(allowance, share) - left
@@ -67,7 +67,7 @@ extension AppSender {
         if waits && left > 0 || window.suspect != nil && pool.roomiest == nil || sent > 0 && pool.isShort {
             pool.needConnection()
         }
-        // Also of what was passed over: its connection may be waiting for the reply to a bad token.
+        // Passed-over batches count, too: their connection may be waiting for the reply to a bad token.
         if left > 0, pool.mayGrow {
             let waiting = window.waitingForConnection(atMost: Window.mostWaiting)
             // More may be held now, and need one more.
@@ -79,7 +79,7 @@ extension AppSender {
     /// A connection with room that keeps the order of the batch's shard.
     ///
     /// - Parameter maySpread: nothing else can be sent. As long as something can, a batch keeps to its connection, for its answers then
-    ///   come together, and are told together.
+    ///   come together, and are handled together.
     private func connection(for batch: HeldBatch, maySpread: Bool) -> (any GatewayConnection)? {
         switch batch.route.way(of: batch.number) {
         case .any: return pool.roomiest(for: batch.lane)

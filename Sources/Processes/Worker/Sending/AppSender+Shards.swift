@@ -44,7 +44,7 @@ extension AppSender {
 
     // MARK: Recall
 
-    /// Takes back what is not in flight of these jobs. The whole shard goes back, so that nothing overtakes, and is served
+    /// Gives back the batches of these jobs that are not in flight. The whole shard goes back, so that nothing overtakes, and is served
     /// again when nothing of it is held.
     func recall(jobs: [String], shards: [Int]) {
         let ids = Set(jobs)
@@ -53,7 +53,7 @@ extension AppSender {
         empty(window.shards(of: ids).union(shards))
     }
 
-    /// A checkout brought what was assigned before a recall.
+    /// A checkout may have brought batches of jobs that were to be given back.
     func recallLate() {
         let jobs = shards.takeLate()
         if !jobs.isEmpty { empty(window.shards(of: jobs)) }

@@ -36,7 +36,7 @@ import StoreProtocol
     var coolDowns = DeviceCoolDowns()
     var counts = SendCounts()
     private var isDue = false
-    /// The app goes on as soon as its suppression lists are known.
+    /// Sending resumes as soon as the app's suppression lists are read.
     private var resumesWhenKnown = false
     lazy var timer = Timer { [unowned self] in schedule() }
     lazy var nextTurn = Timer { [unowned self] in schedule() }
@@ -49,12 +49,12 @@ import StoreProtocol
     var hold: Hold? {
         didSet { window.change(to: hold?.mode ?? .sending) }
     }
-    /// Credentials of this generation were told to be accepted.
+    /// The coordinator knows that the gateway accepts credentials of this generation.
     var provenGeneration: UInt32?
     private(set) var generation: UInt32 = 0
 
     enum Hold {
-        /// The coordinator was told of a doubt, and has not answered.
+        /// The gateway rejects the credentials; the coordinator knows, and has not decided yet.
         case doubt
         /// The app is paused: batches go back.
         case paused
@@ -84,7 +84,7 @@ import StoreProtocol
 
     /// - Parameters:
     ///   - weight: the app's share of the worker's time, relative to other apps.
-    ///   - bulkFloor: percent of what is sent that is bulk while high waits, too.
+    ///   - bulkFloor: percent of the pushes that are bulk while high waits, too.
     func share(weight: Int, bulkFloor: Int) {
         self.weight = max(1, weight)
         window.setBulkFloor(bulkFloor)
@@ -221,12 +221,12 @@ import StoreProtocol
     }
     private var wantsBatches: Bool { hold == nil && context.mayStart && troubles.maySend(at: .now) }
 
-    /// Expires what is held and can no longer be sent in time: the gateway may be out of reach for long.
+    /// Expires held pushes whose deadline has passed: the gateway may be unreachable for long.
     func expireOverdue() {
         window.now = .now
         if let mixedAt, window.now - mixedAt > Self.mixedFor { (self.mixedAt, pool.isMixed) = (nil, false) }
         counts.addFailed(window.expireOverdue(at: context.redis.clock.seconds))
-        // While Redis is away nothing grows old: it may come back without what it was told last.
+        // During an outage nothing is dropped: Redis may come back without the last reports.
         if context.redis.isReady { window.dropOldOutcomes() }
         schedule()
     }

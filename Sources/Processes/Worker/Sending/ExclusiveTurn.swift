@@ -41,7 +41,7 @@ import EventLoop
         if !member.hasSuspectInFlight { wake() }
     }
 
-    /// Something was reported over, or a batch is gone: another sender's turn may have come.
+    /// A report was taken, or a batch was released: another sender may have its turn now.
     func changed() {
         let isWanted = isWanted
         guard isWanted || wasWanted else { return }

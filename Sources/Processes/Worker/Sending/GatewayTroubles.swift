@@ -52,7 +52,7 @@ struct GatewayTroubles {
     /// - Returns: whether it was so often that the app's configuration must be wrong.
     mutating func topicRefused() -> Bool { streak.wrong() }
 
-    /// An operator has resumed the app: what was before counts no more.
+    /// An operator has resumed the app: earlier responses count no more.
     mutating func reset() {
         breaker = ServerBreaker()
         streak = ConfigurationStreak()

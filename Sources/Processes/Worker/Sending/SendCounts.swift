@@ -3,7 +3,7 @@ import Delivery
 import FarmPolicy
 import PushModel
 
-/// What an app has sent, and what the worker tells of that with its heartbeats.
+/// Counts what an app has sent, for the worker's heartbeats.
 struct SendCounts {
     private var counts = Notice.Beat()
     /// From the split of first attempts to their departure, by lane, since the last heartbeat.

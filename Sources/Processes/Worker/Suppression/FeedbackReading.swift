@@ -10,13 +10,13 @@ import Transport
 
 /// Reads an app's feedback service once, to its end.
 ///
-/// What was read is gone there permanently. So every tuple goes to Redis, in portions and one at a time, and nothing more is read
+/// The service deletes what was read. So every tuple goes to Redis, in portions and one at a time, and nothing more is read
 /// from the socket while a portion is on its way.
 @Loop final class FeedbackReading {
     private let order: FeedbackOrder
     private let scope: SuppressionScope
     private let store: AppStore
-    /// What the lists say of the shards whose tokens were told: a service may say the same again and again.
+    /// The suppression lists of the shards of reported tokens: a service may report the same tokens repeatedly.
     private let known: SuppressionLists
     private let ended: @Loop (_ tuples: Int, _ error: String) -> Void
     private var stream: ByteStream?
@@ -25,7 +25,7 @@ import Transport
     private var stored = 0
     private var portions = 0
     private var isStoring = false
-    /// Shards whose tokens were told.
+    /// Shards of the reported tokens.
     private var shards: Set<Int> = []
     private var isLearning = false
     /// Why no more comes; "" in order.
@@ -34,11 +34,11 @@ import Transport
 
     private static let portion = 500
     private static let dialTimeout = Duration.seconds(20)
-    /// A service that has told everything may keep the connection.
+    /// A service that has sent everything may keep the connection open.
     private static let silenceLimit = Duration.seconds(5)
-    /// Before it tells the first it may have to think.
+    /// The first tuple may take longer.
     private static let firstSilenceLimit = Duration.seconds(30)
-    /// What a service has sent and we have not read is lost with the worker. The system takes in twice as much as it is told.
+    /// What a service has sent and we have not read is lost with the worker. The kernel buffers twice the requested size.
     private static let receiveBuffer = 32 << 10
 
     /// - Parameters:

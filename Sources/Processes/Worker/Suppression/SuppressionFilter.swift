@@ -18,7 +18,7 @@ import PushModel
     private var environment = ""
     /// A binary gateway knows one topic only, that of the certificate.
     private var hasOneTopic = false
-    /// What was sent with older credentials may have gone to another topic or environment.
+    /// Pushes sent with older credentials may have gone to another topic or environment.
     private var generation: UInt32 = 0
     private var scopes: [String: Scope] = [:]
 

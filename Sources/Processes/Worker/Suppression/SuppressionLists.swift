@@ -7,7 +7,7 @@ import StoreProtocol
 
 /// The suppression lists of the shards that this worker serves: no push is sent to their tokens.
 ///
-/// A shard's list is read before anything of the shard is sent. A wake-up tells that a list has grown; ``readEnds()`` finds out
+/// A shard's list is read before anything of the shard is sent. A wake-up says that a list has grown; ``readEnds()`` finds out
 /// without one. What this worker finds out itself counts at once.
 @Loop final class SuppressionLists {
     /// The suppression list of one shard.
@@ -63,7 +63,7 @@ import StoreProtocol
     private let store: AppStore
     private let log: Logger
     private var lists: [Int: List] = [:]
-    /// Shards whose lists are longer than what was read of them.
+    /// Shards whose lists have entries that are not read yet.
     private var due: [Int] = []
     private var readings = 0
     /// How often suppressions had been taken back.
@@ -120,7 +120,7 @@ import StoreProtocol
         readEnds()
     }
 
-    /// Redis may have lost what was read last.
+    /// Redis may have lost the entries that were read last.
     func reconnected(isOther: Bool) {
         if isOther {
             for list in lists.values { list.place = list.place.back(milliseconds: Self.overlap) }
@@ -134,7 +134,7 @@ import StoreProtocol
         readOn()
     }
 
-    /// Asks where the lists end, and reads what is new.
+    /// Asks where the lists end, and reads new entries.
     func readEnds() {
         guard !lists.isEmpty else { return }
         guard !isReadingEnds else {
