@@ -52,7 +52,7 @@ struct AutoscalerTests {
         #expect(changes.first?["reason"] == "busy" && changes.last?["to"] == "1", "\(changes)")
         // Removed workers ended in order.
         let log = farm.coordinator.error
-        #expect(!log.contains("how=killed") && !log.contains("batches taken back"), "\(log)")
+        #expect(!log.contains("how=killed") && !log.contains("batches reclaimed"), "\(log)")
     }
 
     private static func jobs(_ round: Int) -> [Job] {

@@ -53,20 +53,20 @@ import Testing
         let tokens = Tokens.make(6_000)
         let jobs = Job.several("ramp", tokens, size: 1000)
         try farm.push(jobs)
-        try await eventually("it goes slower") { farm.coordinator.error.contains("slower, because") }
+        try await eventually("it goes slower") { farm.coordinator.error.contains("send rate reduced") }
         let mine = Tokens.make(4_000, seed: 7)
         try farm.push([Job(id: "calm", tokens: mine)], to: "other")
         let calm = try await farm.finished("calm", app: "other")
         #expect(calm.delivered == mine.count)
         #expect(try other.ledger().lines.count == mine.count)
-        #expect(!farm.says("slower, because", of: "other"))
+        #expect(!farm.says("send rate reduced", of: "other"))
         try await farm.gateway.requests(5_000)
         let early = try farm.gateway.ledger().lines.prefix(5_000)
         // Without the governor, nine in ten would be.
         #expect(early.count { $0.status == 429 } < 1_500)
         try farm.gateway.tell("rate off")
         try await farm.expectExactlyOnce(jobs)
-        try await eventually("any rate again") { farm.says("any rate again", of: "demo") }
+        try await eventually("any rate again") { farm.says("send rate is no longer reduced", of: "demo") }
     }
 
     @Test func `a phase of 503 slows one app, and leaves the other alone`() async throws {
@@ -78,12 +78,12 @@ import Testing
         try farm.gateway.tell("answer 503")
         // These meet it, however late it started.
         try farm.push(Array(jobs.dropFirst()))
-        try await eventually("it goes slower") { farm.says("slower, because", of: "demo") }
+        try await eventually("it goes slower") { farm.says("send rate reduced", of: "demo") }
         let mine = Tokens.make(4_000, seed: 7)
         try farm.push([Job(id: "calm", tokens: mine)], to: "other")
         let calm = try await farm.finished("calm", app: "other")
         #expect(calm.delivered == mine.count)
-        #expect(!farm.says("slower, because", of: "other"))
+        #expect(!farm.says("send rate reduced", of: "other"))
         try farm.gateway.tell("answer off")
         try await farm.expectExactlyOnce(jobs)
         #expect(try farm.gateway.ledger().lines.count { $0.status == 503 } < 1_000)

@@ -228,7 +228,7 @@ import Testing
         try await eventually("the third one has it") {
             farm.log("alpha").split(separator: "metrics at=" + metrics).count == 4
         }
-        #expect(!farm.log("alpha").contains("no metrics"), "\(farm.log("alpha"))")
+        #expect(!farm.log("alpha").contains("cannot serve metrics"), "\(farm.log("alpha"))")
         try await farm.operate("stop", "alpha")
         try await eventually("all have ended") { old.descendants.isEmpty }
         try farm.start("alpha")

@@ -25,7 +25,7 @@ import Testing
         try await load.expectExactlyOnce()
         for host in ["alpha", "beta"] {
             let log = farm.log(host)
-            for trouble in Farm.leaseTroubles + ["takes part again", "again in"] {
+            for trouble in Farm.leaseTroubles + ["takes work again", "retry_in"] {
                 #expect(!log.contains(trouble), "\(log)")
             }
         }
@@ -98,7 +98,7 @@ import Testing
         try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
         try await eventually("the intake is acquired again") {
             let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
-            let isTold = ["the intake has another owner", "leases lost app=\(app)"].contains {
+            let isTold = ["another owner has the intake", "leases lost app=\(app)"].contains {
                 log.contains($0)
             }
             return isTold && owner == "beta"
@@ -205,7 +205,7 @@ import Testing
             return alpha.hasEnded
         }
         #expect(try await alpha.wait(within: .seconds(10)) == .exited(2))
-        #expect(alpha.error.contains("another coordinator has taken this host's name"), "\(alpha.error)")
+        #expect(alpha.error.contains("another coordinator took this host's name"), "\(alpha.error)")
     }
 
     @Test func `an app that Redis refuses stops alone`() async throws {
@@ -226,7 +226,7 @@ import Testing
         // Longer than a lease.
         let start = try leaseEnd()
         try await eventually("leases go on", within: .seconds(40)) { try leaseEnd() > start + 14_000 }
-        let ended = farm.log("alpha").split(separator: "\n").filter { $0.contains("leases have run out") }
+        let ended = farm.log("alpha").split(separator: "\n").filter { $0.contains("leases expired") }
         #expect(ended.count == 1 && ended[0].contains("mail"), "\(ended)")
         let jobs = [Job(id: "on", tokens: Tokens.make(20))]
         try farm.push(jobs)

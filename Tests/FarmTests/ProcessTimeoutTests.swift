@@ -56,7 +56,7 @@ import Testing
         let farm = try await Farm()
         _ = try await farm.ready()
         try await farm.redis.kill()
-        try await eventually("the leases run out") { farm.coordinator.error.contains("leases have run out") }
+        try await eventually("the leases run out") { farm.coordinator.error.contains("leases expired") }
         // The coordinator, the intake, two workers.
         #expect(outages(farm) == 4, "\(farm.coordinator.error)")
         farm.coordinator.signal(SIGTERM)

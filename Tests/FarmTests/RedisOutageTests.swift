@@ -84,7 +84,7 @@ import Testing
         } else {
             // All leases have expired when the disk has room.
             try await eventually("the leases run out", within: .seconds(40)) {
-                farm.coordinator.error.contains("leases have run out")
+                farm.coordinator.error.contains("leases expired")
             }
             #expect(throws: RESPServerError.self) { try farm.redis.client().run("SET", "probe", "x") }
             disk.free()

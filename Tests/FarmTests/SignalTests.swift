@@ -107,7 +107,7 @@ struct SignalTests {
         try await eventually("it is quiet, and says so") {
             try await farm.line("alpha").workers[0].state == "quiet"
         }
-        #expect(log().contains("quiet: nothing more is taken"))
+        #expect(log().contains("quiet: taking no new work"))
         // The other worker serves its shards.
         try await eventually("its shards are lent") {
             try await farm.line("alpha").workers.map(\.shards) == [0, 64]

@@ -204,7 +204,7 @@ import Testing
         let event = try await farm.event("app.paused")
         #expect(event["reason"]?.contains("other environment") == true, "\(event)")
         try await eventually("the log tells why") {
-            farm.coordinator.error.contains("too many bad tokens")
+            farm.coordinator.error.contains("too many invalid tokens")
         }
         try await eventually("what was in flight is settled") {
             try await farm.account("campaign")?.inFlight == 0

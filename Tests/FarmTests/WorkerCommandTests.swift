@@ -196,7 +196,7 @@ import Testing
         try farm.redis.client().run("HSET", "{pushfarm}:desired", "scale:alpha", "300")
         try farm.redis.client().run("PUBLISH", "{pushfarm}:commands", "look")
         try await eventually("it says so") {
-            farm.log("alpha").contains("more workers are wanted than this machine carries")
+            farm.log("alpha").contains("the number of workers is limited by this machine")
         }
         try await farm.operate("scale", "2", "all")
         let started = farm.log("alpha").split(separator: "worker started").count - 1

@@ -12,7 +12,9 @@ extension HostContext {
         var isWaiting = false
         while true {
             do { return try await body() } catch let error as RedisError where error.isTemporary {
-                if !isWaiting { log.warning("the start waits for Redis", metadata: ["error": "\(error)"]) }
+                if !isWaiting {
+                    log.warning("waiting for Redis before start", metadata: ["error": "\(error)"])
+                }
                 isWaiting = true
                 try await Loop.sleep(for: backoff.failed())
             }
@@ -32,7 +34,7 @@ extension HostContext {
             throw CoordinatorError.evictingRedis(policy: info.evictionPolicy)
         }
         if !info.isAppendOnly {
-            log.warning("Redis keeps no append-only file: a restart of Redis loses what is queued")
+            log.warning("Redis has no append-only file: a restart of Redis loses queued pushes")
         }
     }
 }

@@ -69,19 +69,19 @@ import Supervision
             lock = try await HostLock(
                 path: context.configuration.stateDirectory + "/coordinator.lock", nonce: context.nonce,
                 patience: .seconds(15)
-            ) { context.log.notice("waiting for the workers of the coordinator before") }
+            ) { context.log.notice("waiting for the predecessor's workers to exit") }
         }
         parts.upgrade.lock = lock
         parts.registration.predecessor = lock.predecessor
         if lock.hasOrphans {
-            context.log.warning("workers of the coordinator before do not end: starting beside them")
+            context.log.warning("the predecessor's workers do not exit: starting beside them")
         }
         return lock
     }
 
     /// Warns of settings that make a fault in this process, or a curious user, worse than need be.
     private func warnOfOpenDoors() {
-        if FileTrust.isRoot { context.log.warning("runs as root: a user of its own is enough, and safer") }
+        if FileTrust.isRoot { context.log.warning("runs as root: a separate user is enough, and safer") }
         if let file = context.configuration.redisPasswordFile, FileTrust.isPublic(file) {
             context.log.warning(
                 "every user of this machine can read Redis's password", metadata: ["file": "\(file)"])
@@ -116,7 +116,7 @@ import Supervision
         for app in context.configuration.apps { await parts.hosting.add(app) }
         await parts.leases.renewAll()
         context.redis.onReady = { [unowned self] isOther in
-            if isOther { context.log.notice("Redis is another process than before") }
+            if isOther { context.log.notice("Redis was restarted or replaced") }
             parts.pressure.reconnected()
             parts.leases.renewSoon()
         }

@@ -32,7 +32,7 @@ import Logging
         let lifecycle = context.lifecycle
         guard !lifecycle.isStopping else {
             lifecycle.stop(because: failure)
-            context.log.warning("told twice to stop: answers are waited for no longer")
+            context.log.warning("second stop signal: not waiting for responses any longer")
             return stopFast()
         }
         guard lifecycle.hasChildren else {

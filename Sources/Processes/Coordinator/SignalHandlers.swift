@@ -40,7 +40,7 @@ import Logging
         on(SIGUSR2) { [unowned self] in
             Loop.task {
                 do throws(OperationRefusal) { _ = try await self.upgrade.run(false, nil) } catch {
-                    self.context.log.error("no upgrade", metadata: ["reason": "\(error.reason)"])
+                    self.context.log.error("upgrade refused", metadata: ["reason": "\(error.reason)"])
                 }
             }
         }

@@ -87,7 +87,7 @@ extension AppIntake {
             job = try JobParser.parse(raw, app: name, topic: setup.topic, now: now, limits: limits)
         } catch {
             context.log.error(
-                "a job split in part does not parse any more: its other pushes fail",
+                "a partly split job cannot be parsed any more: its remaining pushes fail",
                 metadata: ["app": "\(name)", "job": "\(head.job)", "reason": "\(error)"])
             return queue.append(refused: raw, because: error)
         }

@@ -130,16 +130,17 @@ import StoreProtocol
         guard !Task.isCancelled else { return }
         switch error {
         case .fenced:
-            context.log.notice("the intake has another owner", metadata: ["app": "\(name)"])
+            context.log.notice("another owner has the intake", metadata: ["app": "\(name)"])
             context.tell(.fenced(app: name, token: token.bytes))
             await bell.wait(atMost: .seconds(1))
         case .outOfStep, .fewerTaken, .exists:
             context.log.notice(
-                "the intake starts again: Redis went back, or another coordinator went on",
+                "intake restarted: Redis went back in time, or another coordinator took over",
                 metadata: ["app": "\(name)", "reason": "\(error)"])
             await bell.wait(atMost: .milliseconds(50))
         default:
-            context.log.error("the intake stands still", metadata: ["app": "\(name)", "error": "\(error)"])
+            context.log.error(
+                "the intake cannot continue", metadata: ["app": "\(name)", "error": "\(error)"])
             await bell.wait(atMost: .seconds(5))
         }
     }

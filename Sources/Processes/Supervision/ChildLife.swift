@@ -55,7 +55,7 @@ package struct ChildLogging {
         control.onMessage = { [unowned self] order in onOrder(order) }
         control.onEnd = { [unowned self] error in
             if let error { return fail("control channel broken", error) }
-            log.warning("the coordinator is gone")
+            log.warning("the coordinator exited")
             finish(within: orphanGrace)
         }
         watchSignals()

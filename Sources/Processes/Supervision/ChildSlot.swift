@@ -88,7 +88,7 @@ package import Logging
             let delay = shortage.failed(using: &random)
             log.error(
                 "cannot start a process",
-                metadata: ["role": "\(role)", "error": "\(error)", "again in": "\(delay)"])
+                metadata: ["role": "\(role)", "error": "\(error)", "retry_in": "\(delay)"])
             state = .backingOff
             shortageTimer.start(after: delay)
         }
@@ -114,7 +114,7 @@ package import Logging
         guard watchdog.look(at: now), let child, child.end == nil else { return }
         wasStopped = child.isStopped
         log.error(
-            wasStopped ? "\(role) was stopped from outside" : "\(role) hangs",
+            wasStopped ? "\(role) was stopped by a signal" : "\(role) hangs",
             metadata: ["pid": "\(child.pid)"])
         condemn()
     }
@@ -203,7 +203,8 @@ package import Logging
 
     private func log(_ lines: [String], of child: ChildProcess) {
         for line in lines {
-            log.error("\(role) says", metadata: ["pid": "\(child.pid)", "text": "\(line)"])
+            log.error(
+                "\(role) wrote to standard error", metadata: ["pid": "\(child.pid)", "text": "\(line)"])
         }
     }
 
@@ -220,7 +221,7 @@ package import Logging
         }
         control.onEnd = { [unowned self] error in
             if let error {
-                log.error("\(role) speaks nonsense", metadata: ["error": "\(error)"])
+                log.error("\(role) sent an unreadable message", metadata: ["error": "\(error)"])
                 condemn()
             }
             self.control = nil
@@ -283,7 +284,8 @@ package import Logging
         switch policy.ended(lastEnd, at: .now, using: &random) {
         case .giveUp(let starts):
             state = .failed
-            log.critical("\(role) given up", metadata: ["failed starts": "\(starts)"])
+            log.critical(
+                "\(role) is not started again: it failed too often", metadata: ["failed starts": "\(starts)"])
         case .start(let delay):
             guard delay > .zero else { return start() }
             state = .backingOff

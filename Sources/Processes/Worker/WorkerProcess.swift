@@ -122,7 +122,7 @@ package import Supervision
             }
             isKnown = true
             if isOther {
-                log.notice("Redis is another process than before: telling it again what it may have lost")
+                log.notice("Redis was restarted or replaced: repeating recent reports")
             }
             for app in apps.values { app.reconnected(isOther: isOther) }
         }
@@ -227,7 +227,7 @@ package import Supervision
 
     /// By a signal, one way: nothing more is checked out, whatever shards are given.
     private func becomeQuiet() {
-        log.notice("quiet: nothing more is taken")
+        log.notice("quiet: taking no new work")
         for app in apps.values { app.pause() }
         isQuiet = true
     }
@@ -251,7 +251,7 @@ package import Supervision
     /// Another host owns a shard that our coordinator believes to own: both start again.
     private func fenced(_ app: String) {
         guard !life.isFinishing else { return }
-        log.warning("a shard has another owner: this worker ends", metadata: ["app": "\(app)"])
+        log.warning("another owner has a shard: this worker exits", metadata: ["app": "\(app)"])
         tell(.fenced(app: app))
         for app in apps.values { app.repeatReports() }
         life.finish(within: life.orphanGrace, status: ChildStatus.fenced)

@@ -219,7 +219,7 @@ import Testing
             try farm.scrape().sum("pushfarm_alert_failures_total") == 1
         }
         #expect(tries() == 3)
-        #expect(farm.coordinator.error.contains("an alert was not told"))
+        #expect(farm.coordinator.error.contains("alert notification failed"))
         func tails() -> Int {
             ProcessTable.naming(folder: farm.folder.path).count {
                 ProcessTable.visibleText(of: $0).hasPrefix("tail\0")

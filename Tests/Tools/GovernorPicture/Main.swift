@@ -9,7 +9,8 @@ enum Main {
         let file = Words(CommandLine.arguments.dropFirst())["keep"] ?? ".build/governor.svg"
         let (samples, log) = try await GovernorRun(say: say).run()
         for line in log.split(separator: "\n")
-        where ["connections", "slower, because", "any rate again"].contains(where: { line.contains($0) }) {
+        where ["connections", "send rate reduced", "no longer reduced"].contains(where: { line.contains($0) })
+        {
             say(String(line))
         }
         for (before, after) in zip(samples, samples.dropFirst()) where Int(after.at) / 5 != Int(before.at) / 5

@@ -83,7 +83,7 @@ import StoreProtocol
         } catch {
             if !isInTrouble, error.isRefusal {
                 log.error(
-                    "cannot tell producers how full it is",
+                    "cannot tell producers whether admission is open",
                     metadata: ["app": "\(app.name)", "error": "\(error)"])
                 isInTrouble = true
             }
@@ -93,10 +93,10 @@ import StoreProtocol
 
     private func tell(_ app: String, _ reply: Press.Reply) {
         guard let reason = reply.full else {
-            return log.notice("relieved: producers may push again", metadata: ["app": "\(app)"])
+            return log.notice("admission opened: producers may push again", metadata: ["app": "\(app)"])
         }
         log.warning(
-            "full: producers are told to wait",
+            "admission closed: producers are told to wait",
             metadata: [
                 "app": "\(app)", "reason": "\(reason.rawValue)", "open": "\(reply.open)",
                 "inbox": "\(reply.inbox)",
@@ -112,7 +112,7 @@ import StoreProtocol
             guard error.isRefusal else { return nil }
             if !isBlind {
                 log.error(
-                    "cannot see Redis's memory: producers are stopped only when it is full. The farm's user needs +info",
+                    "cannot read Redis's memory: admission closes only when Redis is full; the farm's Redis user needs +info",
                     metadata: ["error": "\(error)"])
                 isBlind = true
             }
@@ -135,7 +135,8 @@ import StoreProtocol
             guard hasFunctions, error.isRefusal else { return }
             hasFunctions = false
             log.warning(
-                "producers may find no function \(FunctionLibrary.submit)", metadata: ["error": "\(error)"])
+                "cannot load for producers the function \(FunctionLibrary.submit)",
+                metadata: ["error": "\(error)"])
         }
     }
 }

@@ -60,7 +60,7 @@ import StoreProtocol
             return true
         } catch {
             if error.isTemporary { return false }
-            log.error("an alert is not in the books", metadata: ["error": "\(error)"])
+            log.error("cannot record an alert in Redis", metadata: ["error": "\(error)"])
             return true
         }
     }

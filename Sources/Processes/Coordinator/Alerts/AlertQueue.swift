@@ -67,7 +67,7 @@ import StoreProtocol
     private func failed(_ message: AlertMessage, _ reason: String) {
         failures += 1
         log.error(
-            "an alert was not told",
+            "alert notification failed",
             metadata: ["by": "\(name)", "alert": "\(message.alert.id)", "reason": "\(reason)"])
     }
 }

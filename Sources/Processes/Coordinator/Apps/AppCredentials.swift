@@ -76,7 +76,10 @@ import Supervision
                 held(pause)
                 if problem == nil, areOther(than: pause) { await resume() }
             }
-        } catch { log.error("cannot read the gate", metadata: ["app": "\(name)", "error": "\(error)"]) }
+        } catch {
+            log.error(
+                "cannot read the app's pause and rate", metadata: ["app": "\(name)", "error": "\(error)"])
+        }
         guard pauseReason == nil else { return }
         if let problem { return await pause("credentials: \(problem)") }
         // A token that was refused is not replaced while the app is paused: that is the resume's to do.
@@ -197,7 +200,7 @@ import Supervision
         guard wish != rate else { return }
         rate = wish
         log.notice(
-            "the farm's rate is changed",
+            "rate limit changed",
             metadata: ["app": "\(name)", "rate": "\(wish?.text ?? "as configured")"])
         tellWorkers(.rate(app: name, rate: budgetRate))
     }

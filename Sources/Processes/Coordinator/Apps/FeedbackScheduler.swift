@@ -70,13 +70,13 @@ import StoreProtocol
             for _ in 0..<min(reading.failures, 16) { _ = pause.failed(using: &random) }
             next = min(next, pause.failed(using: &random))
             context.log.warning(
-                "the feedback service could not be read to its end",
+                "feedback service not read to its end",
                 metadata: ["app": "\(context.name)", "tokens": "\(tuples)", "reason": "\(error)"])
         }
         let end = EndFeedback(reader: name, tuples: tuples, next: next, error: error)
         do throws(StoreError) { try await context.store.performPatiently(end, within: Self.limit) } catch {
             context.log.warning(
-                "what became of the feedback is not noted",
+                "cannot record the result of reading feedback",
                 metadata: ["app": "\(context.name)", "error": "\(error)"])
         }
     }

@@ -85,7 +85,7 @@ import StoreProtocol
             }
         } catch {
             context.log.warning(
-                "cannot read what is held back", metadata: ["app": "\(context.name)", "error": "\(error)"])
+                "cannot read pauses", metadata: ["app": "\(context.name)", "error": "\(error)"])
         }
     }
 
@@ -125,7 +125,7 @@ import StoreProtocol
             return cursor == nil
         } catch {
             context.log.warning(
-                "jobs that were called back wait for Redis",
+                "cannot cancel jobs yet: waiting for Redis",
                 metadata: ["app": "\(context.name)", "error": "\(error)"])
             return false
         }

@@ -38,7 +38,9 @@ extension HostedApp {
                 return tell(of: try await store.perform(request))
             } catch {
                 guard error.isTemporary, (try? await Loop.sleep(for: backoff.failed())) != nil else {
-                    log.error("no job is blamed", metadata: ["app": "\(name)", "error": "\(error)"])
+                    log.error(
+                        "cannot record which jobs are suspect",
+                        metadata: ["app": "\(name)", "error": "\(error)"])
                     return
                 }
             }
@@ -47,10 +49,10 @@ extension HostedApp {
 
     private func tell(of reply: Blame.Reply) {
         if reply.isRefused {
-            log.error("a job is refused: it ended the intake again and again", metadata: ["app": "\(name)"])
+            log.error("job refused: it crashed the intake repeatedly", metadata: ["app": "\(name)"])
         } else if reply.careful > 0 {
             log.warning(
-                "jobs go one by one: one of them may have ended the intake",
+                "splitting suspect jobs one by one: one of them may have crashed the intake",
                 metadata: ["app": "\(name)", "jobs": "\(reply.careful)", "ends": "\(reply.ends)"])
         }
     }

@@ -28,7 +28,7 @@ extension HostedApp {
                 accused += reply.shards.map { .init(app: name, number: $0) }
             } catch {
                 log.error(
-                    "what a worker had in the air stays unknown",
+                    "cannot read which pushes a lost worker had in flight",
                     metadata: ["app": "\(name)", "worker": "\(worker)", "error": "\(error)"])
                 return nil
             }
@@ -83,7 +83,7 @@ extension HostedApp {
                 tell(of: reply)
             } catch {
                 if error.isTemporary { return false }
-                log.error("cannot take batches back", metadata: ["app": "\(name)", "error": "\(error)"])
+                log.error("cannot reclaim batches", metadata: ["app": "\(name)", "error": "\(error)"])
             }
         }
         return true
@@ -107,11 +107,12 @@ extension HostedApp {
             log.error("pushes failed as poison", metadata: ["app": "\(name)", "pushes": "\(reply.poisoned)"])
         }
         for job in reply.quarantined {
-            log.error("job parked: its pushes end workers", metadata: ["app": "\(name)", "job": "\(job)"])
+            log.error(
+                "job quarantined: its pushes crash workers", metadata: ["app": "\(name)", "job": "\(job)"])
         }
         guard reply.putBack + reply.parked + reply.poisoned > 0 else { return }
         log.notice(
-            "batches taken back",
+            "batches reclaimed",
             metadata: [
                 "app": "\(name)", "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)",
                 "parked": "\(reply.parked)",

@@ -196,7 +196,7 @@ import StoreProtocol
         guard share.isBeyond, !isBeyondBudget else { return }
         isBeyondBudget = true
         log.warning(
-            "budget.max_conns is less than the farm's workers: each of them has one connection all the same",
+            "budget.max_conns is below the number of workers: each worker still opens one connection",
             metadata: ["app": "\(name)", "max_conns": "\(configuration.budget.maxConnections ?? 0)"])
         var event = FarmEvent(.budget)
         event.add("host", context.host)

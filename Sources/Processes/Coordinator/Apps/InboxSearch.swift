@@ -47,7 +47,7 @@ import StoreProtocol
             defer { nextLook = .now + Self.pause }
             guard nextLook == nil else { return }
             log.warning(
-                "cannot look for inboxes of unknown apps. The farm's user needs +scan",
+                "cannot search for inboxes of unknown apps: the farm's Redis user needs +scan",
                 metadata: ["error": "\(error)"])
         }
     }

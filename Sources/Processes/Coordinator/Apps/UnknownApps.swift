@@ -70,7 +70,7 @@ import StoreProtocol
         guard let wasKnown = try? await store.perform(ForgetApp(silence: silence)) else { return nil }
         if wasKnown {
             context.log.notice(
-                "app forgotten: no coordinator configures it, and its producers are refused",
+                "app removed: no host configures it, and its producers are refused",
                 metadata: ["app": "\(name)"])
         }
         return wasKnown

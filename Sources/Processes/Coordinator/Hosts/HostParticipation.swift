@@ -23,7 +23,7 @@ import StoreProtocol
     /// Takes nothing more, until ``resume()``. The host's shards go to hosts that serve, if there are any.
     func becomeQuiet() {
         guard !context.lifecycle.isQuiet else { return }
-        context.log.notice("quiet: nothing more is taken")
+        context.log.notice("quiet: taking no new work")
         context.lifecycle.becomeQuiet()
         for app in apps.all { app.isQuiet = true }
         shards.setQuiet(true)
@@ -40,7 +40,7 @@ import StoreProtocol
     /// Gives everything away, and stays. Others learn first that this host takes nothing more.
     func becomeDrained() {
         guard !context.lifecycle.isDrained else { return }
-        context.log.notice("drained: everything goes to the other hosts")
+        context.log.notice("draining: handing all shards over")
         context.lifecycle.becomeDrained()
         Loop.task {
             await self.registration.beatAndAnnounce()
@@ -51,7 +51,7 @@ import StoreProtocol
     /// Takes part again after ``becomeDrained()`` or ``becomeQuiet()``.
     func resume() {
         guard context.lifecycle.participation != .full, !context.lifecycle.isStopping else { return }
-        context.log.notice("takes part again")
+        context.log.notice("resumed: takes work again")
         context.lifecycle.resume()
         for app in apps.all {
             app.isQuiet = false

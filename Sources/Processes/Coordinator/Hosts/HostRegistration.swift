@@ -85,7 +85,7 @@ import StoreProtocol
             case .lost: return loseName()
             }
         } catch {
-            context.log.debug("no heartbeat", metadata: ["error": "\(error)"])
+            context.log.debug("heartbeat failed", metadata: ["error": "\(error)"])
             return
         }
         onBeat()
@@ -117,7 +117,7 @@ import StoreProtocol
 
     private func logNameHeld(for left: Duration) {
         context.log.notice(
-            "another coordinator has this host's name: waiting whether it lives",
+            "another coordinator holds this host's name: waiting until its claim expires",
             metadata: ["host": "\(context.host)", "until": "\(left)"])
     }
 
@@ -125,7 +125,7 @@ import StoreProtocol
     private func loseName() {
         guard context.lifecycle.failure == nil else { return }
         context.log.critical(
-            "another coordinator has taken this host's name", metadata: ["host": "\(context.host)"])
+            "another coordinator took this host's name", metadata: ["host": "\(context.host)"])
         onNameLost()
     }
 
@@ -156,9 +156,9 @@ import StoreProtocol
         let hosts = members.map { Membership.Host(name: $0.name, capacity: $0.capacity, apps: Set($0.apps)) }
         guard let change = membership.observe(hosts, at: .now) else { return }
         for name in change.come where name != context.host {
-            context.log.notice("a host has come", metadata: ["host": "\(name)"])
+            context.log.notice("host joined", metadata: ["host": "\(name)"])
         }
-        for name in change.gone { context.log.notice("a host is gone", metadata: ["host": "\(name)"]) }
+        for name in change.gone { context.log.notice("host left", metadata: ["host": "\(name)"]) }
         for app in apps.all {
             updateShares(of: app)
             if !change.gone.isEmpty { app.hostsAreGone() }

@@ -124,7 +124,7 @@ import StoreProtocol
     /// Time is up: without Redis's confirmation nothing is ours.
     func expire() {
         guard isOwner else { return }
-        log.error("leases have run out")
+        log.error("leases expired")
         lost += heldLeases.tokens.count
         heldLeases.forgetAll()
         tell()
@@ -176,7 +176,7 @@ import StoreProtocol
         let late = heldLeases.keepOverdue(at: .now)
         guard late > 0 else { return }
         log.warning(
-            "shards are not handed over: their pushes are still in the air", metadata: ["shards": "\(late)"])
+            "shards not handed over: their pushes are still in flight", metadata: ["shards": "\(late)"])
         tell()
     }
 }

@@ -52,7 +52,7 @@ import Web
                     return log.notice("metrics", metadata: ["at": "\(name)"])
                 } catch {
                     if !hasComplained {
-                        log.error("no metrics", metadata: ["at": "\(place)", "error": "\(error)"])
+                        log.error("cannot serve metrics", metadata: ["at": "\(place)", "error": "\(error)"])
                     }
                     hasComplained = true
                     guard (try? await Loop.sleep(for: .seconds(5))) != nil else { return }

@@ -73,8 +73,8 @@ import StoreProtocol
         let wasDrained = context.lifecycle.isDrained
         if wasDrained { participation.resume() }
         context.log.notice("configuration reloaded", metadata: ["apps": "\(apps.all.count)"])
-        if context.lifecycle.isQuiet { return "; still quiet: resume \(context.host) ends that" }
-        return wasDrained ? "; takes part again" : ""
+        if context.lifecycle.isQuiet { return "; still quiet: use resume \(context.host)" }
+        return wasDrained ? "; takes work again" : ""
     }
 
     // MARK: Checking
@@ -108,8 +108,8 @@ import StoreProtocol
 
     private func refuse(_ reason: String) -> OperationRefusal {
         status.configurationProblem = reason
-        context.log.error("the configuration is not changed", metadata: ["error": "\(reason)"])
-        return OperationRefusal("the configuration is not changed: \(reason)")
+        context.log.error("configuration not changed", metadata: ["error": "\(reason)"])
+        return OperationRefusal("configuration not changed: \(reason)")
     }
 
     // MARK: Following

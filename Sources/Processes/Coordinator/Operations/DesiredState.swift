@@ -55,7 +55,8 @@ import StoreProtocol
             try await context.registry.desire(name, value)
             return true
         } catch {
-            context.log.warning("not kept in Redis", metadata: ["wish": "\(name)", "error": "\(error)"])
+            context.log.warning(
+                "cannot save desired state in Redis", metadata: ["wish": "\(name)", "error": "\(error)"])
             return false
         }
     }

@@ -76,7 +76,7 @@ import StoreProtocol
         begin(command) { [registry, log] answer in
             do throws(RedisError) { try await registry.answer(command.id, answer) } catch {
                 log.warning(
-                    "an operator hears no answer", metadata: ["id": "\(command.id)", "error": "\(error)"])
+                    "cannot answer an operator", metadata: ["id": "\(command.id)", "error": "\(error)"])
             }
         }
     }

@@ -29,9 +29,9 @@ import Supervision
         if let environment {
             do throws(LoopError) {
                 socket = try ServiceSocket(environment.socket)
-                if socket == nil { log.warning("NOTIFY_SOCKET is no socket's name") }
+                if socket == nil { log.warning("NOTIFY_SOCKET does not name a socket") }
             } catch {
-                log.warning("the service manager hears nothing from us", metadata: ["error": "\(error)"])
+                log.warning("cannot notify the service manager", metadata: ["error": "\(error)"])
             }
         }
         self.socket = socket

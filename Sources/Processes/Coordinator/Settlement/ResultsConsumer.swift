@@ -164,7 +164,7 @@ extension ResultsConsumer {
     }
 
     private func recovered() {
-        if isInTrouble { context.log.notice("the gatherer goes on", metadata: ["app": "\(context.name)"]) }
+        if isInTrouble { context.log.notice("settling resumed", metadata: ["app": "\(context.name)"]) }
         isInTrouble = false
         backoff = BackOff.redis
     }
@@ -174,7 +174,7 @@ extension ResultsConsumer {
         if case .redis(.refused(let refusal)) = error, refusal.code == "NOGROUP" { hasGroup = false }
         if !isInTrouble {
             context.log.warning(
-                "the gatherer waits", metadata: ["app": "\(context.name)", "error": "\(error)"])
+                "settling waits for Redis", metadata: ["app": "\(context.name)", "error": "\(error)"])
         }
         isInTrouble = true
     }
@@ -233,7 +233,7 @@ extension ResultsConsumer {
 
     private func alarmed(_ alarm: Settle.Alarm) {
         context.log.error(
-            "app paused: too many bad tokens; most likely they are of the other environment. Nothing of it is suppressed",
+            "app paused: too many invalid tokens, most likely of the other environment; none of them is suppressed",
             metadata: ["app": "\(context.name)", "bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
         context.paused()
     }
@@ -253,7 +253,7 @@ extension ResultsConsumer {
                 let bare = try? plan.bareSettlement(of: record, why: "\(error)")
             else { return setAside(id, "\(error)") }
             context.log.error(
-                "a results entry cannot be settled as it is: what was not delivered fails as unreadable",
+                "results entry settled in part: pushes that were not delivered fail as unreadable",
                 metadata: ["app": "\(context.name)", "entry": "\(id)", "reason": "\(error)"])
             send([bare], of: [record], isBare: true)
         }
@@ -263,7 +263,7 @@ extension ResultsConsumer {
     private func setAside(_ id: EntryID, _ reason: String) {
         guard aside.count < Self.asideKept, aside.insert(id).inserted else { return }
         context.log.error(
-            "a results entry cannot be settled and is left in the stream",
+            "results entry cannot be settled and stays in the stream",
             metadata: ["app": "\(context.name)", "entry": "\(id)", "reason": "\(reason)"])
         let note = NoteUnsettled(id, at: context.clock.milliseconds, reason: reason)
         context.store.send(note) { [weak self] result in

@@ -39,19 +39,19 @@ import Supervision
             // The predecessor has ended, or nearly: nothing under its nonce is with any worker.
             registration.predecessor = nonce
             try await takeName(lock)
-            context.log.notice("took over from the coordinator before")
+            context.log.notice("took over from the predecessor")
             for app in apps.all { app.hostsAreGone() }
             await onNameTaken()
             link.tell(.seated)
             link.sendNow()
         case nil where hasPredecessorEnded && !context.lifecycle.isStopping:
             context.log.warning(
-                "the coordinator before has ended in the middle: its leases end by themselves")
+                "the predecessor exited during the upgrade: its leases will expire")
             try await takeName(lock)
             await onNameTaken()
         case .abort, nil:
             if !context.lifecycle.isStopping {
-                context.log.notice("not to take over after all")
+                context.log.notice("the upgrade to this process was aborted")
                 shutdown.stop()
             }
         }

@@ -171,7 +171,7 @@ import StoreProtocol
     func quarantineAfterCrash(_ shards: [ShardQuarantine.Shard]) {
         for (shard, duration, crashes) in quarantine.crashed(shards, at: .now) {
             context.log.error(
-                "shard set aside: its pushes were in the air in every crash",
+                "shard quarantined: its pushes were in flight in every crash",
                 metadata: [
                     "app": "\(shard.app)", "shard": "\(shard.number)", "crashes": "\(crashes)",
                     "for": "\(duration)",

@@ -89,13 +89,14 @@ import Logging
             guard autoscaler == nil else { return }
             let size = shards.placement.size
             autoscaler = Autoscaler(most: mostAuto, workers: size)
-            context.log.notice("as many workers as the load takes", metadata: ["most": "\(mostAuto)"])
+            context.log.notice(
+                "the autoscaler chooses the number of workers", metadata: ["most": "\(mostAuto)"])
             if size > mostAuto { resize(to: mostAuto) }
         case .fixed(let number):
             autoscaler = nil
             if number > mostWorkers {
                 context.log.warning(
-                    "more workers are wanted than this machine carries",
+                    "the number of workers is limited by this machine",
                     metadata: ["wanted": "\(number)", "most": "\(mostWorkers)"])
             }
             resize(to: min(number, mostWorkers))

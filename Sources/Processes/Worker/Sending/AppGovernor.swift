@@ -191,13 +191,13 @@ import Logging
     private func log(_ before: Double?, _ after: Double?, at now: ContinuousClock.Instant) {
         guard let after else {
             toldAt = nil
-            return context.log.info("the gateway takes any rate again", metadata: ["app": "\(app)"])
+            return context.log.info("send rate is no longer reduced", metadata: ["app": "\(app)"])
         }
         let isDown = before.map { after < $0 } ?? true
         guard isDown, toldAt.map({ now - $0 >= .seconds(30) }) ?? true else { return }
         toldAt = now
         context.log.info(
-            "slower, because the gateway is in trouble",
+            "send rate reduced: the gateway is overloaded or failing",
             metadata: ["app": "\(app)", "rate": "\(Int(clamping: after.rounded()))"])
     }
 

@@ -9,7 +9,8 @@ extension AppSender {
     func hasRoom(_ connection: any GatewayConnection) { schedule() }
 
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
-        context.log.debug("connection spent", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        context.log.debug(
+            "connection takes no more pushes", metadata: ["app": "\(name)", "reason": "\(reason)"])
         pool.spent(connection)
         schedule()
         // Such as a certificate for the other environment, which the gateway refuses before the first push.
@@ -21,7 +22,7 @@ extension AppSender {
 
     func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {
         context.log.error(
-            "pushes that counted as delivered were not accepted: the gateway said so later than it had ever done",
+            "the gateway rejected pushes that had counted as delivered",
             metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
         context.tell(.late(app: name, pushes: UInt32(clamping: count), reason: reason))
     }
