@@ -1,87 +1,44 @@
-import APNs
-
 @testable import Gateway
 
-/// A fault put into the binary exchange on purpose: the simulation must notice it.
-struct BinaryMutant: Sendable, CustomStringConvertible {
-    let description: String
-    let type: BinaryExchange.Type
+/// A fault put on purpose into what the binary exchange is given, or into what it says: the simulation must notice it.
+enum BinaryMutant: String, CaseIterable, Sendable, CustomStringConvertible {
+    case trustsAtOnce = "takes what it wrote for accepted at once"
+    case trustsEnds = "takes what an end leaves unknown for unprocessed"
+    case repeats = "says twice what is unprocessed"
+    case trustsFollowers = "takes what follows a refused push for accepted"
+    case ignoresUnread = "does not wait for the peer to have what it was sent"
+    case trustsQuestions = "takes a question for its answer"
+    case ignoresReplies = "ignores replies"
+    case forgetsUnsent = "forgets what was not sent at the end"
+    case ignoresTime = "never looks at the clock"
 
-    static let all = [
-        BinaryMutant(description: "takes what it wrote for accepted at once", type: Hasty.self),
-        BinaryMutant(description: "takes what an end leaves in doubt for unprocessed", type: TrustsEnds.self),
-        BinaryMutant(description: "tells what is unprocessed twice", type: Talkative.self),
-        BinaryMutant(description: "takes what follows a refused push for accepted", type: Naive.self),
-        BinaryMutant(description: "does not wait for the peer to have what it was sent", type: Careless.self),
-        BinaryMutant(description: "takes a question for its answer", type: Credulous.self),
-        BinaryMutant(description: "is deaf to replies", type: Deaf.self),
-        BinaryMutant(description: "forgets what was not sent at the end", type: Forgetful.self),
-        BinaryMutant(description: "never looks at the clock", type: Timeless.self),
-    ]
-}
+    var description: String { rawValue }
 
-private final class Hasty: BinaryExchange {
-    override func poll(unread: Int, answers: Int, at now: Instant) {
-        super.poll(unread: unread, answers: answers, at: now)
-        super.poll(unread: unread, answers: answers, at: now + .milliseconds(700))
-    }
-}
-
-private final class TrustsEnds: BinaryExchange {
-    override func tell(_ event: ExchangeEvent) {
-        if case .completed(let ticket, .unknown) = event {
-            return super.tell(.completed(ticket, .unprocessed))
+    func change(_ event: ExchangeEvent) -> [ExchangeEvent] {
+        guard case .completed(let ticket, let outcome) = event else { return [event] }
+        return switch (self, outcome) {
+        case (.trustsEnds, .unknown): [.completed(ticket, .unprocessed)]
+        case (.repeats, .unprocessed): [event, event]
+        case (.trustsFollowers, .unprocessed): [.completed(ticket, .delivered)]
+        case (.forgetsUnsent, .unprocessed): []
+        default: [event]
         }
-        super.tell(event)
     }
-}
 
-private final class Talkative: BinaryExchange {
-    override func tell(_ event: ExchangeEvent) {
-        if case .completed(_, .unprocessed) = event { super.tell(event) }
-        super.tell(event)
-    }
-}
-
-private final class Naive: BinaryExchange {
-    override func tell(_ event: ExchangeEvent) {
-        if case .completed(let ticket, .unprocessed) = event {
-            return super.tell(.completed(ticket, .delivered))
+    /// - Parameter questions: that the exchange has asked.
+    static func poll(
+        _ exchange: BinaryExchange, _ mutant: Self?, unread: Int, answers: Int, questions: Int,
+        at now: BinaryExchange.Instant
+    ) {
+        switch mutant {
+        case .ignoresTime: break
+        case .ignoresUnread: exchange.poll(unread: 0, answers: answers, at: now)
+        case .trustsQuestions:
+            exchange.poll(unread: unread, answers: answers == 0 ? 0 : questions, at: now)
+        case .trustsAtOnce:
+            exchange.poll(unread: unread, answers: answers, at: now)
+            exchange.poll(unread: unread, answers: answers, at: now + .milliseconds(700))
+        default: exchange.poll(unread: unread, answers: answers, at: now)
         }
-        super.tell(event)
     }
-}
-
-private final class Careless: BinaryExchange {
-    override func poll(unread: Int, answers: Int, at now: Instant) {
-        super.poll(unread: 0, answers: answers, at: now)
-    }
-}
-
-private final class Credulous: BinaryExchange {
-    private var questions = 0
-
-    override func asked(at now: Instant) {
-        questions += 1
-        super.asked(at: now)
-    }
-
-    override func poll(unread: Int, answers: Int, at now: Instant) {
-        super.poll(unread: unread, answers: answers == 0 ? 0 : questions, at: now)
-    }
-}
-
-private final class Deaf: BinaryExchange {
-    override func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) {}
-}
-
-private final class Forgetful: BinaryExchange {
-    override func tell(_ event: ExchangeEvent) {
-        if case .completed(_, .unprocessed) = event { return }
-        super.tell(event)
-    }
-}
-
-private final class Timeless: BinaryExchange {
-    override func poll(unread: Int, answers: Int, at now: Instant) {}
 }

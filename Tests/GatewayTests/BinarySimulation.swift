@@ -73,7 +73,7 @@ final class BinarySimulation {
     private let settings: BinarySettings
     private let answers: Answers
     private let experience: BinaryExperience
-    private let type: BinaryExchange.Type
+    private let mutant: BinaryMutant?
     private let count: UInt32
     private var now = ContinuousClock.now
     private var links: [Link] = []
@@ -85,10 +85,10 @@ final class BinarySimulation {
 
     init(
         seed: UInt64, troubles: Troubles, settings: BinarySettings = BinarySettings(),
-        type: BinaryExchange.Type = BinaryExchange.self
+        mutant: BinaryMutant? = nil
     ) {
         random = SplitMix(seed: seed)
-        (self.troubles, self.settings, self.type) = (troubles, settings, type)
+        (self.troubles, self.settings, self.mutant) = (troubles, settings, mutant)
         experience = BinaryExperience(settings)
         answers = Answers.allCases.randomElement(using: &random) ?? .never
         count = UInt32.random(in: 1...900, using: &random)
@@ -143,7 +143,7 @@ final class BinarySimulation {
     }
 
     private func open() {
-        let exchange = type.init(
+        let exchange = BinaryExchange(
             settings, experience: experience, generation: 1, timeout: .seconds(20), at: now,
             firstIdentifier: chance(3) ? .max - UInt32(int(0...50)) : 1)
         let peer = BinaryPeer(
@@ -252,7 +252,7 @@ final class BinarySimulation {
             let part = chance(3) ? Array(link.reply.prefix(int(1...5))) : link.reply
             link.reply.removeFirst(part.count)
             link.exchange.left(allBut: link.queued.count, at: now)
-            part.withUnsafeBytes { link.exchange.receive($0, at: now) }
+            if mutant != .ignoresReplies { part.withUnsafeBytes { link.exchange.receive($0, at: now) } }
             try drain(link)
         }
         if let farewell = link.peer.farewell, farewell.closesAt <= now, farewell.reply == nil,
@@ -270,8 +270,9 @@ final class BinarySimulation {
         repeat { try receive(link) } while !link.reply.isEmpty && !link.exchange.hasEnded
         guard !link.exchange.hasEnded else { return }
         link.exchange.left(allBut: link.queued.count, at: now)
-        link.exchange.poll(
-            unread: link.flying.count + link.unread.count, answers: link.answers, at: now)
+        BinaryMutant.poll(
+            link.exchange, mutant, unread: link.flying.count + link.unread.count, answers: link.answers,
+            questions: link.questions.count, at: now)
         try drain(link)
     }
 
@@ -279,14 +280,18 @@ final class BinarySimulation {
 
     private func drain(_ link: Link) throws {
         while let event = link.exchange.nextEvent() {
-            switch event {
-            case .completed(let ticket, let fate): try settled(ticket.position, fate, of: link)
-            case .isOver:
-                link.exchange.left(allBut: link.queued.count, at: now)
-                link.exchange.end("over", isPeersDoing: false, at: now)
-            case .wasWrong(let count, let reason): throw Fault(description: "\(count) lost: \(reason)")
-            case .hasRoom, .isSpent, .ended: break
-            }
+            for event in mutant?.change(event) ?? [event] { try handle(event, of: link) }
+        }
+    }
+
+    private func handle(_ event: ExchangeEvent, of link: Link) throws {
+        switch event {
+        case .completed(let ticket, let fate): try settled(ticket.position, fate, of: link)
+        case .isOver:
+            link.exchange.left(allBut: link.queued.count, at: now)
+            link.exchange.end("over", isPeersDoing: false, at: now)
+        case .wasWrong(let count, let reason): throw Fault(description: "\(count) lost: \(reason)")
+        case .hasRoom, .isSpent, .ended: break
         }
     }
 

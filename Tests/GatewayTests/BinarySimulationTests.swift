@@ -18,13 +18,13 @@ import Testing
 
     private func play(
         _ seed: UInt64, _ kind: Int, command: BinaryCommand = .framed, sentinel: Bool = false,
-        _ type: BinaryExchange.Type = BinaryExchange.self
+        _ mutant: BinaryMutant? = nil
     ) throws -> Int {
         let simulation = BinarySimulation(
             seed: seed, troubles: Self.troubles[kind],
             // With TLS 1.2 nothing is asked.
             settings: BinarySettings(
-                command: command, endsWithSentinel: sentinel, asksIfRead: seed % 4 != 1), type: type)
+                command: command, endsWithSentinel: sentinel, asksIfRead: seed % 4 != 1), mutant: mutant)
         try simulation.run()
         return simulation.doubled
     }
@@ -60,14 +60,14 @@ import Testing
         }
     }
 
-    @Test(arguments: BinaryMutant.all)
+    @Test(arguments: BinaryMutant.allCases)
     func `a fault put in on purpose is noticed`(mutant: BinaryMutant) async {
         for seed in 0..<UInt64(40) {
             do {
-                _ = try play(seed, Int(seed) % Self.troubles.count, sentinel: seed % 2 == 1, mutant.type)
+                _ = try play(seed, Int(seed) % Self.troubles.count, sentinel: seed % 2 == 1, mutant)
             } catch { return }
             await Task.yield()
         }
-        Issue.record("nobody noticed: \(mutant)")
+        Issue.record("not noticed: \(mutant)")
     }
 }

@@ -1,109 +1,63 @@
-import HTTP2
-
 @testable import Gateway
 
-/// A fault put into the exchange of pushes on purpose: the simulation must notice it.
+/// A fault put into the exchange of pushes on purpose, or into what it says: the simulation must notice it.
 ///
-/// Not here, because they are no faults: to be deaf to a lowered limit, or to count only the budget's room. The session knows
+/// To ignore a lowered limit, or to count only the budget's room, is not here, because it is no fault. The session knows
 /// the limit as well; `ConnectionTests` has the cases in which only one of the two knows of less room.
 struct ExchangeMutant: Sendable, CustomStringConvertible {
     let description: String
-    let type: PushExchange<APNsService>.Type
+    /// In the exchange.
+    var fault: ExchangeFault?
+    /// In what it says.
+    var change: @Sendable (ExchangeEvent) -> [ExchangeEvent] = { [$0] }
+    var ignoresTime = false
+
+    private init(_ description: String, _ fault: ExchangeFault) {
+        (self.description, self.fault) = (description, fault)
+    }
+
+    private init(_ description: String, change: @escaping @Sendable (ExchangeEvent) -> [ExchangeEvent]) {
+        (self.description, self.change) = (description, change)
+    }
+
+    private init(_ description: String, ignoresTime: Bool) {
+        (self.description, self.ignoresTime) = (description, ignoresTime)
+    }
 
     /// The pinned seeds must find it.
     static let heldBack = ExchangeMutant(
-        description: "takes what the gateway's limit held back for sent", type: TrustsSubmission.self)
+        "takes what the gateway's limit held back for sent", ExchangeFault.takesHeldBackForSent)
 
     static let all = [
-        ExchangeMutant(description: "takes a reset for a refusal", type: TrustsResets.self),
-        ExchangeMutant(description: "takes what was cut off for unprocessed", type: TrustsCuts.self),
-        ExchangeMutant(description: "takes what was given up for unprocessed", type: TrustsDeadlines.self),
+        ExchangeMutant("takes a reset for a refusal") { Self.unprocessed($0, ifCause: "stream reset") },
+        ExchangeMutant("takes what was cut off for unprocessed") {
+            Self.unprocessed($0, ifCause: "connection lost")
+        },
+        ExchangeMutant("takes what was given up for unprocessed") {
+            Self.unprocessed($0, ifCause: "no answer")
+        },
         heldBack,
-        ExchangeMutant(description: "takes a refused stream for a lost one", type: DoubtsRefusals.self),
-        ExchangeMutant(description: "tells a late answer as well", type: TellsTwice.self),
-        ExchangeMutant(description: "says nothing of what is open at the end", type: SilentAtTheEnd.self),
-        ExchangeMutant(description: "never looks at the clock", type: Timeless.self),
-        ExchangeMutant(description: "does not count streams that end unanswered", type: LeaksStreams.self),
-        ExchangeMutant(description: "takes a gateway's farewell for nothing", type: DeafToFarewells.self),
-        ExchangeMutant(description: "does not tell of room", type: SilentOnRoom.self),
+        ExchangeMutant("takes a refused stream for a lost one", .takesRefusedForLost),
+        ExchangeMutant("passes a late response on as well") {
+            Self.isUnknown($0, cause: "no answer") ? [$0, $0] : [$0]
+        },
+        ExchangeMutant("says nothing of what is open at the end") {
+            Self.isUnknown($0, cause: "connection lost") ? [] : [$0]
+        },
+        ExchangeMutant("never looks at the clock", ignoresTime: true),
+        ExchangeMutant("does not count streams that end without a response", .ignoresClosed),
+        ExchangeMutant("ignores a gateway's GOAWAY", .ignoresGoAway),
+        ExchangeMutant("does not say that there is room") { event in
+            if case .hasRoom = event { [] } else { [event] }
+        },
     ]
-}
 
-private final class TrustsResets: PushExchange<APNsService> {
-    override func tell(_ event: ExchangeEvent) {
-        if case .completed(let ticket, .unknown(let cause)) = event, cause.hasPrefix("stream reset") {
-            return super.tell(.completed(ticket, .unprocessed))
-        }
-        super.tell(event)
+    private static func isUnknown(_ event: ExchangeEvent, cause: String) -> Bool {
+        if case .completed(_, .unknown(let words)) = event { words.hasPrefix(cause) } else { false }
     }
-}
 
-private final class TrustsCuts: PushExchange<APNsService> {
-    override func tell(_ event: ExchangeEvent) {
-        if case .completed(let ticket, .unknown(let cause)) = event, cause.hasPrefix("connection lost") {
-            return super.tell(.completed(ticket, .unprocessed))
-        }
-        super.tell(event)
-    }
-}
-
-private final class TrustsDeadlines: PushExchange<APNsService> {
-    override func tell(_ event: ExchangeEvent) {
-        if case .completed(let ticket, .unknown(let cause)) = event, cause.hasPrefix("no answer") {
-            return super.tell(.completed(ticket, .unprocessed))
-        }
-        super.tell(event)
-    }
-}
-
-private final class TrustsSubmission: PushExchange<APNsService> {
-    override func hasLeft(_ stream: Int32) -> Bool { true }
-}
-
-private final class DoubtsRefusals: PushExchange<APNsService> {
-    override func handle(_ event: ClientEvent) {
-        if case .closed(let tag, let stream, let code, true) = event {
-            return super.handle(.closed(tag: tag, stream: stream, code: code, unprocessed: false))
-        }
-        super.handle(event)
-    }
-}
-
-private final class TellsTwice: PushExchange<APNsService> {
-    override func tell(_ event: ExchangeEvent) {
-        super.tell(event)
-        if case .completed(_, .unknown(let cause)) = event, cause.hasPrefix("no answer") { super.tell(event) }
-    }
-}
-
-private final class SilentAtTheEnd: PushExchange<APNsService> {
-    override func tell(_ event: ExchangeEvent) {
-        if case .completed(_, .unknown(let cause)) = event, cause.hasPrefix("connection lost") { return }
-        super.tell(event)
-    }
-}
-
-private final class Timeless: PushExchange<APNsService> {
-    override func poll(at now: Instant) {}
-}
-
-private final class LeaksStreams: PushExchange<APNsService> {
-    override func handle(_ event: ClientEvent) {
-        if case .closed = event { return }
-        super.handle(event)
-    }
-}
-
-private final class DeafToFarewells: PushExchange<APNsService> {
-    override func handle(_ event: ClientEvent) {
-        if case .goAway = event { return }
-        super.handle(event)
-    }
-}
-
-private final class SilentOnRoom: PushExchange<APNsService> {
-    override func tell(_ event: ExchangeEvent) {
-        if case .hasRoom = event { return }
-        super.tell(event)
+    private static func unprocessed(_ event: ExchangeEvent, ifCause cause: String) -> [ExchangeEvent] {
+        guard isUnknown(event, cause: cause), case .completed(let ticket, _) = event else { return [event] }
+        return [.completed(ticket, .unprocessed)]
     }
 }

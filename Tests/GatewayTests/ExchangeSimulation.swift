@@ -31,6 +31,8 @@ final class ExchangeSimulation {
     var random: SplitMix
     let troubles: Troubles
     private let exchange: PushExchange<APNsService>
+    private let mutant: ExchangeMutant?
+    private var events: [ExchangeEvent] = []
     private let gateway: SimulatedPeer
     private var now = ContinuousClock.now
     private var nextLook: ContinuousClock.Instant
@@ -52,15 +54,16 @@ final class ExchangeSimulation {
 
     init(
         seed: UInt64, troubles: Troubles,
-        type: PushExchange<APNsService>.Type = PushExchange<APNsService>.self
+        mutant: ExchangeMutant? = nil
     ) {
+        self.mutant = mutant
         random = SplitMix(seed: seed)
         self.troubles = troubles
         let limit = UInt32.random(in: 1...60, using: &random)
         gateway = SimulatedPeer(limit: limit)
-        exchange = type.init(
+        exchange = PushExchange<APNsService>(
             authority: "localhost", providerToken: Array("token".utf8), generation: 1,
-            requestTimeout: Self.timeout, at: now)
+            requestTimeout: Self.timeout, at: now, fault: mutant?.fault)
         exchange.random = SplitMix(seed: seed)
         nextLook = now + PushExchange<APNsService>.tickInterval
         silentUntil = now
@@ -94,7 +97,7 @@ final class ExchangeSimulation {
         now += time
         guard now >= nextLook, !hasEnded else { return }
         nextLook = now + PushExchange<APNsService>.tickInterval
-        exchange.poll(at: now)
+        if mutant?.ignoresTime != true { exchange.poll(at: now) }
     }
 
     private func trouble() throws {
@@ -191,8 +194,13 @@ final class ExchangeSimulation {
 
     // MARK: What the exchange tells
 
+    private func nextEvent() -> ExchangeEvent? {
+        while events.isEmpty, let event = exchange.nextEvent() { events = mutant?.change(event) ?? [event] }
+        return events.isEmpty ? nil : events.removeFirst()
+    }
+
     private func drain() throws {
-        while let event = exchange.nextEvent() {
+        while let event = nextEvent() {
             guard !hasEnded else { throw Fault(description: "\(event) after the end") }
             switch event {
             case .completed(let ticket, let fate):

@@ -26,6 +26,9 @@ package enum RedisError: Error, Equatable, Sendable {
         self = Self.waitCodes.contains(error.code) ? .waitAndRepeat(error) : .refused(error)
     }
 
+    /// The first connection is still being made.
+    package static let notYetConnected = RedisError.notConnected("not yet connected")
+
     /// What this connection's user may not do.
     package static let noScripts = RedisError.refused(
         RESPServerError(message: "NOPERM this user may not run the farm's scripts"))

@@ -3,25 +3,28 @@ import FarmPolicy
 import StoreProtocol
 
 extension AppIntake {
-    /// Makes a request again and again while Redis cannot do it or cannot be reached, and says so once.
-    /// - Throws: an error that repeating does not heal, or the last one when the task is cancelled.
-    func patiently<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
+    /// Repeats a request while Redis cannot carry it out or cannot be reached. Logs the outage once.
+    ///
+    /// - Throws: an error that a repetition does not cure, or the last one when the task is cancelled.
+    func retrying<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
         var backoff = BackOff.redis
-        var failures = 0
+        var isLogged = false
         while true {
             do throws(StoreError) {
                 let reply = try await store.perform(request)
-                if failures > 1 {
-                    context.log.notice("Redis does \(Step.self) again", metadata: ["app": "\(name)"])
+                if isLogged {
+                    context.log.notice(
+                        "Redis answers again", metadata: ["app": "\(name)", "request": "\(Step.self)"])
                 }
                 return reply
             } catch {
                 guard error.isTemporary, !Task.isCancelled else { throw error }
-                failures += 1
-                // The first may only be ahead of the connection.
-                if failures == 2 {
+                // That the first connection is still being made is no outage.
+                if !isLogged, error != .redis(.notYetConnected) {
+                    isLogged = true
                     context.log.warning(
-                        "\(Step.self) waits for Redis", metadata: ["app": "\(name)", "error": "\(error)"])
+                        "waiting for Redis",
+                        metadata: ["app": "\(name)", "request": "\(Step.self)", "error": "\(error)"])
                 }
                 // A kill during a Redis outage must not count as a job's crash.
                 let wasWorking = isWorking

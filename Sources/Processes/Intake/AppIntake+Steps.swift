@@ -14,7 +14,7 @@ extension AppIntake {
     }
 
     private func refuse(_ refusal: IntakeStep.Refusal, _ token: FenceToken) async throws(StoreError) {
-        let reply = try await patiently(
+        let reply = try await retrying(
             Refuse(
                 token: token, step: step + 1, job: refusal.job, field: refusal.field,
                 position: refusal.position, reason: refusal.reason, original: refusal.original,
@@ -54,7 +54,7 @@ extension AppIntake {
             token: token, step: step + 1, dropped: plan.dropped, head: plan.head, jobs: plan.jobs,
             batches: plan.batches, retention: retention, alone: alone)
         do throws(StoreError) {
-            switch try await patiently(request) {
+            switch try await retrying(request) {
             case .done(_, let nextDue, let isDrained):
                 self.isDrained = isDrained
                 if let nextDue { context.tell(.putOff(app: name, milliseconds: nextDue.milliseconds)) }

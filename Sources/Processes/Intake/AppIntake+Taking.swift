@@ -16,7 +16,7 @@ extension AppIntake {
 
     func take(_ token: FenceToken) async throws(StoreError) {
         let known = held
-        let reply = try await patiently(
+        let reply = try await retrying(
             Take(
                 token: token, known: known, maxJobs: limits.jobs, maxBytes: Self.takenBytes,
                 maxJobBytes: Int(setup.maxJobBytes)))
@@ -75,7 +75,7 @@ extension AppIntake {
 
     /// Parses a partly split job as of the time when its job record was created, so that the result is the same.
     private func parse(_ raw: [UInt8], resuming head: IntakeHead) async throws(StoreError) {
-        let account = try await patiently(ReadAccount(job: head.job))
+        let account = try await retrying(ReadAccount(job: head.job))
         let books = Account(id: head.job, app: name, fields: account)
         let now = books.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
         var limits = JobLimits(setup)

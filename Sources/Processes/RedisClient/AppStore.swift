@@ -34,7 +34,7 @@ package import StoreProtocol
         }
         guard let hash = connection.hash(of: script) else {
             guard connection.isReady else {
-                return then(.failure(.redis(.notConnected("not yet connected"))))
+                return then(.failure(.redis(connection.lastError)))
             }
             return transmitPlainly(request, then: then)
         }

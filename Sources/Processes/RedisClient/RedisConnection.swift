@@ -36,7 +36,7 @@ package import StoreProtocol
     private var keeper: Task<Void, Never>?
     private var lossWaiter: CheckedContinuation<Void, Never>?
     private var readyWaiters: [CheckedContinuation<Void, Never>] = []
-    private var lastError: RedisError = .notConnected("not yet connected")
+    private(set) var lastError = RedisError.notYetConnected
     private var isClosed = false
     private var tries = 0
     private lazy var clockTimer = Timer { [unowned self] in readClock() }

@@ -8,7 +8,7 @@ import Transport
 /// The gateway says nothing about what it accepts. What it refuses it names once, and then it discards all that follows. So each
 /// push stays in the ``SendWindow`` until something proves its outcome. After each call drain ``nextEvent()``. Every push
 /// that ``send(_:token:payload:ticket:at:)`` took gets its outcome exactly once, at the latest by ``end(_:isPeersDoing:at:)``.
-class BinaryExchange {
+final class BinaryExchange {
     typealias Instant = ContinuousClock.Instant
 
     let settings: BinarySettings
@@ -54,7 +54,7 @@ class BinaryExchange {
     /// The sentinel's place in the window.
     static let sentinel = UInt64.max
 
-    required init(
+    init(
         _ settings: BinarySettings, experience: BinaryExperience, generation: UInt32, timeout: Duration,
         at now: Instant, firstIdentifier: UInt32 = 1
     ) {

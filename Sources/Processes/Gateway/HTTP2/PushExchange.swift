@@ -6,10 +6,11 @@ import PushModel
 /// Pushes over one HTTP/2 connection, without the connection: pushes, bytes and moments in, bytes and events out.
 ///
 /// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took gets its outcome exactly once,
-/// at the latest by ``end(_:)``. Not final only so that tests can break it on purpose.
-class PushExchange<Service: StreamService> {
+/// at the latest by ``end(_:)``.
+final class PushExchange<Service: StreamService> {
     typealias Instant = ContinuousClock.Instant
 
+    private let faults: FaultInjection<ExchangeFault>
     private let session: ClientSession
     private var generation: UInt32
     private(set) var streams: StreamControl
@@ -34,10 +35,12 @@ class PushExchange<Service: StreamService> {
     ///   - authority: the gateway's host, with its port unless that is 443.
     ///   - providerToken: `nil` when the TLS certificate speaks for us.
     ///   - generation: of the credentials; every refusal carries it.
-    required init(
+    ///   - fault: one that a test puts in.
+    init(
         authority: String, providerToken: [UInt8]?, generation: UInt32, requestTimeout: Duration,
-        at now: Instant
+        at now: Instant, fault: ExchangeFault? = nil
     ) {
+        faults = FaultInjection(fault)
         session = ClientSession(settings: Self.settings)
         clock = MillisecondClock(start: now)
         self.generation = generation
@@ -212,10 +215,12 @@ class PushExchange<Service: StreamService> {
         tell(.ended(reason: reason))
     }
 
-    func tell(_ event: ExchangeEvent) { events.append(event) }
+    private func tell(_ event: ExchangeEvent) { events.append(event) }
 
     /// Something of a push's request has left us.
-    func hasLeft(_ stream: Int32) -> Bool { session.hasLeft(stream) }
+    private func hasLeft(_ stream: Int32) -> Bool {
+        session.hasLeft(stream) || faults.has(.takesHeldBackForSent)
+    }
 
     private func finish(_ reason: String) {
         guard !isOver else { return }
@@ -244,14 +249,17 @@ class PushExchange<Service: StreamService> {
         finishIfDone(reason: "spent")
     }
 
-    func handle(_ event: ClientEvent) {
+    private func handle(_ event: ClientEvent) {
         switch event {
         case .answered(let answer): answered(answer)
+        case .closed where faults.has(.ignoresClosed): break
         case .closed(let tag, _, let code, let unprocessed):
-            close(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
+            let isUnprocessed = unprocessed && !faults.has(.takesRefusedForLost)
+            close(Int(tag), isUnprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
         case .settings(let settings):
             streams.settings(maxConcurrentStreams: settings.maxConcurrentStreams)
             tell(.hasRoom)
+        case .goAway where faults.has(.ignoresGoAway): break
         case .goAway(_, let code, let debug):
             let wasSpent = isSpent
             streams.goAway()
