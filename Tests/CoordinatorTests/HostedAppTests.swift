@@ -1,6 +1,5 @@
 import EventLoop
 import FarmConfiguration
-import FarmHarness
 import FarmPolicy
 import Logging
 import LoopTesting
@@ -20,14 +19,11 @@ import Testing
     @Loop private final class Desk {
         let redis: RedisConnection
         var live: @Loop () -> [String] = { [] }
-        private let server: RedisServer
+        private let server: ConnectedRedis
 
         init() async throws {
-            server = try RedisServer(scratch: [])
-            let address = RedisAddress(endpoint: .unix(path: server.socket))
-            redis = RedisConnection(RedisSettings(address: address, clientName: "test"))
-            redis.start()
-            await redis.whenReady()
+            server = try await ConnectedRedis()
+            redis = server.connection
         }
 
         func app(_ name: String) -> HostedApp {

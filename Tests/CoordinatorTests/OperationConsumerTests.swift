@@ -1,6 +1,5 @@
 import ControlChannel
 import EventLoop
-import FarmHarness
 import Logging
 import LoopTesting
 import PushModel
@@ -23,12 +22,8 @@ import Testing
 
     @Test func `a command that comes while the desk reads is read by the same look`() async throws {
         try await onLoop {
-            let server = try RedisServer(scratch: [])
-            let redis = RedisConnection(
-                RedisSettings(
-                    address: RedisAddress(endpoint: .unix(path: server.socket)), clientName: "test"))
-            redis.start()
-            await redis.whenReady()
+            let server = try await ConnectedRedis()
+            let redis = server.connection
             let registry = FarmRegistry(connection: redis)
             for id in ["one", "two"] { #expect(try await registry.put(Self.command(id))) }
 

@@ -1,5 +1,4 @@
 import EventLoop
-import FarmHarness
 import FarmPolicy
 import Logging
 import LoopTesting
@@ -20,15 +19,12 @@ import Testing
         private(set) var settled = 0
         /// Called while such a read is settled, within the round.
         var whileSettling: @Loop (_ number: Int) -> Void = { _ in }
-        private let server: RedisServer
+        private let server: ConnectedRedis
         private static let stream = "{pushfarm:demo}:results"
 
         init() async throws {
-            server = try RedisServer(scratch: [])
-            let address = RedisAddress(endpoint: .unix(path: server.socket))
-            redis = RedisConnection(RedisSettings(address: address, clientName: "test"))
-            redis.start()
-            await redis.whenReady()
+            server = try await ConnectedRedis()
+            redis = server.connection
             context = AppContext(
                 name: "demo", host: "h", redis: redis,
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, shards: 8, ring: { _ in })

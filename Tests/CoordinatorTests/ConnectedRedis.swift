@@ -1,0 +1,17 @@
+import EventLoop
+import FarmHarness
+import RedisClient
+
+/// A Redis of one test, and a connection to it that is ready.
+@Loop final class ConnectedRedis {
+    let connection: RedisConnection
+    private let server: RedisServer
+
+    init() async throws {
+        server = try RedisServer(scratch: [])
+        let address = RedisAddress(endpoint: .unix(path: server.socket))
+        connection = RedisConnection(RedisSettings(address: address, clientName: "test"))
+        connection.start()
+        await connection.whenReady()
+    }
+}
