@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 /// `workers: auto` with real processes: the number of workers follows the load.
-@Suite(.startsProcesses, .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
+@Suite(
+    .startsProcesses(limit: .seconds(300)), .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
 struct AutoscalerTests {
     private static let jobTokens = 1_000
     private static let names = ["demo", "mail", "news"]

@@ -3,7 +3,7 @@ import Synchronization
 /// The number of tests that run at the same time. A farm mostly waits, so a few of them fill two cores; more at a time would
 /// only wait for CPU time.
 final class TestSlots: Sendable {
-    static let shared = TestSlots(14)
+    static let shared = TestSlots(12)
 
     private struct Waiter {
         let limit: Duration
