@@ -149,7 +149,7 @@ governor-picture: setup
 	.build/release/governor-picture keep=docs/internals/governor.svg
 
 lint:
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	@find Package.swift Sources Tests -name '*.swift' -print0 | xargs -0 -P "$$(nproc)" -n 100 swift format lint --strict
 	@! grep -rnE '(^|[^.a-z])Task(\.detached)?( \{|\()' Sources --include='*.swift' --exclude-dir=EventLoop \
 		|| { echo "tasks are started by Loop.task" >&2; exit 1; }
 	@! grep -rn 'Task { @Loop' Tests --include='*.swift' --exclude-dir=EventLoopTests \
