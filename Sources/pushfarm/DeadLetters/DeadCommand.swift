@@ -6,7 +6,7 @@ struct DeadCommand: ParsableCommand {
         abstract: "Shows, exports and deletes dead letters.",
         discussion: """
             A dead letter keeps pushes of one job that failed for one reason although their
-            tokens are valid. The setting dead_letters limits how many are kept, and for how long.
+            tokens are valid. The setting dead_letters limits their number and age.
             pushfarm replay sends them again.
 
             Example:

@@ -7,7 +7,7 @@ import StoreProtocol
 /// A shard goes to another host, by draining.
 struct ShardMove: Sendable {
     let shard: Int
-    /// Nil: to whom the farm would give it.
+    /// Nil: the host that the farm chooses.
     let host: String?
     /// Nil: all.
     let apps: [String]?

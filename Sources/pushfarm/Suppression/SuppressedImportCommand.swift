@@ -8,11 +8,12 @@ struct SuppressedImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Imports suppressed tokens from an exported file.",
         discussion: """
-            A line is a token, and behind it, as far as they are there: reason, since
-            since when it is invalid (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
-            ago), topic, environment. What is missing is Operator, now, and the app's
-            own. Lines that begin with # are remarks. A line that cannot be read is
-            named by its number; all others are imported, and the status is 1.
+            A line has a token and then, optionally: a reason, the time since which the
+            token is invalid (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
+            ago), a topic, an environment. The defaults are Operator, now, and the
+            app's own topic and environment. A line that begins with # is a comment.
+            The command names unreadable lines by their numbers and imports the others;
+            its exit status is then 1.
 
             Example:
               pushfarm suppressed import --app demo invalid.txt

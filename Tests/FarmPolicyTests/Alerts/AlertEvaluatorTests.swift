@@ -23,7 +23,7 @@ struct AlertEvaluatorTests {
     @Test func `it is raised once, told again while it lasts, and called off`() {
         var course = Course()
         #expect(course.look(0, [Self.paused: .good]).isEmpty)
-        #expect(course.look(1, [Self.paused: Self.bad()]) == ["raised app_paused 1 1"])
+        #expect(course.look(1, [Self.paused: Self.bad()]) == ["fired app_paused 1 1"])
         for second in 2...100 { #expect(course.look(second, [Self.paused: Self.bad()]).isEmpty) }
         #expect(course.look(101, [Self.paused: Self.bad()]) == ["again app_paused 1 1"])
         #expect(course.look(102, [Self.paused: Self.bad()]).isEmpty)
@@ -53,8 +53,8 @@ struct AlertEvaluatorTests {
     @Test func `what gets worse is told at once, what gets better is not`() {
         var course = Course()
         let alert = Alert(.credentialExpiring, .app("demo"))
-        #expect(course.look(0, [alert: Self.bad(1)]) == ["raised credential_expiring 1 0"])
-        #expect(course.look(5, [alert: Self.bad(3)]) == ["raised credential_expiring 3 0"])
+        #expect(course.look(0, [alert: Self.bad(1)]) == ["fired credential_expiring 1 0"])
+        #expect(course.look(5, [alert: Self.bad(3)]) == ["fired credential_expiring 3 0"])
         #expect(course.look(6, [alert: Self.bad(2)]).isEmpty)
         #expect(course.look(7, [alert: .good]) == ["cleared credential_expiring 2 0"])
     }

@@ -38,8 +38,8 @@ extension Mutant {
         Mutant(.gate, "tells of no flood's end", "\ntell_untold(moment)\n", "\n"),
         Mutant(.split, "keeps no warning", "if warning ~= '' then words", "if false then words"),
         Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(head, offset, rest, stamp, keep)"),
-        Mutant(.blame, "holds an end against a job twice", "call('HSET', intake, 'blamed', ARGV[2])"),
-        Mutant(.blame, "forgets the end", "call('HSET', intake, 'suspect', step, 'ends', ends)"),
+        Mutant(.blame, "holds an end against a job twice", "call('HSET', intake, 'last_crash', ARGV[2])"),
+        Mutant(.blame, "forgets the end", "call('HSET', intake, 'suspect_step', step, 'crashes', ends)"),
         Mutant(
             .blame, "refuses too early", "if ends < tonumber(ARGV[4]) then",
             "if ends + 1 < tonumber(ARGV[4]) then"),
@@ -153,14 +153,14 @@ extension Mutant {
         Mutant(.hold, "calls back later than before", "> tonumber(due) then", "~= tonumber(due) then"),
         Mutant(.cancel, "ends what a worker has", "body and s.worker == '' then", "body then"),
         Mutant(
-            .cancel, "forgets that it waited", "if isDelayed then add_to_accounts(dots, 'waiting', -1) end"),
+            .cancel, "forgets that it waited", "if isDelayed then add_to_accounts(dots, 'delayed', -1) end"),
         Mutant(
             .cancel, "leaves what is parked",
             "            else\n                call('LREM', P .. 'paused', 1, id)",
             "            else\n                tostring(id)"),
         Mutant(.makeDue, "hurries others' pushes", "if count_open(others, 1, -1) == 0 then", "if true then"),
         Mutant(.makeDue, "rings no bell", "    rung[nn] = true\n"),
-        Mutant(.makeDue, "counts it as waiting", "add_to_accounts(sums, 'waiting', -1)"),
+        Mutant(.makeDue, "counts it as waiting", "add_to_accounts(sums, 'delayed', -1)"),
         Mutant(.release, "lets go what was paused", "if not is_paused(marks[i + 1]) then", "if true then"),
         Mutant(.release, "resumes what ended workers", "(what == 'job' or is_paused(mark))", "true"),
         Mutant(
@@ -192,7 +192,8 @@ extension Mutant {
             .settle, "tries again what was called back", "if #retried > 0 and has_cancels() then",
             "if false then"),
         Mutant(
-            .settle, "forgets when it booked last", "changed[n + 1], changed[n + 2] = 'last', stamp",
+            .settle, "forgets when it booked last",
+            "changed[n + 1], changed[n + 2] = 'last_outcome_at', stamp",
             "n = n - 2"),
         Mutant(.group, "begins at the end", "'settlement', '0'", "'settlement', '$'"),
         Mutant(.compareAndSet, "puts over another's", "if stored ~= ARGV[1] then", "if false then"),
@@ -203,7 +204,7 @@ extension Mutant {
         Mutant(.ages, "forgets what is in flight", "look(P .. 'in_flight:' .. nn)", ""),
         Mutant(.initFarm, "founds it again", "'HSETNX', farm, 'shards'", "'HSET', farm, 'shards'"),
         Mutant(.take, "gives out a job that is known", "taken, known + n)", "taken, n)"),
-        Mutant(.split, "does not count what waits", "add_to_accounts(sums, 'waiting', 1)"),
+        Mutant(.split, "does not count what waits", "add_to_accounts(sums, 'delayed', 1)"),
         Mutant(
             .reclaim, "takes back from the living", "(not every and named[s.worker])", "(not every)"),
     ]

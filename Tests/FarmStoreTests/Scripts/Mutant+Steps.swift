@@ -27,14 +27,14 @@ extension Mutant {
         Mutant(
             .putback, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)",
             by: Seed(number: 1, profile: .clock)),
-        Mutant(.settle, "does not count what waits", "call('HINCRBY', account, 'waiting', r[4])", ""),
+        Mutant(.settle, "does not count what waits", "call('HINCRBY', account, 'delayed', r[4])", ""),
         Mutant(
             .settle, "never ends a job", "local ends = old[3] + old[4] + old[5] + old[6] == old[1]",
             "local ends = false", by: Seed(number: 2, profile: .clock)),
         Mutant(
             .settle, "loses what is to be tried again", "add_batch(id, ARGV[at + 3], ARGV[at + 4])", "",
             by: Seed(number: 2, profile: .clock)),
-        Mutant(.promote, "does not count what waits no more", "add_to_accounts(sums, 'waiting', -1)"),
+        Mutant(.promote, "does not count what waits no more", "add_to_accounts(sums, 'delayed', -1)"),
         Mutant(
             .promote, "moves nothing to the lists", "        call('RPUSH', list, id)\n",
             by: Seed(number: 2, profile: .poison)),

@@ -61,11 +61,11 @@ struct ExitStatusTests {
     /// One line for each command that there is; what it wants besides is given, so that only the key is wrong.
     private static let lines = [
         "up --simulate", "demo", "coordinator", "simulator --port 0", "simulator control counters",
-        "push --app a --token 00 --alert x", "screen --app a --tokens-file /dev/null", "job j",
+        "push --app a --token 0011223344556677 --alert x", "screen --app a --tokens-file /dev/null", "job j",
         "jobs",
         "status", "top --once", "resume a", "suppressed list",
-        "suppressed add --token 00 --app a",
-        "suppressed remove --token 00 --app a", "suppressed export", "suppressed import /dev/null",
+        "suppressed add --token 0011223344556677 --app a",
+        "suppressed remove --token 0011223344556677 --app a", "suppressed export", "suppressed import /dev/null",
         "debug feedback all", "debug fsck",
         "doctor", "ping",
         "pause a", "cancel j", "promote j", "rate a 5/s", "admission open a", "paused", "backlog",

@@ -24,10 +24,21 @@ struct ScreeningFilesTests {
         ScreeningFiles.Paths(tokens: tokens, good: good, invalid: invalid, rest: nil)
     }
 
+    /// Opens the files. A child that another test starts at this moment may hold the lock of closed files until it runs.
     private func open(
         _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, anew: Bool = false
     ) throws(CommandFailure) -> ScreeningFiles {
-        try ScreeningFiles(paths ?? self.paths(), fresh: record, anew: anew)
+        let deadline = ContinuousClock.now + .seconds(2)
+        while true {
+            do throws(CommandFailure) {
+                return try ScreeningFiles(paths ?? self.paths(), fresh: record, anew: anew)
+            } catch {
+                guard error.message.contains("another screening"), ContinuousClock.now < deadline else {
+                    throw error
+                }
+                usleep(10_000)
+            }
+        }
     }
 
     private func text(_ name: String) -> String? {

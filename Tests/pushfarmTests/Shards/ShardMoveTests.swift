@@ -39,7 +39,7 @@ import Testing
         Case(to: "beta", owner: "alpha", mark: .dryRun, isDone: true, text: "with alpha\nwould go to beta"),
         Case(
             to: nil, owner: "alpha", mark: .dryRun, isDone: true,
-            text: "with alpha\nwould go to whom the farm would give it"),
+            text: "with alpha\nwould go to the host that the farm chooses"),
     ]) func `a move says where the shard is, and whether that is what was asked for`(_ row: Case) {
         let move = ShardMove(shard: 7, host: row.to, apps: nil)
         let outcome = ShardMove.Outcome(
