@@ -4,8 +4,10 @@ package import RedisProtocol
 ///
 /// Bounds, so that Redis is not held up for more than 5 ms: 1,000 letters, 1 MiB of job.
 package struct Replay: Request {
+    /// The key that the jobs come from, without the app's prefix.
     package enum Stream: String, Sendable {
-        case dead, refused
+        case dead = "dead_letters"
+        case refused
     }
 
     /// What goes into the inbox.

@@ -4,7 +4,7 @@
 -- Uses  base, events, records, letters
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 a name that only this replay has; 2 its step, ascending from 1; 3 what the replay is of; 4 the last letter that it
---       may take; 5 seconds for which it is remembered; 6 dead | refused; 7 the new job, JSON, or "": they are dropped;
+--       may take; 5 seconds for which it is remembered; 6 dead_letters | refused; 7 the new job, JSON, or "": they are dropped;
 --       8 the job that they are of, or "": dropped letters may be of any; 9 the new job's id, 10 its number among the
 --       replays of that job, or ""; then the letters' ids
 -- Reply [1, letters, pushes, ""]; [0, letters, pushes, ""] of all steps so far when this one was done before;
@@ -38,7 +38,7 @@ for k = first, #ARGV do
     if not letter then return { err = 'GONE ' .. ARGV[k] } end
     letters[#letters + 1] = letter
 end
-local isDead, stamp, pushes = ARGV[6] == 'dead', string.format('%d', now()), 0
+local isDead, stamp, pushes = ARGV[6] == 'dead_letters', string.format('%d', now()), 0
 if isDead then check_letters() end
 for _, letter in ipairs(letters) do
     if isDead then
