@@ -26,7 +26,7 @@ import Testing
 
     /// `A`, `B`, `C`, `D` stand for the ids of the batches; keys without the app's prefix.
     @Test(arguments: [
-        ("RPUSH parked A", "batch A is in ready:01 and in parked"),
+        ("RPUSH paused A", "batch A is in ready:01 and in paused"),
         ("LPOP ready:01", "batch A is nowhere"),
         ("RENAME ready:01 ready:03", "batch A is in ready 03"),
         ("RENAME ready:01 bulk:01", "batch A is in bulk"),
@@ -44,8 +44,8 @@ import Testing
         ("HSET job:a accepted 4", "job a accepted 4 and has 3"),
         ("HSET job:a in_flight 1", "job a in_flight 1 of 0"),
         ("HSET job:c in_flight 3", "job c in_flight 3 of 4"),
-        ("HSET job:a waiting 1", "job a waiting 1 of 0"),
-        ("HSET job:d waiting 0", "job d waiting 0 of 2"),
+        ("HSET job:a delayed 1", "job a delayed 1 of 0"),
+        ("HSET job:d delayed 0", "job d delayed 0 of 2"),
         ("HSET job:a state finished", "job a is finished with 0"),
         ("HSET job:a reason:x 1", "job a has more reasons than failures"),
         ("DEL job:a", "job a has 3 open and no account"),

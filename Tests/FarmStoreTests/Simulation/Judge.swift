@@ -169,14 +169,14 @@ enum Judge {
             add(kept, w[2] .. ' ' .. w[4], tonumber(w[8]))
             letters, bytes = letters + tonumber(w[8]), bytes + #w[10]
         end
-        local sums = map('letters')
+        local sums = map('dead_letter_counts')
         check(letters == tonumber(sums.pushes or '0'), 'letters of', letters, 'pushes say', sums.pushes or '-')
         check(bytes == tonumber(sums.bytes or '0'), 'letters of', bytes, 'bytes say', sums.bytes or '-')
 
         -- Accounts: what was accepted is somewhere, once.
         local intake = map('intake')
         local load, listed = 0, {}
-        local quarantine = map('quarantine')
+        local quarantine = map('paused_jobs')
         local before, after = {}, {}
         local flat = call('HGETALL', 'test:judge')
         for i = 1, #flat, 2 do before[flat[i]] = flat[i + 1] end
@@ -192,11 +192,11 @@ enum Judge {
             check(n('submitted') == n('accepted') + n('malformed') + n('duplicates'), job, 'was submitted otherwise')
             check(n('in_flight') == (inFlight[job] or 0) + entries, job, 'in_flight', n('in_flight'), 'of',
                 inFlight[job] or 0, 'and', entries)
-            check(n('waiting') == (waiting[job] or 0), job, 'waiting', n('waiting'), 'of', waiting[job] or 0)
+            check(n('delayed') == (waiting[job] or 0), job, 'delayed', n('delayed'), 'of', waiting[job] or 0)
             check((a.state == 'finished') == (done == n('accepted')), job, 'is', a.state or 'nothing', 'with', done)
             check((a.state == 'finished') == (call('TTL', P .. 'job:' .. job) > 0), job, 'lives too long or too short')
             check((a.state == 'finished') == (a.finished_at ~= nil), job, 'has no time of its end')
-            check((quarantine[job] ~= nil) == (a.parked ~= nil), job, 'is parked and not in quarantine, or not')
+            check((quarantine[job] ~= nil) == (a.paused_reason ~= nil), job, 'is parked and not in quarantine, or not')
             check(n('cancelled') == 0 or call('HEXISTS', P .. 'cancels', job) == 1 or a.state == 'finished', job,
                 'is cancelled by nobody')
             local reasons = 0
@@ -226,12 +226,12 @@ enum Judge {
             call('HGET', P .. 'load', 'open') or '-', 'of', load)
         local parked = call('HLEN', P .. 'paused_jobs') + call('HLEN', P .. 'paused_tokens') + call('HLEN', P .. 'cancels')
         check(call('HLEN', P .. 'cancels') == tonumber(call('HGET', P .. 'admission', 'cancels') or '0'), 'the gate counts other cancels')
-        check(parked == tonumber(call('HGET', P .. 'admission', 'quarantined') or '0'), 'the gate counts other quarantined jobs')
+        check(parked == tonumber(call('HGET', P .. 'admission', 'pauses') or '0'), 'the gate counts other quarantined jobs')
 
         -- The intake: what it is in the middle of is there.
         local taken = call('LLEN', P .. 'taken')
         check(not intake.head or taken > 0, 'the job that is split in part is not taken')
-        check(tonumber(intake.careful or '0') <= taken, 'careful with', intake.careful or '', 'of', taken)
+        check(tonumber(intake.suspects or '0') <= taken, 'careful with', intake.suspects or '', 'of', taken)
         check(not intake.head or listed[intake.head], 'the job that is split in part has no account')
         if #after > 0 then call('HSET', 'test:judge', unpack(after)) end
         return faults

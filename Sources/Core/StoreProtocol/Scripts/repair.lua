@@ -12,7 +12,7 @@
 -- batch: a batch that no list has goes to its ready list, what of it may have been sent is counted; one that several
 -- lists have stays in one; a false count is put right; one that cannot be read goes to `unreadable`; an id with nothing
 -- behind it goes.
--- accounts: in_flight and waiting become what is there; what is nowhere is failed as lost, what is there and in no
+-- accounts: in_flight and delayed become what is there; what is nowhere is failed as lost, what is there and in no
 -- account gets one; results entries that cannot be read go to `unreadable`. One moment of the whole app.
 -- jobs: the same, but of the accounts only those named and those of jobs that are in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
@@ -150,7 +150,7 @@ local function mend_account(job, stamp)
         note('job', job, 'has', -missing, 'more than it had accepted')
         accepted = accepted - missing
     end
-    for name, sum in pairs({ in_flight = flying[job] or 0, waiting = waiting[job] or 0 }) do
+    for name, sum in pairs({ in_flight = flying[job] or 0, delayed = waiting[job] or 0 }) do
         if n(name) ~= sum then
             call('HSET', account, name, sum)
             note('job', job, 'had', n(name), name, 'of', sum)
