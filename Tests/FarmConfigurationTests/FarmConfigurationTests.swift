@@ -239,7 +239,7 @@ struct FarmConfigurationTests {
         var text = sample.replacing("com.example.demo", with: "com.example.new").replacing(
             "  shop:", with: "  mall:")
         text = text.replacing(
-            "workers: 4", with: "workers: 3\naccount_hours: 7\nalerts: { repeat: 60 }")
+            "workers: 4", with: "workers: 3\njob_record_hours: 7\nalerts: { repeat: 60 }")
         let changes = old.changes(to: try read(text))
         #expect(changes.added == ["mall"])
         #expect(changes.removed == ["shop"])

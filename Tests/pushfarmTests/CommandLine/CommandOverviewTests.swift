@@ -34,7 +34,8 @@ struct CommandOverviewTests {
 
     @Test func `global options are described by the overview alone`() throws {
         let error = try #require(throws: (any Error).self) {
-            _ = try Pushfarm.parseAsRoot(["jobs", "--help"])
+            var command = try Pushfarm.parseAsRoot(["jobs", "--help"])
+            try command.run()
         }
         let help = CommandOverview.withReference(Pushfarm.fullMessage(for: error))
         for option in ["--config", "--set", "--redis", "--state-dir", "--json"] {
