@@ -331,7 +331,7 @@ import Testing
         // What is open is looked at without being named.
         try run(["LREM", "ready:00", "0", batches[0]])
         try run(["HSET", "job:later", "delayed", "3"])
-        #expect(try desk.perform(Audit(shards: Desk.shards, jobs: [])).contains("job later waiting 3 of 4"))
+        #expect(try desk.perform(Audit(shards: Desk.shards, jobs: [])).contains("job later delayed 3 of 4"))
         let asked = try accountsRead()
         _ = try desk.perform(Audit(shards: Desk.shards, jobs: ["waits"]))
         _ = try desk.perform(Repair(.accounts(["old 7", "waits"]), shards: Desk.shards))

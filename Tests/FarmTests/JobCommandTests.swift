@@ -342,7 +342,7 @@ import Testing
         // No push to it is in flight yet.
         let held = try await farm.run("find", "--token", tokens[7], "--app", "demo")
         #expect(
-            held.status == 0 && held.output.contains("held the device, how pause, by ")
+            held.status == 0 && held.output.contains("subject the token, how pause, by ")
                 && held.output.contains("reason loops"), "\(held)")
         try farm.push([Job(id: "some", tokens: tokens)])
         let redis = try farm.redis.client()
