@@ -208,7 +208,9 @@ private final class DryRunFarm {
         let redis = try farm.redis.client()
         var keys: [String: [UInt8]] = [:]
         for name in try redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
-            let moves = ["{pushfarm}:operation", "{pushfarm}:alert"].contains { name.hasPrefix($0) }
+            let moves = ["{pushfarm}:operation", "{pushfarm}:alert", "{pushfarm}:active_alerts"].contains {
+                name.hasPrefix($0)
+            }
             if moves || name.contains(":event_written:") { continue }
             if name == "{pushfarm}:hosts" {
                 for (host, line) in try redis.run("HGETALL", name).fields {
