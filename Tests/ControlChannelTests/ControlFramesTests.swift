@@ -33,7 +33,7 @@ import Testing
         .app(setup), .forget(app: "demo"),
         .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8), reconnects: true),
         .shards(app: "demo", [.init(number: 63, fence: Array("1:abc:host".utf8))]),
-        .ring(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"),
+        .batchesReady(app: "demo", shards: [0, 1, 63]), .pause(app: "demo"), .resume(app: "demo"),
         .lease(end: 1 << 50), .suppressed(app: "demo", shards: [0, 63]),
         .feedback(
             FeedbackOrder(
@@ -43,14 +43,14 @@ import Testing
 
     static let notices: [Notice] = [
         .hello(pid: 4711),
-        .beat(
+        .heartbeat(
             {
-                var beat = Notice.Beat()
-                beat.sent = 1 << 40
-                beat.openStreams = 12
-                beat.isQuiet = true
-                (beat.processorTaken, beat.processorQueued) = (1 << 33, 5)
-                return beat
+                var heartbeat = Notice.Heartbeat()
+                heartbeat.sent = 1 << 40
+                heartbeat.openStreams = 12
+                heartbeat.isQuiet = true
+                (heartbeat.processorTaken, heartbeat.processorQueued) = (1 << 33, 5)
+                return heartbeat
             }()), .reported(app: "demo"),
         .doubt(app: "demo", .credentialsStale, generation: 2, reason: "ExpiredProviderToken"),
         .proved(app: "demo", generation: 2), .fenced(app: "demo"),
@@ -71,13 +71,15 @@ import Testing
 
     static let intakeNotices: [IntakeNotice] = [
         .hello,
-        .beat(
+        .heartbeat(
             {
-                var beat = IntakeNotice.Beat()
-                (beat.jobs, beat.refused, beat.pushes, beat.residentBytes) = (1 << 40, 2, 3, 4)
-                return beat
+                var heartbeat = IntakeNotice.Heartbeat()
+                (heartbeat.jobs, heartbeat.refused, heartbeat.pushes, heartbeat.residentBytes) = (
+                    1 << 40, 2, 3, 4
+                )
+                return heartbeat
             }()),
-        .works(app: "demo"), .rests(app: "demo"), .putOff(app: "demo", milliseconds: 1 << 41),
+        .works(app: "demo"), .idle(app: "demo"), .delayed(app: "demo", milliseconds: 1 << 41),
         .fenced(app: "demo", token: Array("1:abc:host".utf8)),
     ]
 

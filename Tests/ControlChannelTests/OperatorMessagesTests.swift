@@ -27,7 +27,7 @@ struct OperatorMessagesTests {
 
     @Test func `so do the words between a coordinator and the one that follows it`() throws {
         for order in [SuccessionOrder.hostClaim(nonce: "n"), .abort] { #expect(try through(order) == order) }
-        for notice in [SuccessionNotice.ready, .seated] { #expect(try through(notice) == notice) }
+        for notice in [SuccessionNotice.ready, .nameClaimed] { #expect(try through(notice) == notice) }
     }
 
     @Test func `a kind that nobody knows is an error`() {

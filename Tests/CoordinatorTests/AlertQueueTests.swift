@@ -47,7 +47,7 @@ import Testing
             let way = Way()
             way.trouble = "refused"
             let lane = Self.lane(way)
-            for text in ["a", "b"] { lane.tell(Self.message(text)) }
+            for text in ["a", "b"] { lane.notify(Self.message(text)) }
             #expect(await until { way.told.count == 6 })
             await Loop.task { await lane.close(by: .now + .seconds(10)) }.value
             #expect(way.told == ["a", "a", "a", "b", "b", "b"])
@@ -59,9 +59,9 @@ import Testing
         try await onLoop {
             let way = Way(isOpen: false)
             let lane = Self.lane(way)
-            lane.tell(Self.message("first"))
+            lane.notify(Self.message("first"))
             #expect(await until { way.told.count == 1 })
-            for number in 1...103 { lane.tell(Self.message("\(number)")) }
+            for number in 1...103 { lane.notify(Self.message("\(number)")) }
             #expect(lane.failures == 3)
             way.open()
             #expect(await until { way.told.count == 101 })
@@ -73,13 +73,13 @@ import Testing
         try await onLoop {
             let (way, other) = (Way(isOpen: false), Way())
             let lane = Self.lane(way)
-            for text in ["a", "b"] { lane.tell(Self.message(text)) }
+            for text in ["a", "b"] { lane.notify(Self.message(text)) }
             #expect(await until { way.told.count == 1 })
             lane.way = { await other.take($0) }
             way.open()
             #expect(await until { other.told.count == 1 })
             lane.way = nil
-            lane.tell(Self.message("c"))
+            lane.notify(Self.message("c"))
             await Loop.task { await lane.close(by: .now + .seconds(10)) }.value
             #expect(way.told == ["a"] && other.told == ["b"] && lane.failures == 0)
         }
@@ -89,13 +89,13 @@ import Testing
         try await onLoop {
             let way = Way(isOpen: false)
             let lane = Self.lane(way)
-            for text in ["a", "b"] { lane.tell(Self.message(text)) }
+            for text in ["a", "b"] { lane.notify(Self.message(text)) }
             #expect(await until { way.told.count == 1 })
             let closing = Loop.task { await lane.close(by: .now + .seconds(10)) }
             way.open()
             await closing.value
             #expect(way.told == ["a"] && lane.failures == 0)
-            lane.tell(Self.message("c"))
+            lane.notify(Self.message("c"))
             #expect(way.told == ["a"])
         }
     }

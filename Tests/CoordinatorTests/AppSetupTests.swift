@@ -14,7 +14,7 @@ import Testing
                 key: { file: AuthKey_ABC123DEFG.p8, id: ABC123DEFG, team: DEF123GHIJ }
 
             """
-        let farm = try FarmConfiguration.read(
+        let farm = try Configuration.read(
             text + lines.map { "    \($0)\n" }.joined(), file: "pushfarm.yaml", environment: [:],
             overrides: [],
             purpose: .client, workingDirectory: "/srv")

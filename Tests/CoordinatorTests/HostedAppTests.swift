@@ -34,8 +34,8 @@ import Testing
                 redis: redis, registry: FarmRegistry(connection: redis), host: "h",
                 shards: HostedAppTests.shards, workers: 1, nonce: "n", predecessor: "",
                 retention: Retention(),
-                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, tellWorkers: { _ in },
-                tellIntake: { _ in }, ring: { _, _ in }, orderWorker: { _ in nil },
+                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, notifyWorkers: { _ in },
+                notifyIntake: { _ in }, shardsReady: { _, _ in }, orderWorker: { _ in nil },
                 liveWorkers: { [unowned self] in live() })
             let shares = HostShares(app: name, hosts: [(name: "h", capacity: 1)])
             return HostedApp(configuration, shares: shares, around)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Coordinator
 
-/// One host's desk on a Redis of its own, which looks when it is told to.
+/// One host's consumer on a Redis of its own, which looks when it is told to.
 @Suite(.timeLimit(.minutes(2))) struct OperationConsumerTests {
     private static let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -17,10 +17,10 @@ import Testing
     }
 
     @Loop private final class Again {
-        weak var desk: OperationConsumer?
+        weak var consumer: OperationConsumer?
     }
 
-    @Test func `a command that comes while the desk reads is read by the same look`() async throws {
+    @Test func `a command that comes while the consumer reads is read by the same look`() async throws {
         try await onLoop {
             let server = try await ConnectedRedis()
             let redis = server.connection
@@ -30,18 +30,18 @@ import Testing
             var carriedOut: [String] = []
             let last = Mailbox<Void>()
             let again = Again()
-            let desk = OperationConsumer(registry, host: "h", log: Self.log) { command, _ in
+            let consumer = OperationConsumer(registry, host: "h", log: Self.log) { command, _ in
                 carriedOut.append(command.id)
-                // The desk has read both, and is about to claim the second.
+                // The consumer has read both, and is about to claim the second.
                 if command.id == "one" {
                     Loop.task { _ = try? await registry.put(Self.command("three")) }
-                    await again.desk?.look()
+                    await again.consumer?.readNew()
                 }
                 if command.id == "three" { last.put(()) }
                 return "done"
             }
-            again.desk = desk
-            await desk.look()
+            again.consumer = consumer
+            await consumer.readNew()
             try await last.wait(until: 1)
             #expect(carriedOut == ["one", "two", "three"])
             redis.close()
@@ -53,20 +53,21 @@ import Testing
             let redis = RedisConnection(
                 RedisSettings(address: RedisAddress(endpoint: .unix(path: "/none")), clientName: "test"))
             var waiting: [CheckedContinuation<Void, Never>] = []
-            let desk = OperationConsumer(FarmRegistry(connection: redis), host: "h", log: Self.log) { _, _ in
+            let consumer = OperationConsumer(FarmRegistry(connection: redis), host: "h", log: Self.log) {
+                _, _ in
                 await withCheckedContinuation { waiting.append($0) }
                 return "carried out"
             }
             let answers = Mailbox<OperatorAnswer>()
-            for number in 1...64 { desk.begin(Self.command("\(number)")) { answers.put($0) } }
-            desk.begin(Self.command("one more")) { answers.put($0) }
+            for number in 1...64 { consumer.begin(Self.command("\(number)")) { answers.put($0) } }
+            consumer.begin(Self.command("one more")) { answers.put($0) }
             let refused = try await answers.next()
             #expect(refused.state == .refused && refused.text == "64 commands are under way: try again")
             #expect(await until { waiting.count == 64 })
             for continuation in waiting { continuation.resume() }
             try await answers.wait(until: 65)
             #expect(answers.all.dropFirst().allSatisfy { $0.text == "carried out" })
-            #expect(desk.underWay.isEmpty)
+            #expect(consumer.underWay.isEmpty)
         }
     }
 }

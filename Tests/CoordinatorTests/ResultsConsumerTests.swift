@@ -27,8 +27,9 @@ import Testing
             redis = server.connection
             context = AppContext(
                 name: "demo", host: "h", redis: redis,
-                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, shards: 8, ring: { _ in })
-            context.putOff = { [unowned self] _ in
+                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, shards: 8, shardsReady: { _ in }
+            )
+            context.onDelayedBatches = { [unowned self] _ in
                 settled += 1
                 whileSettling(settled)
             }

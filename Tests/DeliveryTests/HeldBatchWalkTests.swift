@@ -10,13 +10,13 @@ import Testing
     /// What the model knows of a position.
     private enum State: Equatable {
         case open, inFlight
-        case settled(ReportedOutcome?)
+        case answered(ReportedOutcome?)
         case reporting(ReportedOutcome?)
         case reported
 
-        var fact: ReportedOutcome?? {
+        var outcome: ReportedOutcome?? {
             switch self {
-            case .settled(let fact), .reporting(let fact): .some(fact)
+            case .answered(let outcome), .reporting(let outcome): .some(outcome)
             default: nil
             }
         }
@@ -54,13 +54,13 @@ import Testing
             states.indices.filter { matches(states[$0]) }
         }
         private var inFlight: [Int] { positions { $0 == .inFlight } }
-        private var settled: [Int] { positions { if case .settled = $0 { true } else { false } } }
+        private var answered: [Int] { positions { if case .answered = $0 { true } else { false } } }
         private var reporting: [Int] { positions { if case .reporting = $0 { true } else { false } } }
 
         mutating func step() throws {
             switch Int.random(in: 0..<12, using: &random) {
             case 0...3: try send()
-            case 4, 5: settle()
+            case 4, 5: respond()
             case 6: giveBack()
             case 7, 8: try report()
             case 9: grant()
@@ -75,8 +75,8 @@ import Testing
             batch.grant(upTo: states.count)
             granted = states.count
             while batch.hasNext { try send() }
-            while !inFlight.isEmpty { settle() }
-            while !settled.isEmpty {
+            while !inFlight.isEmpty { respond() }
+            while !answered.isEmpty {
                 try report()
                 accept()
             }
@@ -92,9 +92,9 @@ import Testing
             if let position { states[position] = .inFlight }
         }
 
-        private mutating func settle() {
+        private mutating func respond() {
             guard let position = inFlight.randomElement(using: &random) else { return }
-            let fact: ReportedOutcome? =
+            let outcome: ReportedOutcome? =
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: .failed(reason: "BadDeviceToken", status: 400, isDead: true)
                 case 1: .refused(reason: "PayloadTooLarge", status: 413)
@@ -104,8 +104,8 @@ import Testing
                 case 5: .retry(.unknownOutcome, status: 0, reason: "cut", retryAfterMilliseconds: 7)
                 default: nil
                 }
-            if let fact { batch.record(position, as: fact) } else { batch.delivered(position) }
-            states[position] = .settled(fact)
+            if let outcome { batch.record(position, as: outcome) } else { batch.delivered(position) }
+            states[position] = .answered(outcome)
         }
 
         private mutating func giveBack() {
@@ -121,8 +121,8 @@ import Testing
         }
 
         private mutating func report() throws {
-            let facts = settled.filter { states[$0].fact!?.isFinal ?? true }
-            let expected = facts.isEmpty ? settled : facts
+            let facts = answered.filter { states[$0].outcome!?.isFinal ?? true }
+            let expected = facts.isEmpty ? answered : facts
             let report = try batch.reportNow()
             guard !isReporting, !expected.isEmpty else {
                 #expect(report == nil)
@@ -132,7 +132,7 @@ import Testing
             #expect(made.positions == expected)
             #expect(made.lines.sorted() == expected.map(line).sorted())
             #expect(made.isFinal == !facts.isEmpty)
-            for position in expected { states[position] = .reporting(states[position].fact!) }
+            for position in expected { states[position] = .reporting(states[position].outcome!) }
             isReporting = true
         }
 
@@ -141,7 +141,7 @@ import Testing
             let part = parts[partOf[position]]
             let cause = part.attempt > 0 ? "before" : ""
             let payload = part.payloadPerPush ? "{\"n\":\(position)}" : "{}"
-            switch states[position].fact! {
+            switch states[position].outcome! {
             case nil: return (part.options.receipts == .all ? "\(position) " : "") + "\(part.job) delivered"
             case .failed(let reason, let status, let isDead, _):
                 return "\(position) \(part.job) failed \(reason) \(status) cause \(cause)"
@@ -176,7 +176,7 @@ import Testing
 
         private mutating func fail() {
             batch.reportFailed()
-            for position in reporting { states[position] = .settled(states[position].fact!) }
+            for position in reporting { states[position] = .answered(states[position].outcome!) }
             isReporting = false
         }
 
@@ -186,14 +186,14 @@ import Testing
                 switch states[position] {
                 case .reported: map[position] = UInt8(ascii: "x")
                 case .reporting where random.chance(2): map[position] = UInt8(ascii: "x")
-                case .settled where random.chance(4): map[position] = UInt8(ascii: "x")
+                case .answered where random.chance(4): map[position] = UInt8(ascii: "x")
                 case .open where random.chance(8): map[position] = UInt8(ascii: "x")
                 default: break
                 }
             }
             batch.reportFailed()
             batch.reconcile(map, granted: granted)
-            for position in reporting { states[position] = .settled(states[position].fact!) }
+            for position in reporting { states[position] = .answered(states[position].outcome!) }
             for position in states.indices where map[position] == UInt8(ascii: "x") {
                 states[position] = .reported
             }
@@ -202,7 +202,7 @@ import Testing
 
         private func check() throws {
             try #require(batch.granted == granted && batch.isReporting == isReporting)
-            try #require(batch.inFlight == inFlight.count && batch.unreported == settled.count)
+            try #require(batch.inFlight == inFlight.count && batch.unreported == answered.count)
             try #require(
                 batch.reporting == reporting.count && batch.reported == positions { $0 == .reported }.count)
             try #require(batch.exposure == states.prefix(granted).count { $0 != .reported })

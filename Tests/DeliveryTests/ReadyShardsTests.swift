@@ -14,7 +14,7 @@ import Testing
         return shards
     }
 
-    @Test func `all shards are rung at first, and quiet when taken`() async throws {
+    @Test func `all shards are pending at first, and quiet when taken`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([3, 1, 2])
             let taken = shards.take(atMost: 16)
@@ -24,13 +24,13 @@ import Testing
         }
     }
 
-    @Test func `only shards that are ours can be rung`() async throws {
+    @Test func `only shards that are ours can be pending`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([1])
             _ = shards.take(atMost: 9)
-            shards.ring([0, 1, 2])
+            shards.mayHaveBatches([0, 1, 2])
             #expect(shards.take(atMost: 9).map(\.number) == [1])
-            shards.ring([1])
+            shards.mayHaveBatches([1])
             shards.assign([:])
             #expect(shards.isQuiet())
         }
@@ -44,22 +44,22 @@ import Testing
                 let taken = shards.take(atMost: 16).map(\.number)
                 #expect(taken.count == 16 && Set(taken).count == 16)
                 for number in taken { turns[number, default: 0] += 1 }
-                shards.ring(taken)
+                shards.mayHaveBatches(taken)
             }
             #expect(turns.count == 64 && turns.values.allSatisfy { $0 == 10 })
         }
     }
 
-    @Test func `a shard that is rung has its turn within one round, whatever else is rung`() async throws {
+    @Test func `a pending shard has its turn within one round, whatever else is pending`() async throws {
         try await onLoop { () async throws -> Void in
             var random = SplitMix(seed: 7)
             let shards = Self.shards(0..<64)
             _ = shards.take(atMost: 64)
             var waiting: [Int: Int] = [:]
             for _ in 0..<2000 {
-                let rung = (0..<20).map { _ in Int.random(in: 0..<64, using: &random) }
-                shards.ring(rung)
-                for number in rung where waiting[number] == nil { waiting[number] = 0 }
+                let pending = (0..<20).map { _ in Int.random(in: 0..<64, using: &random) }
+                shards.mayHaveBatches(pending)
+                for number in pending where waiting[number] == nil { waiting[number] = 0 }
                 for shard in shards.take(atMost: 16) { waiting[shard.number] = nil }
                 for number in waiting.keys { waiting[number]! += 1 }
                 #expect(waiting.values.allSatisfy { $0 <= 4 })
@@ -83,8 +83,8 @@ import Testing
             #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3])
             #expect(shards.isQuiet(.highOnly) && !shards.isQuiet())
             #expect(shards.take(atMost: 9).map(\.number) == [1, 2, 3])
-            shards.ring([1], of: .bulk)
-            shards.ring([2], of: .high)
+            shards.mayHaveBatches([1], of: .bulk)
+            shards.mayHaveBatches([2], of: .high)
             #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [2])
             #expect(shards.take(atMost: 9).map(\.number) == [1])
             #expect(shards.isQuiet())

@@ -115,7 +115,7 @@ struct WindowSimulation {
             $0.add(
                 id, body: Batches.body([Batches.Part(options: options, count: count)]), count: count)
         }
-        window.shards.ring([id.shard])
+        window.shards.mayHaveBatches([id.shard])
     }
 
     private mutating func send() throws {
@@ -167,11 +167,11 @@ struct WindowSimulation {
             case 0: window.giveBack(push.batch, push.position)
             case 1:
                 known.insert(push.place)
-                settle(push, .failed(reason: "Unregistered", status: 410, isDead: true))
-            case 2: settle(push, .retry(.server, status: 503, reason: "busy", retryAfterMilliseconds: 0))
+                complete(push, .failed(reason: "Unregistered", status: 410, isDead: true))
+            case 2: complete(push, .retry(.server, status: 503, reason: "busy", retryAfterMilliseconds: 0))
             case 3 where segment.options.delivery == .atMostOnce:
                 known.insert(push.place)
-                settle(push, .lostTrack(cause: "cut"))
+                complete(push, .lostTrack(cause: "cut"))
             default:
                 known.insert(push.place)
                 guard window.held[push.batch.number] === push.batch else {
@@ -182,7 +182,7 @@ struct WindowSimulation {
         }
     }
 
-    private func settle(_ push: Flying, _ fact: ReportedOutcome) {
+    private func complete(_ push: Flying, _ fact: ReportedOutcome) {
         guard window.held[push.batch.number] === push.batch else { return }
         window.record(push.batch, push.position, as: fact, timestamp: nil)
     }
@@ -198,7 +198,7 @@ struct WindowSimulation {
 
     private mutating func checkOut() {
         guard isConnected else { return }
-        if isQuiet || chance(10) { window.shards.ringAll() }
+        if isQuiet || chance(10) { window.shards.allMayHaveBatches() }
         if let request = window.checkOut(wantsMore: true) { wire.append(.checkOut(request)) }
     }
 
@@ -441,7 +441,7 @@ struct WindowSimulation {
             throw Fault(
                 description:
                     "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.exposure) of \(limit), "
-                    + "unconfirmed \(window.checkouts.unconfirmed), \(window.shards.isQuiet() ? "quiet" : "rung"), "
+                    + "unconfirmed \(window.checkouts.unconfirmed), \(window.shards.isQuiet() ? "quiet" : "pending"), "
                     + "\(window.checkouts.isPending ? "checking out" : ""), lists \(redis.ready) \(redis.flight)"
             )
         }

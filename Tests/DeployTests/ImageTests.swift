@@ -71,7 +71,7 @@ struct ImageTests {
             environment[String(pair[0])] = String(pair[1])
         }
         #expect(environment.removeValue(forKey: "PUSHFARM_CONFIG") == "/etc/pushfarm/pushfarm.yaml")
-        let farm = try FarmConfiguration.read(
+        let farm = try Configuration.read(
             try DeployFolder.text("pushfarm.yaml"), file: "/etc/pushfarm/pushfarm.yaml",
             environment: environment)
         #expect(farm.stateDirectory == "/var/lib/pushfarm" && farm.log.format == .json)
@@ -92,7 +92,7 @@ struct ImageTests {
     }
 
     @Test func `the composed farm is one that is read, of services that there are`() throws {
-        let farm = try FarmConfiguration.read(
+        let farm = try Configuration.read(
             try DeployFolder.text("docker/pushfarm.yaml"), file: "/etc/pushfarm/pushfarm.yaml")
         let compose = try #require(try DeployFolder.documents("docker/compose.yaml").first)
         let services = DeployFolder.merged(try #require(compose["services"]))

@@ -25,8 +25,8 @@ struct KubernetesTests {
         try #require(try pod()["containers", "0"])
     }
 
-    private static func farm() throws -> FarmConfiguration {
-        try FarmConfiguration.read(
+    private static func farm() throws -> Configuration {
+        try Configuration.read(
             try DeployFolder.text("kubernetes/pushfarm.yaml").replacingOccurrences(
                 of: "redis_password_file: redis.secret", with: ""),
             file: "/etc/pushfarm/pushfarm.yaml",
@@ -119,7 +119,7 @@ struct KubernetesTests {
         // Else each Service becomes a PUSHFARM_ variable, which is an unknown key.
         #expect(pod["enableServiceLinks"]?.bool == false)
         #expect(throws: ConfigurationError.self) {
-            try FarmConfiguration.read(
+            try Configuration.read(
                 DeployFolder.text("kubernetes/pushfarm.yaml"), file: "/etc/pushfarm/pushfarm.yaml",
                 environment: ["PUSHFARM_REDIS_SERVICE_HOST": "10.0.0.1"])
         }

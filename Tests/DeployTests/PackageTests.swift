@@ -85,7 +85,7 @@ struct PackageTests {
         #expect(
             try text("DEBIAN/conffiles").split(separator: "\n")
                 == ["/etc/logrotate.d/pushfarm", "/etc/pushfarm/pushfarm.yaml"])
-        let farm = try FarmConfiguration.read(
+        let farm = try Configuration.read(
             try text("etc/pushfarm/pushfarm.yaml"), file: "/etc/pushfarm/pushfarm.yaml")
         #expect(farm.stateDirectory == "/var/lib/pushfarm")
         #expect(try text("usr/share/doc/pushfarm/copyright").contains("\n Permission is hereby granted"))

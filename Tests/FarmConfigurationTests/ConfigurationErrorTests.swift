@@ -254,7 +254,7 @@ struct ConfigurationErrorTests {
 
     @Test func `a file that is not there is named`() {
         let error = #expect(throws: ConfigurationError.self) {
-            try FarmConfiguration.load(path: "/nowhere/farm.yaml", environment: [:])
+            try Configuration.load(path: "/nowhere/farm.yaml", environment: [:])
         }
         #expect(error?.description == "/nowhere/farm.yaml: no such file or directory")
     }

@@ -32,9 +32,9 @@ let sample = """
 
 func read(
     _ text: String, _ environment: [String: String] = [:], _ overrides: [Override] = [],
-    purpose: FarmConfiguration.Purpose = .client
-) throws(ConfigurationError) -> FarmConfiguration {
-    try FarmConfiguration.read(
+    purpose: Configuration.Purpose = .client
+) throws(ConfigurationError) -> Configuration {
+    try Configuration.read(
         text, file: "etc/farm.yaml", environment: environment, overrides: overrides, purpose: purpose,
         workingDirectory: "/srv")
 }

@@ -4,8 +4,8 @@ import Testing
 
 /// `metrics` and `alerts`.
 struct SeeingTests {
-    private static func read(_ text: String) throws -> FarmConfiguration {
-        try FarmConfiguration.read(text, file: "farm.yaml")
+    private static func read(_ text: String) throws -> Configuration {
+        try Configuration.read(text, file: "farm.yaml")
     }
 
     @Test(arguments: [

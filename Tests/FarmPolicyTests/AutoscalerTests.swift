@@ -3,7 +3,7 @@ import RandomTesting
 import Testing
 
 @Suite struct AutoscalerTests {
-    private var staffing = Autoscaler(most: 8)
+    private var autoscaler = Autoscaler(most: 8)
     private var now = ContinuousClock.now
 
     /// Looks so many seconds in a row at the same.
@@ -12,21 +12,21 @@ import Testing
     ) -> [Autoscaler.Change] {
         (0..<seconds).compactMap { _ in
             now += .seconds(1)
-            return staffing.look(.init(busy: busy, waiting: waiting, rate: rate), at: now)
+            return autoscaler.evaluate(.init(busy: busy, waiting: waiting, rate: rate), at: now)
         }
     }
 
     /// A load that any number of workers has its hands full with, and each brings as much.
     private mutating func grow() {
         for _ in 0..<240 {
-            _ = look(1, busy: Double(staffing.workers), waiting: 9, rate: Double(staffing.workers) * 1000)
+            _ = look(1, busy: Double(autoscaler.workers), waiting: 9, rate: Double(autoscaler.workers) * 1000)
         }
     }
 
     @Test mutating func `another worker comes when the one is at its end and work waits`() {
         #expect(look(3, busy: 0.9, waiting: 9, rate: 100).isEmpty)
         #expect(look(1, busy: 0.9, waiting: 9, rate: 100) == [.init(from: 1, to: 2, reason: .busy)])
-        #expect(staffing.workers == 2)
+        #expect(autoscaler.workers == 2)
     }
 
     @Test(arguments: [(busy: 0.9, waiting: 0), (busy: 0.74, waiting: 9), (busy: 0, waiting: 9)])
@@ -47,7 +47,7 @@ import Testing
         var ups: [ContinuousClock.Instant] = []
         for _ in 0..<1200 {
             // The rate is the same with any number.
-            guard let change = look(1, busy: Double(staffing.workers), waiting: 9, rate: 1000).first else {
+            guard let change = look(1, busy: Double(autoscaler.workers), waiting: 9, rate: 1000).first else {
                 continue
             }
             #expect(change.reason == (change.to == 2 ? .busy : .noGain))
@@ -60,7 +60,7 @@ import Testing
 
     @Test mutating func `an idle host keeps one`() {
         grow()
-        #expect(staffing.workers == 8)
+        #expect(autoscaler.workers == 8)
         let changes = look(60, busy: 0)
         #expect(changes == [.init(from: 8, to: 1, reason: .idle)])
         #expect(look(600, busy: 0).isEmpty)
@@ -72,27 +72,27 @@ import Testing
     ) {
         grow()
         for second in 0..<120 { _ = look(1, busy: second % period == 0 ? 7.5 : 0.1) }
-        #expect(staffing.workers == end)
+        #expect(autoscaler.workers == end)
     }
 
     @Test mutating func `a pause in the work that is shorter than that costs nobody its place`() {
         grow()
         #expect(look(14, busy: 0).isEmpty)
         #expect(look(30, busy: 7).isEmpty)
-        #expect(staffing.workers == 8)
+        #expect(autoscaler.workers == 8)
     }
 
     @Test mutating func `as many stay as the work takes`() {
         grow()
         _ = look(300, busy: 1.4)
-        #expect(staffing.workers == 3)
+        #expect(autoscaler.workers == 3)
     }
 
     @Test mutating func `nothing is decided while workers come and go`() {
         #expect(look(3, busy: 1, waiting: 9).isEmpty)
         for _ in 0..<100 {
             now += .seconds(1)
-            #expect(staffing.look(nil, at: now) == nil)
+            #expect(autoscaler.evaluate(nil, at: now) == nil)
         }
         #expect(look(7, busy: 1, waiting: 9).isEmpty)
         #expect(look(2, busy: 1, waiting: 9).count == 1)
@@ -100,15 +100,15 @@ import Testing
 
     @Test mutating func `workers that do not start are given up for a while`() {
         _ = look(4, busy: 1, waiting: 9)
-        #expect(staffing.stay(at: 1, now: now) == .init(from: 2, to: 1, reason: .unstartable))
-        #expect(staffing.stay(at: 1, now: now) == nil)
+        #expect(autoscaler.stay(at: 1, now: now) == .init(from: 2, to: 1, reason: .unstartable))
+        #expect(autoscaler.stay(at: 1, now: now) == nil)
         #expect(look(50, busy: 1, waiting: 9).isEmpty)
         #expect(look(30, busy: 1, waiting: 9).first?.reason == .busy)
     }
 
     @Test mutating func `more than the processors never come`() {
-        staffing = Autoscaler(most: 3)
+        autoscaler = Autoscaler(most: 3)
         grow()
-        #expect(staffing.workers == 3)
+        #expect(autoscaler.workers == 3)
     }
 }

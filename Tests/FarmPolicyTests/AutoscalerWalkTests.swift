@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: 1...200) func `follows the load within bounds and does not flap`(seed: UInt64) {
         var random = SplitMix(seed: seed)
         let processors = Int.random(in: 1...32, using: &random)
-        var staffing = Autoscaler(most: processors)
+        var autoscaler = Autoscaler(most: processors)
         let start = ContinuousClock.now
         var host = Host(
             processors: processors, pace: Double.random(in: 1e3...1e5, using: &random), gateway: .infinity,
@@ -58,14 +58,14 @@ import Testing
             let begin = events.count
             for step in 0..<900 {
                 second += 1
-                let reading = host.second(staffing.workers)
+                let reading = host.second(autoscaler.workers)
                 recent.append(reading)
-                let before = staffing.workers
-                guard let change = staffing.look(reading, at: start + .seconds(second)) else {
-                    #expect(staffing.workers == before)
+                let before = autoscaler.workers
+                guard let change = autoscaler.evaluate(reading, at: start + .seconds(second)) else {
+                    #expect(autoscaler.workers == before)
                     continue
                 }
-                #expect(change.from == before && change.to == staffing.workers && change.to != before)
+                #expect(change.from == before && change.to == autoscaler.workers && change.to != before)
                 #expect((1...processors).contains(change.to))
                 if let last = events.last { #expect(second - last.second >= 5) }
                 if change.to > change.from {
@@ -81,10 +81,12 @@ import Testing
             // A step in vain is tried again 1, 2, 4, 8 minutes later and taken back: no more than that.
             #expect(calm.count <= 8, "\(calm)")
             let demand = min(host.arriving, host.gateway) / host.pace
-            if host.gateway == .infinity, host.arriving > capacity { #expect(staffing.workers == processors) }
-            if host.arriving == 0 { #expect(staffing.workers == 1) }
+            if host.gateway == .infinity, host.arriving > capacity {
+                #expect(autoscaler.workers == processors)
+            }
+            if host.arriving == 0 { #expect(autoscaler.workers == 1) }
             // Few enough.
-            #expect(Double(staffing.workers) <= max(1, 2 * demand + 2) * 1.5 + 1, "\(demand)")
+            #expect(Double(autoscaler.workers) <= max(1, 2 * demand + 2) * 1.5 + 1, "\(demand)")
         }
     }
 }

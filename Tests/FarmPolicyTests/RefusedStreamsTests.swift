@@ -10,7 +10,7 @@ struct RefusedStreamsTests {
     }
 
     private func refuse(_ count: Int, _ streams: inout RefusedStreams, _ random: inout SplitMix) {
-        for _ in 0..<count { streams.cameBack(isRefused: true, using: &random) }
+        for _ in 0..<count { streams.noteUnprocessed(isRefused: true, using: &random) }
     }
 
     @Test func `after twenty in a row single ones are tried, after growing pauses`() {
@@ -65,7 +65,7 @@ struct RefusedStreamsTests {
     func `a connection was of use`(responses: Int, unprocessed: Int, isOfUse: Bool) {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         for _ in 0..<responses { streams.responded() }
-        for _ in 0..<unprocessed { streams.cameBack(isRefused: false, using: &random) }
+        for _ in 0..<unprocessed { streams.noteUnprocessed(isRefused: false, using: &random) }
         #expect(streams.wasOfUse == isOfUse && streams.isCalm)
     }
 }

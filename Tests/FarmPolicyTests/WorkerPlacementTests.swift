@@ -18,9 +18,9 @@ struct WorkerPlacementTests {
     @Test func `a place that rests lends its shards evenly, and has the same ones back`() {
         let before = WorkerPlacement(shards: 64, size: 4)
         var placement = before
-        placement.rest(1)
+        placement.setAway(1)
         #expect(
-            !placement.serves(1) && placement.isResting(1) && placement.isDisturbed
+            !placement.serves(1) && placement.isSetAway(1) && placement.isDisturbed
                 && shards(placement, of: 1).isEmpty)
         for place in [0, 2, 3] {
             let its = shards(placement, of: place)
@@ -36,8 +36,8 @@ struct WorkerPlacementTests {
     @Test func `a quiet place lends its shards to those that serve, and to none that rests`() {
         let before = WorkerPlacement(shards: 64, size: 3)
         var placement = before
-        placement.hush(0)
-        placement.rest(1)
+        placement.makeQuiet(0)
+        placement.setAway(1)
         #expect(!placement.serves(0) && placement.serves(2) && placement.isQuiet(0) && !placement.isQuiet(1))
         #expect(shards(placement, of: 2).count == 64 && !placement.isAllQuiet)
         placement.wake(1)
@@ -51,11 +51,11 @@ struct WorkerPlacementTests {
     @Test func `when all rest, or are quiet, nobody serves and nothing moves`() {
         let before = WorkerPlacement(shards: 64, size: 2)
         var placement = before
-        for place in 0..<2 { placement.rest(place) }
+        for place in 0..<2 { placement.setAway(place) }
         #expect((0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) })
         #expect(!placement.serves(0) && !placement.serves(1) && !placement.isAllQuiet)
         var quiet = before
-        for place in 0..<2 { quiet.hush(place) }
+        for place in 0..<2 { quiet.makeQuiet(place) }
         #expect((0..<64).allSatisfy { quiet.place(of: $0) == before.place(of: $0) })
         #expect(!quiet.serves(0) && !quiet.serves(1) && quiet.isQuiet(0) && quiet.isAllQuiet)
         #expect(quiet.quietPlaces == [0, 1])
@@ -64,16 +64,16 @@ struct WorkerPlacementTests {
         #expect(!quiet.serves(1) && quiet.isQuiet(1))
     }
 
-    @Test func `newcomers have nothing before they are seated, and those that go nothing at once`() {
+    @Test func `new places have nothing before they are active, and those that go nothing at once`() {
         var placement = WorkerPlacement(shards: 64, size: 2)
         placement.resize(to: 4)
         #expect(
-            placement.size == 4 && placement.seated == 2 && shards(placement, of: 3).isEmpty
+            placement.size == 4 && placement.active == 2 && shards(placement, of: 3).isEmpty
                 && !placement.serves(3))
-        placement.seatAll()
-        #expect(placement.seated == 4 && shards(placement, of: 3).count == 16)
-        placement.rest(3)
+        placement.activateAll()
+        #expect(placement.active == 4 && shards(placement, of: 3).count == 16)
+        placement.setAway(3)
         placement.resize(to: 1)
-        #expect(placement.seated == 1 && shards(placement, of: 0).count == 64 && !placement.isDisturbed)
+        #expect(placement.active == 1 && shards(placement, of: 0).count == 64 && !placement.isDisturbed)
     }
 }

@@ -8,7 +8,7 @@ import Transport
 
 /// Pushes over several binary connections to gateways in memory, on one seed and one simulated clock: bytes are cut anywhere and
 /// come late, tokens are bad, gateways go away, close without a word, or read slowly. What is unprocessed or in doubt is sent
-/// again, until every push has its fate.
+/// again, until every push has its outcome.
 final class BinarySimulation {
     /// A promise that was broken.
     struct Fault: Error, CustomStringConvertible {
@@ -78,7 +78,7 @@ final class BinarySimulation {
     private var now = ContinuousClock.now
     private var links: [Link] = []
     private var waiting: [UInt32]
-    private var fates: [UInt32: Bool] = [:]
+    private var outcomes: [UInt32: Bool] = [:]
     private var accepted: [UInt32: Int] = [:]
     private var doubted: [UInt32: Int] = [:]
     private(set) var doubled = 0
@@ -107,10 +107,10 @@ final class BinarySimulation {
 
     func run() throws {
         var steps = 0
-        while fates.count < Int(count) || !links.isEmpty {
+        while outcomes.count < Int(count) || !links.isEmpty {
             steps += 1
             guard steps < 60_000 else {
-                throw Fault(description: "\(count - UInt32(fates.count)) pushes never end")
+                throw Fault(description: "\(count - UInt32(outcomes.count)) pushes never end")
             }
             try step(isCalm: steps > 20_000)
         }
@@ -286,7 +286,7 @@ final class BinarySimulation {
 
     private func handle(_ event: ExchangeEvent, of link: Link) throws {
         switch event {
-        case .completed(let ticket, let fate): try settled(ticket.position, fate, of: link)
+        case .completed(let ticket, let outcome): try completed(ticket.position, outcome, of: link)
         case .isOver:
             link.exchange.left(allBut: link.queued.count, at: now)
             link.exchange.end("over", isPeersDoing: false, at: now)
@@ -295,20 +295,20 @@ final class BinarySimulation {
         }
     }
 
-    private func settled(_ serial: UInt32, _ fate: SendOutcome, of link: Link) throws {
+    private func completed(_ serial: UInt32, _ outcome: SendOutcome, of link: Link) throws {
         guard link.sent.removeValue(forKey: serial) != nil else {
-            throw Fault(description: "push \(serial) is settled twice")
+            throw Fault(description: "push \(serial) is completed twice")
         }
         let wasAccepted = link.peer.accepted.contains(serial)
-        switch fate {
+        switch outcome {
         case .delivered:
             guard wasAccepted else { throw Fault(description: "push \(serial) is lost") }
-            fates[serial] = true
+            outcomes[serial] = true
         case .refused(let refusal):
             guard link.peer.refused.contains(serial) else {
                 throw Fault(description: "push \(serial) was not refused: \(refusal.verdict)")
             }
-            fates[serial] = false
+            outcomes[serial] = false
         case .unprocessed:
             guard !wasAccepted else {
                 throw Fault(description: "push \(serial) was accepted, and is sent again")
@@ -328,9 +328,10 @@ final class BinarySimulation {
             throw Fault(
                 description: "push \(serial) was accepted \(times) times, in doubt \(doubted[serial] ?? 0)")
         }
-        guard fates[serial] == (kind(serial) == .good) else {
+        guard outcomes[serial] == (kind(serial) == .good) else {
             throw Fault(
-                description: "push \(serial), \(kind(serial)), came to \(String(describing: fates[serial]))")
+                description:
+                    "push \(serial), \(kind(serial)), came to \(String(describing: outcomes[serial]))")
         }
     }
 }

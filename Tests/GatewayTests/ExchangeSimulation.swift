@@ -45,7 +45,7 @@ final class ExchangeSimulation {
     private let job = PushID.Job(id: "job")
     private var made: Serial = 0
     private var waiting: [Serial: ContinuousClock.Instant] = [:]
-    private(set) var fates: [Serial: SendOutcome] = [:]
+    private(set) var outcomes: [Serial: SendOutcome] = [:]
     private var isOver = false
     private var hasEnded = false
     private var isRetired = false
@@ -203,9 +203,9 @@ final class ExchangeSimulation {
         while let event = nextEvent() {
             guard !hasEnded else { throw Fault(description: "\(event) after the end") }
             switch event {
-            case .completed(let ticket, let fate):
+            case .completed(let ticket, let outcome):
                 isRoomTold = true
-                try settled(ticket.position, fate)
+                try completed(ticket.position, outcome)
             case .hasRoom: isRoomTold = true
             case .isSpent: break
             case .wasWrong(let count, _): throw Fault(description: "\(count) are lost")
@@ -226,12 +226,13 @@ final class ExchangeSimulation {
         }
     }
 
-    private func settled(_ serial: Serial, _ fate: SendOutcome) throws {
+    private func completed(_ serial: Serial, _ outcome: SendOutcome) throws {
         guard waiting.removeValue(forKey: serial) != nil else {
-            throw Fault(description: "push \(serial) is settled twice: \(fates[serial] as Any), \(fate)")
+            throw Fault(
+                description: "push \(serial) is completed twice: \(outcomes[serial] as Any), \(outcome)")
         }
-        fates[serial] = fate
-        switch fate {
+        outcomes[serial] = outcome
+        switch outcome {
         case .delivered where gateway.answers[serial] != 200:
             throw Fault(description: "push \(serial) was never accepted")
         case .refused(let refusal) where gateway.answers[serial] != Int(refusal.status):

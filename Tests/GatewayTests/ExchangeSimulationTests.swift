@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: troubles.indices)
-    func `every push's fate is told once, and truly`(kind: Int) async {
+    func `every push's outcome is reported once, and truly`(kind: Int) async {
         for seed in 0..<Self.seeds {
             if let error = play(seed, kind) {
                 Issue.record("seed \(seed), kind \(kind): \(error)")

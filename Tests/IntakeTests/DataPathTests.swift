@@ -33,7 +33,7 @@ import Testing
                 return depths.inbox == 0 && depths.taken == 0
             }
             try await farm.audit()
-            try await farm.until("the bell has rung") { farm.rung == Set(0..<IntakeFixture.shards) }
+            try await farm.until("the bell has rung") { farm.readyShards == Set(0..<IntakeFixture.shards) }
             var account = try await farm.account("plain")
             #expect(account.submitted == 607 && account.accepted == 600)
             #expect(account.malformed == 2 && account.duplicates == 5 && account.queued == 600)
@@ -92,7 +92,7 @@ import Testing
                 return try await farm.isFinished("later")
             }
             #expect(Date().timeIntervalSince1970 >= Double(time))
-            #expect(!farm.rung.isEmpty)
+            #expect(!farm.readyShards.isEmpty)
             try await farm.audit()
         }
     }
@@ -156,14 +156,14 @@ import Testing
             let stale = farm.intakeToken
             try await farm.takeLeases()
             let fresh = farm.intakeToken
-            farm.intake.hold(stale)
+            farm.intake.setToken(stale)
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<3)))
             farm.intake.start()
             try await farm.until("it is told") {
                 farm.notices.contains(.fenced(app: "demo", token: stale.bytes))
             }
             #expect(try await farm.desk.store.account(of: "a") == nil)
-            farm.intake.hold(fresh)
+            farm.intake.setToken(fresh)
             try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
             try await farm.audit()
         }

@@ -39,7 +39,7 @@ import Testing
     private var hosts = 0
     /// Tokens that the worker has sent, with the job.
     private(set) var sent: [String: Int] = [:]
-    private(set) var rung: Set<Int> = []
+    private(set) var readyShards: Set<Int> = []
     /// What the intake told its coordinator.
     private(set) var notices: [IntakeNotice] = []
 
@@ -70,10 +70,10 @@ import Testing
         intake = AppIntake(
             IntakeContext(redis: redis, shards: Self.shards, log: Self.log) { _ in }, setup, limits: limits)
         intake = makeIntake(limits)
-        desk.ring = { [unowned self] in rung.formUnion($0) }
+        desk.shardsReady = { [unowned self] in readyShards.formUnion($0) }
         subscriber.onMessage = { [unowned self] _, message in
             let names = String(decoding: message, as: UTF8.self).split(separator: " ")
-            rung.formUnion(names.compactMap { Int($0) })
+            readyShards.formUnion(names.compactMap { Int($0) })
         }
     }
 
@@ -83,7 +83,9 @@ import Testing
         let context = IntakeContext(redis: redis, shards: Self.shards, log: Self.log) {
             [unowned self] notice in
             notices.append(notice)
-            if case .putOff(_, let milliseconds) = notice { desk.putOff(.milliseconds(milliseconds)) }
+            if case .delayed(_, let milliseconds) = notice {
+                desk.onDelayedBatches(.milliseconds(milliseconds))
+            }
         }
         return AppIntake(context, setup, limits: limits)
     }
@@ -116,7 +118,7 @@ import Testing
                 fields: fields))
         leases = reply.answers.compactMap { if case .ours(let token) = $0 { token } else { nil } }
         #expect(leases.count == fields.count)
-        intake.hold(leases[0])
+        intake.setToken(leases[0])
     }
 
     /// The token of the intake's present owner.

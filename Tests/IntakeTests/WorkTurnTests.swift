@@ -32,7 +32,7 @@ struct WorkTurnTests {
     @Test func `while the jobs of one app go one by one, one app works at a time`() async throws {
         try await onLoop {
             let turn = WorkTurn()
-            turn.set("a", isCareful: true)
+            turn.set("a", isOneByOne: true)
             await turn.begin("a")
             let queue = Queue(["b", "c"], for: turn)
             #expect(await until { queue.asking == 2 })
@@ -50,11 +50,11 @@ struct WorkTurnTests {
     @Test func `when no app is careful any more, all go on`() async throws {
         try await onLoop {
             let turn = WorkTurn()
-            turn.set("a", isCareful: true)
+            turn.set("a", isOneByOne: true)
             await turn.begin("a")
             let queue = Queue(["b", "c"], for: turn)
             #expect(await until { queue.asking == 2 })
-            turn.set("a", isCareful: false)
+            turn.set("a", isOneByOne: false)
             #expect(await until { queue.working.count == 2 })
         }
     }

@@ -104,9 +104,9 @@ final class LeaseSimulation {
     func run() throws {
         try run(until: Self.trouble)
         isQuiet = true
-        for host in hosts { host.comeBack() }
+        for host in hosts { host.rejoin() }
         // What has stopped goes on, leases end, a clock that went back catches up, nothing changes any more.
-        try settle("after the trouble", within: 120_000)
+        try awaitCalm("after the trouble", within: 120_000)
         let joining = SimulatedHost(hosts.count, self)
         hosts.append(joining)
         try step("after a host has come") { joining.start() }
@@ -121,7 +121,7 @@ final class LeaseSimulation {
         let before = rightful
         (free, longestGap, moves) = ([:], 0, [])
         change()
-        try settle(when, within: 45_000)
+        try awaitCalm(when, within: 45_000)
         let after = rightful
         let different = Self.fields.filter { before[$0] != after[$0] }
         guard moves.count == different.count else {
@@ -133,7 +133,7 @@ final class LeaseSimulation {
     }
 
     /// Everything comes to where it should be, and stays there.
-    private func settle(_ when: String, within time: Int) throws {
+    private func awaitCalm(_ when: String, within time: Int) throws {
         let deadline = now + time
         // Nothing is moved before nothing has changed for ten seconds.
         try run(until: now + 13_000)

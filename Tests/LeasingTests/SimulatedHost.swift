@@ -231,7 +231,7 @@ final class SimulatedHost {
                     if shards.contains(where: {
                         fenced.contains($0.number) && heldLeases.tokens[$0.number] == $0.token
                     }) {
-                        heldLeases.doubt()
+                        heldLeases.fenced()
                     }
                     heldLeases.swept(shards)
                 }
@@ -367,7 +367,7 @@ final class SimulatedHost {
             for worker in workers { worker.kill() }
         default:
             later(0) { [unowned self] in
-                heldLeases?.doubt()
+                heldLeases?.fenced()
                 try ring()
             }
         }
@@ -389,7 +389,7 @@ final class SimulatedHost {
     }
 
     /// No more trouble.
-    func comeBack() {
+    func rejoin() {
         wire.cutUntil = 0
         capacity = workers.count
         if !isUp, farm.chance(2) || !farm.hosts.contains(where: \.isRunning) { start() }

@@ -89,7 +89,7 @@ final class SimulatedWorker {
         guard isUp, coordinatorLife == host.life else { return }
         inbox.append(order)
         lastDelivery = max(lastDelivery, farm.now + farm.int(0...3))
-        later(lastDelivery - farm.now) { [unowned self] in try obey(inbox.removeFirst()) }
+        later(lastDelivery - farm.now) { [unowned self] in try handle(inbox.removeFirst()) }
     }
 
     private func notify(_ body: @escaping () throws -> Void) {
@@ -99,7 +99,7 @@ final class SimulatedWorker {
         }
     }
 
-    private func obey(_ order: Order) throws {
+    private func handle(_ order: Order) throws {
         switch order {
         case .shards(let shards):
             leaving.formUnion(served.keys)

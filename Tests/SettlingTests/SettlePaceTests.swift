@@ -9,7 +9,7 @@ import Testing
         for _ in 0..<100 {
             pace.settled()
             #expect(pace.pause == SettlePace.shortest)
-            pace.rested()
+            pace.idled()
         }
     }
 
@@ -23,7 +23,7 @@ import Testing
 
     @Test mutating func `a rest makes them short again`() {
         for _ in 0..<9 { pace.settled() }
-        pace.rested()
+        pace.idled()
         #expect(pace.pause == SettlePace.shortest)
         pace.settled()
         #expect(pace.pause == SettlePace.shortest)

@@ -113,7 +113,7 @@ import Testing
             }
             let results = try await farm.results()
             #expect(results == ["delivered": 3, "retry server": 9])
-            #expect(farm.sender.hold == nil)
+            #expect(farm.sender.suspension == nil)
             #expect(farm.notices.all.allSatisfy { if case .doubt = $0 { false } else { true } })
         }
     }
@@ -214,7 +214,7 @@ import Testing
             _ = try await farm.run("HSET", "{pushfarm:demo}:admission", "paused", "by hand", "since", "1")
             try farm.follow()
             try await farm.submit([100, 100])
-            #expect(await until { sender.hold == .gateClosed })
+            #expect(await until { sender.suspension == .pausedInRedis })
             #expect(farm.counters.accepted == 0)
             // Lifted before the coordinator has looked: it never says that the app goes on.
             _ = try await farm.run("HDEL", "{pushfarm:demo}:admission", "paused", "since")
@@ -236,12 +236,12 @@ import Testing
             sender.resume()
             farm.assignAll()
             try await farm.submit([100])
-            #expect(sender.hold == .left && farm.counters.accepted == 0)
-            sender.comeBack()
+            #expect(sender.suspension == .left && farm.counters.accepted == 0)
+            sender.configuredAgain()
             #expect(await until { farm.counters.accepted == 100 })
             sender.pause()
-            sender.comeBack()
-            #expect(sender.hold == .paused)
+            sender.configuredAgain()
+            #expect(sender.suspension == .paused)
         }
     }
 

@@ -29,10 +29,10 @@ import Testing
             // Its lease is in doubt, or its credentials: it cannot send any more.
             careful.hasSuspect = false
             #expect(exclusiveTurn.isWanted && !exclusiveTurn.lets(other) && exclusiveTurn.lets(careful))
-            exclusiveTurn.cameBack(to: careful)
+            exclusiveTurn.noteResponse(to: careful)
             #expect(other.turns == 0, "others of the group are in flight")
             careful.hasSuspectInFlight = false
-            exclusiveTurn.cameBack(to: careful)
+            exclusiveTurn.noteResponse(to: careful)
             #expect(other.turns == 1 && exclusiveTurn.lets(other) && !exclusiveTurn.isWanted)
         }
     }
@@ -52,7 +52,7 @@ import Testing
             for _ in 0..<5 { _ = try await farm.run("PING") }
             #expect(sender.pool.dials == 0)
             (other.hasSuspectInFlight, other.hasNothingInFlight) = (false, true)
-            farm.context.exclusiveTurn.cameBack(to: other)
+            farm.context.exclusiveTurn.noteResponse(to: other)
             #expect(await until { farm.counters.accepted == 100 })
         }
     }

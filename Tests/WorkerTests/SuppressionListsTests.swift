@@ -151,7 +151,7 @@ import Testing
             #expect(farm.sender.suppressionLists.list(of: 0)?.table.count == 10)
             farm.sender.pause()
             farm.sender.resume()
-            #expect(await until { farm.sender.hold == nil })
+            #expect(await until { farm.sender.suspension == nil })
             try await farm.submit([10])
             try await farm.finish()
             #expect(farm.counters.accepted == 10)

@@ -15,7 +15,7 @@ package struct AnswerBody: Hashable, Sendable {
     /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard let members = Self.members(of: bytes) else { return nil }
-        let text = members.reason?.cut(toBytes: Self.longestReason) ?? ""
+        let text = members.reason?.truncated(toBytes: Self.longestReason) ?? ""
         guard !text.isEmpty || members.timestamp != nil else { return nil }
         reason = text.isEmpty ? nil : text
         timestamp = members.timestamp

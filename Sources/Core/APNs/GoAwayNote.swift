@@ -13,7 +13,7 @@ package enum GoAwayNote: Hashable, Sendable {
             return
         }
         let start = UnsafeRawBufferPointer(rebasing: debugData.prefix(Self.longestText))
-        let text = String(decoding: start, as: UTF8.self).cut(toBytes: Self.longestText)
+        let text = String(decoding: start, as: UTF8.self).truncated(toBytes: Self.longestText)
         let isBlank = text.unicodeScalars.allSatisfy { $0.properties.isWhitespace || $0.value < 0x20 }
         self = isBlank ? .nothing : .text(text)
     }

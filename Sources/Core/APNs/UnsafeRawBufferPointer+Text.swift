@@ -19,3 +19,13 @@ extension UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[count...])
     }
 }
+
+extension String {
+    /// The longest beginning of whole characters (Unicode scalars) with at most `limit` bytes of UTF-8.
+    func truncated(toBytes limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(startIndex, offsetBy: limit)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}

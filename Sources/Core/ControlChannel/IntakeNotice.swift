@@ -3,18 +3,18 @@ package enum IntakeNotice: Equatable, Sendable {
     /// Connected to Redis and ready for work.
     case hello
     /// Still alive, and its numbers.
-    case beat(Beat)
+    case heartbeat(Heartbeat)
     /// At work on jobs of the app: an end from now on may be one job's doing.
     case works(app: String)
     /// Waits for jobs, or for Redis: an end from now on accuses none of the app's jobs.
-    case rests(app: String)
+    case idle(app: String)
     /// Batches were delayed; the first is due then.
-    case putOff(app: String, milliseconds: UInt64)
+    case delayed(app: String, milliseconds: UInt64)
     /// Redis rejected this fencing token.
     case fenced(app: String, token: [UInt8])
 
     /// The intake's numbers; counts are since its start.
-    package struct Beat: Equatable, Sendable {
+    package struct Heartbeat: Equatable, Sendable {
         /// Jobs that are done with, refused ones among them.
         package var jobs: UInt64 = 0
         package var refused: UInt64 = 0
@@ -30,16 +30,18 @@ extension IntakeNotice: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
         case .hello: writer.kind(1)
-        case .beat(let beat):
+        case .heartbeat(let heartbeat):
             writer.kind(2)
-            for count in [beat.jobs, beat.refused, beat.pushes, beat.residentBytes] { writer.number(count) }
+            for count in [heartbeat.jobs, heartbeat.refused, heartbeat.pushes, heartbeat.residentBytes] {
+                writer.number(count)
+            }
         case .works(let app):
             writer.kind(3)
             writer.text(app)
-        case .rests(let app):
+        case .idle(let app):
             writer.kind(4)
             writer.text(app)
-        case .putOff(let app, let milliseconds):
+        case .delayed(let app, let milliseconds):
             writer.kind(5)
             writer.text(app)
             writer.number(milliseconds)
@@ -54,15 +56,15 @@ extension IntakeNotice: ControlMessage {
         switch kind {
         case 1: self = .hello
         case 2:
-            var beat = Beat()
-            beat.jobs = try reader.number()
-            beat.refused = try reader.number()
-            beat.pushes = try reader.number()
-            beat.residentBytes = try reader.number()
-            self = .beat(beat)
+            var heartbeat = Heartbeat()
+            heartbeat.jobs = try reader.number()
+            heartbeat.refused = try reader.number()
+            heartbeat.pushes = try reader.number()
+            heartbeat.residentBytes = try reader.number()
+            self = .heartbeat(heartbeat)
         case 3: self = .works(app: try reader.text())
-        case 4: self = .rests(app: try reader.text())
-        case 5: self = .putOff(app: try reader.text(), milliseconds: try reader.number())
+        case 4: self = .idle(app: try reader.text())
+        case 5: self = .delayed(app: try reader.text(), milliseconds: try reader.number())
         case 6: self = .fenced(app: try reader.text(), token: try reader.blob())
         default: throw .unknownKind(kind)
         }

@@ -4,9 +4,9 @@ extension Notice: ControlMessage {
         case .hello(let pid):
             writer.kind(1)
             writer.number(pid)
-        case .beat(let beat):
+        case .heartbeat(let heartbeat):
             writer.kind(2)
-            beat.write(to: &writer)
+            heartbeat.write(to: &writer)
         case .reported(let app):
             writer.kind(3)
             writer.text(app)
@@ -44,7 +44,7 @@ extension Notice: ControlMessage {
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
         case 1: self = .hello(pid: try reader.number())
-        case 2: self = .beat(try Beat(from: &reader))
+        case 2: self = .heartbeat(try Heartbeat(from: &reader))
         case 3: self = .reported(app: try reader.text())
         case 4:
             let app = try reader.text()
@@ -68,7 +68,7 @@ extension Notice: ControlMessage {
     }
 }
 
-extension Notice.Beat {
+extension Notice.Heartbeat {
     func write(to writer: inout ControlWriter) {
         writer.number(connections)
         writer.number(openStreams)

@@ -3,7 +3,7 @@ package enum Notice: Equatable, Sendable {
     /// Connected to Redis and ready for shards.
     case hello(pid: Int32)
     /// Still alive, and its numbers.
-    case beat(Beat)
+    case heartbeat(Heartbeat)
     /// Results of this app wait to be settled.
     case reported(app: String)
     /// The gateway said something about the app that concerns more than one push.
@@ -30,7 +30,7 @@ package enum Notice: Equatable, Sendable {
     }
 
     /// A worker's numbers; counts are since its start.
-    package struct Beat: Equatable, Sendable {
+    package struct Heartbeat: Equatable, Sendable {
         package var connections: UInt32 = 0
         package var openStreams: UInt32 = 0
         package var batches: UInt32 = 0

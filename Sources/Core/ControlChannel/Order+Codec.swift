@@ -26,7 +26,7 @@ extension Order: ControlMessage {
                 writer.number(shard.number)
                 writer.blob(shard.fence)
             }
-        case .ring(let app, let shards):
+        case .batchesReady(let app, let shards):
             writer.kind(6)
             writer.text(app)
             writer.list(shards) { $0.number($1) }
@@ -47,7 +47,7 @@ extension Order: ControlMessage {
             writer.kind(20)
             writer.text(app)
             writer.decimal(rate)
-        case .recall(let app, let jobs, let shards):
+        case .returnBatches(let app, let jobs, let shards):
             writer.kind(21)
             writer.text(app)
             writer.list(jobs) { $0.text($1) }
@@ -85,7 +85,7 @@ extension Order: ControlMessage {
                     Shard(number: try reader.number(), fence: try reader.blob())
                 })
         case 6:
-            self = .ring(
+            self = .batchesReady(
                 app: try reader.text(),
                 shards: try reader.list { (reader) throws(ControlError) in try reader.number() })
         case 11:
@@ -97,7 +97,7 @@ extension Order: ControlMessage {
         case 8: self = .resume(app: try reader.text())
         case 20: self = .rate(app: try reader.text(), rate: try reader.decimal())
         case 21:
-            self = .recall(
+            self = .returnBatches(
                 app: try reader.text(),
                 jobs: try reader.list { (reader) throws(ControlError) in try reader.text() },
                 shards: try reader.list { (reader) throws(ControlError) in try reader.number() })

@@ -12,7 +12,7 @@ package enum Order: Equatable, Sendable {
     /// All the shards of an app that the worker serves from now on, each with its fence token.
     case shards(app: String, [Shard])
     /// Batches have become ready on these shards.
-    case ring(app: String, shards: [UInt16])
+    case batchesReady(app: String, shards: [UInt16])
     /// The suppression lists of these shards have grown.
     case suppressed(app: String, shards: [UInt16])
     /// The coordinator's leases hold until then, on ``BootClock`` in milliseconds: start nothing later.
@@ -31,7 +31,7 @@ package enum Order: Equatable, Sendable {
     /// What the whole farm may send of the app, in pushes a second; 0: any number. Connections stay.
     case rate(app: String, rate: Double)
     /// Give back the batches of these jobs and of these shards that are not in flight; serve the shards again afterwards.
-    case recall(app: String, jobs: [String], shards: [UInt16])
+    case returnBatches(app: String, jobs: [String], shards: [UInt16])
     /// Check out nothing more, wait for the answers, report, give the rest back, and exit.
     case finish(withinMilliseconds: UInt32)
 

@@ -12,7 +12,7 @@ package enum SuccessionNotice: Equatable, Sendable {
     /// Connected, with its children ready: it takes what becomes free.
     case ready
     /// It has the host's name.
-    case seated
+    case nameClaimed
 }
 
 extension SuccessionOrder: ControlMessage {
@@ -38,14 +38,14 @@ extension SuccessionNotice: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
         case .ready: writer.kind(1)
-        case .seated: writer.kind(2)
+        case .nameClaimed: writer.kind(2)
         }
     }
 
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
         case 1: self = .ready
-        case 2: self = .seated
+        case 2: self = .nameClaimed
         default: throw .unknownKind(kind)
         }
     }

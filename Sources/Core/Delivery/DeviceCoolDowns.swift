@@ -36,13 +36,13 @@ package struct DeviceCoolDowns {
     }
 
     /// - Returns: the outcome of a push whose device cools; nil if it may be sent.
-    package mutating func putOff(
+    package mutating func postpone(
         _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: ContinuousClock.Instant
     ) -> ReportedOutcome? {
         // It was refused or delayed, or failed otherwise, before.
         let segment = batch.batch.segments[segment]
         let isReturned = segment.attempt > 0 || !segment.cause.isEmpty
-        guard let wait = coolDown.putOff(batch.device(of: position), isReturned: isReturned, at: now)
+        guard let wait = coolDown.postpone(batch.device(of: position), isReturned: isReturned, at: now)
         else { return nil }
         // Rounded up, so that the push does not come back too early.
         let milliseconds = (wait + .nanoseconds(999_999)).wholeMilliseconds

@@ -29,7 +29,7 @@ package final class HeldBatch {
     package let batch: Batch
     private(set) var delivery: Int
     private(set) var standing = Standing.ours {
-        didSet { if mustCompare { tellRoute() } }
+        didSet { if mustCompare { updateRoute() } }
     }
     /// Until here positions may be sent: what Redis has granted.
     private(set) var granted: Int
@@ -81,7 +81,7 @@ package final class HeldBatch {
     var isHalted = false
     /// Redis may have gone back in time: nothing is sent before the next report has brought its map.
     var mustCompare = false {
-        didSet { if mustCompare != oldValue { tellRoute() } }
+        didSet { if mustCompare != oldValue { updateRoute() } }
     }
 
     /// - Parameter map: one byte a position, "." where it is open.
@@ -121,7 +121,7 @@ package final class HeldBatch {
         route.leave(self)
     }
 
-    private func tellRoute() {
+    private func updateRoute() {
         if mustCompare, standing == .ours {
             route.uncompared.insert(number)
         } else {
@@ -175,6 +175,9 @@ package final class HeldBatch {
         return min(count, max(least, granted + room + (faults.has(.asksForMore) ? 7 : 0)))
     }
 
+    /// How far Redis has granted, which may be less than we had.
+    func setGranted(_ position: Int) { granted = min(max(0, position), count) }
+
     func grant(upTo position: Int) {
         let limit = min(faults.has(.grantsMore) ? position + 1 : position, count)
         guard limit > granted else { return }
@@ -219,53 +222,11 @@ package final class HeldBatch {
         injectRedeliveryFault()
     }
 
-    /// Redis shows its map (see `load_state` in Scripts/Shared/batches.lua), and how far it has granted, which may be less than we had.
-    ///
-    /// What it has forgotten is unreported again; what it knows from others is not sent.
-    /// - Returns: whether it has forgotten anything.
-    @discardableResult
-    func reconcile(_ map: [UInt8], granted: Int) -> Bool {
-        var hasForgotten = false
-        for position in positions.indices where position < map.count {
-            let isMissed = faults.has(.forgetsToRepeat) && positions[position].isReported
-            let isOpen = map[position] == UInt8(ascii: ".") && !isMissed
-            // A push of a paused job may not be sent; its outcome, if it has one, is still to be reported.
-            let isUnknown = isOpen || map[position] == UInt8(ascii: "p") && !isMissed
-            switch positions[position] {
-            case .open where !isOpen:
-                positions[position] = .known
-                reported += 1
-            case .delivered where !isUnknown, .other where !isUnknown: markReported(position)
-            case .reportedDelivered where isUnknown, .reportedOther where isUnknown:
-                hasForgotten = forgetReport(position) || hasForgotten
-            case .known where isOpen:
-                positions[position] = .open
-                reported -= 1
-                cursor = min(cursor, position)
-                hasForgotten = true
-            default: continue
-            }
-        }
-        self.granted = min(max(0, granted), count)
-        recount()
-        return hasForgotten
-    }
-
     /// The outcome of a position needs no report: Redis has it, or does not want it.
     func markReported(_ position: Int) {
         positions[position] = positions[position] == .delivered ? .reportedDelivered : .reportedOther
         unreported -= 1
         reported += 1
-    }
-
-    /// Redis has forgotten what was reported.
-    private func forgetReport(_ position: Int) -> Bool {
-        let isDelivered = positions[position] == .reportedDelivered
-        if !isDelivered, standing != .ours, outcomes[position]?.isFinal != true { return false }
-        positions[position] = isDelivered ? .delivered : .other
-        reported -= 1
-        unreported += 1
-        return true
     }
 
     /// Sums the exposure up again.
@@ -276,25 +237,5 @@ package final class HeldBatch {
     func isExposed(_ position: Int) -> Bool {
         let state = positions[position]
         return state == .open ? position < granted && standing == .ours : !state.isReported
-    }
-
-    /// Restores the outcomes from when this worker held the same batch before: those pushes need not be sent again.
-    func restore(_ past: ReleasedBatch) {
-        guard past.positions.count == count, !faults.has(.restoresNothing) else { return }
-        outcomes = past.outcomes
-        timestamps = past.timestamps
-        reports = past.reports
-        for position in positions.indices {
-            let wasDelivered = past.positions[position] == .reportedDelivered
-            guard wasDelivered || past.positions[position] == .reportedOther else { continue }
-            switch positions[position] {
-            case .known: positions[position] = wasDelivered ? .reportedDelivered : .reportedOther
-            case .open:
-                positions[position] = wasDelivered ? .delivered : .other
-                unreported += 1
-            default: continue
-            }
-        }
-        recount()
     }
 }

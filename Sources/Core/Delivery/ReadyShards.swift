@@ -7,7 +7,7 @@ final class ReadyShards {
     private(set) var tokens: [Int: FenceToken] = [:]
     /// Withdrawn shards with batches that are still held, and the tokens they had.
     private(set) var leaving: [Int: FenceToken] = [:]
-    private var rung = PerLane(high: Set<Int>(), bulk: Set<Int>())
+    private var pending = PerLane(high: Set<Int>(), bulk: Set<Int>())
     /// Where the next checkout of these lanes begins, so that every shard has its turn.
     private var turns: [Checkout.Lanes: Int] = [:]
 
@@ -21,7 +21,7 @@ final class ReadyShards {
         for (shard, token) in self.tokens where tokens[shard] == nil { leaving[shard] = token }
         for shard in tokens.keys { leaving[shard] = nil }
         self.tokens = tokens
-        ringAll()
+        allMayHaveBatches()
     }
 
     /// The shard's token, whether it is served or leaving.
@@ -31,29 +31,29 @@ final class ReadyShards {
     func released(_ shard: Int) { leaving[shard] = nil }
 
     /// There may be batches in the shards, of one lane if it is named.
-    func ring(_ shards: some Sequence<Int>, of lane: Lane? = nil) {
+    func mayHaveBatches(_ shards: some Sequence<Int>, of lane: Lane? = nil) {
         for shard in shards where tokens[shard] != nil {
-            if lane != .bulk { rung.high.insert(shard) }
-            if lane != .high { rung.bulk.insert(shard) }
+            if lane != .bulk { pending.high.insert(shard) }
+            if lane != .high { pending.bulk.insert(shard) }
         }
     }
 
-    func ringAll() { rung = PerLane(high: Set(tokens.keys), bulk: Set(tokens.keys)) }
+    func allMayHaveBatches() { pending = PerLane(high: Set(tokens.keys), bulk: Set(tokens.keys)) }
 
-    var mayHaveBulk: Bool { !rung.bulk.isEmpty }
+    var mayHaveBulk: Bool { !pending.bulk.isEmpty }
 
     func isQuiet(_ lanes: Checkout.Lanes = .highFirst) -> Bool {
-        (!lanes.hasHigh || rung.high.isEmpty) && (!lanes.hasBulk || rung.bulk.isEmpty)
+        (!lanes.hasHigh || pending.high.isEmpty) && (!lanes.hasBulk || pending.bulk.isEmpty)
     }
 
     /// Some shards that may have batches, the longest waiting first; in these lanes they are quiet until rung again.
     func take(atMost count: Int, _ lanes: Checkout.Lanes = .highFirst) -> [(number: Int, token: FenceToken)] {
-        let order = (lanes.hasHigh ? rung.high : []).union(lanes.hasBulk ? rung.bulk : []).sorted()
+        let order = (lanes.hasHigh ? pending.high : []).union(lanes.hasBulk ? pending.bulk : []).sorted()
         let start = order.firstIndex { $0 >= turns[lanes] ?? 0 } ?? 0
         let chosen = (0..<min(count, order.count)).map { order[(start + $0) % order.count] }
         for shard in chosen {
-            if lanes.hasHigh { rung.high.remove(shard) }
-            if lanes.hasBulk { rung.bulk.remove(shard) }
+            if lanes.hasHigh { pending.high.remove(shard) }
+            if lanes.hasBulk { pending.bulk.remove(shard) }
         }
         turns[lanes] = (chosen.last ?? -1) + 1
         return chosen.compactMap { shard in tokens[shard].map { (shard, $0) } }

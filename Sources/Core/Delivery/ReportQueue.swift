@@ -6,7 +6,7 @@ struct ReportQueue {
     /// In how long the reports are due; nil: there is nothing to do.
     private(set) var delay: Duration?
     /// Redis refused something: before then it is asked for nothing more.
-    private var restEnd: Instant?
+    private var pauseEnd: Instant?
 
     /// From a first outcome to its report, in which others join it.
     static let interval = Duration.milliseconds(20)
@@ -35,17 +35,17 @@ struct ReportQueue {
     // MARK: Rest
 
     /// Redis has not done what it was asked: no more is asked for before a while is over.
-    mutating func rest(from now: Instant) {
-        restEnd = now + Self.retryInterval
+    mutating func pause(from now: Instant) {
+        pauseEnd = now + Self.retryInterval
         retrySoon()
     }
 
-    mutating func endRest() { restEnd = nil }
+    mutating func endPause() { pauseEnd = nil }
 
     /// Whether Redis may be asked for more; if not, the reports are due when it may.
     mutating func mayAsk(at now: Instant) -> Bool {
-        guard let restEnd, now < restEnd else { return true }
-        delay = min(delay ?? restEnd - now, restEnd - now)
+        guard let pauseEnd, now < pauseEnd else { return true }
+        delay = min(delay ?? pauseEnd - now, pauseEnd - now)
         return false
     }
 }

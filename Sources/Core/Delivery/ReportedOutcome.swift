@@ -1,4 +1,5 @@
 package import PushModel
+import StoreProtocol
 
 /// The outcome of a push that was not delivered, as a worker reports it to Redis.
 ///
@@ -35,4 +36,30 @@ package enum ReportedOutcome: Hashable {
         case .failed, .suppressed, .expired: false
         }
     }
+}
+
+extension HeldBatch {
+    /// The state of one push of the batch, from here to Redis.
+    enum PushState: UInt8 {
+        case open, inFlight, delivered, other, reportingDelivered, reportingOther, reportedDelivered,
+            reportedOther
+        /// Redis has its outcome from another owner.
+        case known
+
+        /// Redis has the outcome.
+        var isReported: Bool { self == .known || self == .reportedDelivered || self == .reportedOther }
+        /// The outcome is known here, and no report carries it.
+        var isUnreported: Bool { self == .delivered || self == .other }
+    }
+}
+
+/// One report's content, as Redis gets it.
+struct OutcomeReport {
+    let runs: PositionRuns
+    let entry: [UInt8]
+    /// It holds only outcomes that hold for any owner.
+    let isFinal: Bool
+
+    /// About what it takes in memory.
+    var byteCount: Int { runs.bytes.count + entry.count + 96 }
 }

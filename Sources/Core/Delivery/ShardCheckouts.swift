@@ -92,12 +92,12 @@ struct ShardCheckouts {
         switch result {
         case .failure:
             unconfirmed.formUnion(asked)
-            shards.ring(asked)
+            shards.mayHaveBatches(asked)
         case .success(let reply):
             learn(reply, of: request.lanes)
             if request.known != nil {
                 unconfirmed.subtract(asked)
-                shards.ring(asked)
+                shards.mayHaveBatches(asked)
             }
         }
     }
@@ -105,12 +105,12 @@ struct ShardCheckouts {
     /// What a reply says about the batches that are still in Redis.
     private func learn(_ reply: Checkout.Reply, of lanes: Checkout.Lanes) {
         switch lanes {
-        case .highOnly: shards.ring(reply.left, of: .high)
-        case .bulkOnly: shards.ring(reply.left, of: .bulk)
+        case .highOnly: shards.mayHaveBatches(reply.left, of: .high)
+        case .bulkOnly: shards.mayHaveBatches(reply.left, of: .bulk)
         // The second lane was come to after the last of the first.
         case .highFirst where reply.batches.contains { $0.id.lane == .bulk }:
-            shards.ring(reply.left, of: .bulk)
-        case .highFirst: shards.ring(reply.left)
+            shards.mayHaveBatches(reply.left, of: .bulk)
+        case .highFirst: shards.mayHaveBatches(reply.left)
         }
     }
 }

@@ -49,7 +49,7 @@ extension Window {
     /// Redis has answered a checkout, or has not.
     package func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
         checkouts.answered(request, result)
-        guard case .success(let reply) = result else { return reports.rest(from: now) }
+        guard case .success(let reply) = result else { return reports.pause(from: now) }
         for batch in reply.batches { accept(batch) }
         for shard in reply.fenced {
             guard let token = request.shards.first(where: { $0.number == shard })?.token else { continue }

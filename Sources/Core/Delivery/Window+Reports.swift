@@ -67,7 +67,7 @@ extension Window {
         switch result {
         case .failure:
             batch.reportFailed()
-            reports.rest(from: now)
+            reports.pause(from: now)
             return reports.add(batch, within: ReportQueue.retryInterval)
         case .success(.taken(let state)):
             if batch.reporting > 0 { add(.hasReported) }
@@ -189,7 +189,7 @@ extension Window {
     ///
     /// - Parameter isOther: it is another Redis than before, or was restarted.
     package func reconnected(isOther: Bool) {
-        reports.endRest()
+        reports.endPause()
         if isOther {
             repeats.expectOther()
             compareAll()

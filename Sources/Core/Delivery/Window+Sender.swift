@@ -27,10 +27,10 @@ extension Window {
     package func servedToken(of shard: Int) -> FenceToken? { shards.tokens[shard] }
 
     /// Redis may have batches of these shards.
-    package func mayHaveBatches(_ numbers: some Sequence<Int>) { shards.ring(numbers) }
+    package func mayHaveBatches(_ numbers: some Sequence<Int>) { shards.mayHaveBatches(numbers) }
 
     /// Redis may have batches of every shard.
-    package func mayHaveBatches() { shards.ringAll() }
+    package func mayHaveBatches() { shards.allMayHaveBatches() }
 
     /// A checkout is under way.
     package var isCheckingOut: Bool { checkouts.isPending }

@@ -51,21 +51,21 @@ package struct Autoscaler: Sendable {
     package static let sustainUp = Duration.seconds(3)
     package static let sustainDown = Duration.seconds(20)
     /// After a change, until the next one is thought of.
-    package static let rest = Duration.seconds(5)
+    package static let pause = Duration.seconds(5)
     /// How long what a step up was worth is measured.
     package static let trial = Duration.seconds(5)
     /// After a step without effect; doubles with each in a row.
-    package static let doubt = Duration.seconds(60)
-    package static let longestDoubt = Duration.seconds(960)
+    package static let noGainPause = Duration.seconds(60)
+    package static let longestNoGainPause = Duration.seconds(960)
 
     package let most: Int
     package private(set) var workers = 1
     private var pressed = Span()
-    private var lately = Lately()
-    private var restEnd: Instant?
+    private var recentLoad = RecentLoad()
+    private var pauseEnd: Instant?
     private var trial: Trial?
-    private var doubt = Self.doubt
-    private var doubtEnd: Instant?
+    private var noGainPause = Self.noGainPause
+    private var noGainPauseEnd: Instant?
 
     /// A time in which something was so all along.
     private struct Span {
@@ -92,7 +92,7 @@ package struct Autoscaler: Sendable {
     }
 
     /// How busy the workers were in the time that must show that fewer of them are enough.
-    private struct Lately {
+    private struct RecentLoad {
         private var seconds: [(end: Instant, busy: Double)] = []
 
         mutating func see(_ busy: Double, at now: Instant) {
@@ -131,25 +131,25 @@ package struct Autoscaler: Sendable {
     ///
     /// - Parameter reading: nil while workers come or go.
     /// - Returns: what is to change, and has changed here.
-    package mutating func look(_ reading: Reading?, at now: Instant) -> Change? {
+    package mutating func evaluate(_ reading: Reading?, at now: Instant) -> Change? {
         guard let reading else {
-            (pressed, lately) = (Span(), Lately())
-            restEnd = now.advanced(by: Self.rest)
+            (pressed, recentLoad) = (Span(), RecentLoad())
+            pauseEnd = now.advanced(by: Self.pause)
             return nil
         }
-        if let restEnd, now < restEnd { return nil }
+        if let pauseEnd, now < pauseEnd { return nil }
         let number = Double(workers)
         let isPressed = reading.waiting > 0 && reading.busy >= Self.full * number
         if trial != nil { return judge(reading, at: now) }
-        lately.see(reading.busy, at: now)
-        if workers > 1, let busy = lately.most(at: now).map({ max($0, reading.busy) }),
+        recentLoad.see(reading.busy, at: now)
+        if workers > 1, let busy = recentLoad.most(at: now).map({ max($0, reading.busy) }),
             busy <= Self.half * (number - 1)
         {
             return change(
                 to: max(1, min(workers - 1, Int(clamping: (busy / Self.half).rounded(.up)))), .idle, at: now)
         }
         let pressedFor = pressed.see(isPressed, rate: reading.rate, at: now)
-        guard pressedFor >= Self.sustainUp, workers < most, doubtEnd.map({ $0 <= now }) ?? true else {
+        guard pressedFor >= Self.sustainUp, workers < most, noGainPauseEnd.map({ $0 <= now }) ?? true else {
             return nil
         }
         let rate = pressed.rate
@@ -162,7 +162,7 @@ package struct Autoscaler: Sendable {
     package mutating func stay(at number: Int, now: Instant) -> Change? {
         guard number < workers else { return nil }
         trial = nil
-        beInDoubt(at: now)
+        pauseAfterNoGain(at: now)
         return change(to: max(1, number), .unstartable, at: now)
     }
 
@@ -180,23 +180,23 @@ package struct Autoscaler: Sendable {
         self.trial = nil
         let expected = Double(workers - trial.before) / Double(trial.before)
         guard trial.span.rate < trial.rate * (1 + expected / 4) else {
-            doubt = Self.doubt
+            noGainPause = Self.noGainPause
             return nil
         }
-        beInDoubt(at: now)
+        pauseAfterNoGain(at: now)
         return change(to: trial.before, .noGain, at: now)
     }
 
-    private mutating func beInDoubt(at now: Instant) {
-        doubtEnd = now.advanced(by: doubt)
-        doubt = min(doubt * 2, Self.longestDoubt)
+    private mutating func pauseAfterNoGain(at now: Instant) {
+        noGainPauseEnd = now.advanced(by: noGainPause)
+        noGainPause = min(noGainPause * 2, Self.longestNoGainPause)
     }
 
     private mutating func change(to number: Int, _ reason: Reason, at now: Instant) -> Change {
         let change = Change(from: workers, to: number, reason: reason)
         workers = number
-        restEnd = now.advanced(by: Self.rest)
-        (pressed, lately) = (Span(), Lately())
+        pauseEnd = now.advanced(by: Self.pause)
+        (pressed, recentLoad) = (Span(), RecentLoad())
         return change
     }
 }

@@ -8,9 +8,9 @@ package struct HandOver: Sendable {
     /// Shards of one app that are withdrawn at the same time.
     package static let most = 4
     /// Time for the responses to pushes in flight, and their reports.
-    package static let patience = Duration.seconds(25)
+    package static let timeout = Duration.seconds(25)
     /// Until a shard that was kept is tried again.
-    package static let rest = Duration.seconds(30)
+    package static let retryPause = Duration.seconds(30)
 
     private var since: [Int: Instant] = [:]
     private var kept: [Int: Instant] = [:]
@@ -29,7 +29,7 @@ package struct HandOver: Sendable {
         let room = isAll ? shards.count : max(0, Self.most - since.count)
         let chosen = shards.filter { shard in
             guard since[shard] == nil else { return false }
-            return isAll || kept[shard].map { $0.duration(to: now) >= Self.rest } ?? true
+            return isAll || kept[shard].map { $0.duration(to: now) >= Self.retryPause } ?? true
         }.prefix(room)
         for shard in chosen {
             since[shard] = now
@@ -40,7 +40,7 @@ package struct HandOver: Sendable {
 
     /// Shards that took too long: they stay after all.
     package mutating func overdue(at now: Instant) -> [Int] {
-        let late = since.filter { $0.value.duration(to: now) >= Self.patience }.keys.sorted()
+        let late = since.filter { $0.value.duration(to: now) >= Self.timeout }.keys.sorted()
         for shard in late {
             since[shard] = nil
             kept[shard] = now

@@ -60,7 +60,7 @@ package struct RefusedStreams: Sendable {
     }
 
     /// - Parameter isRefused: by itself, not by the connection's end.
-    package mutating func cameBack(isRefused: Bool, using random: inout some RandomNumberGenerator) {
+    package mutating func noteUnprocessed(isRefused: Bool, using random: inout some RandomNumberGenerator) {
         unprocessed += 1
         if isRefused { pause(using: &random) }
     }

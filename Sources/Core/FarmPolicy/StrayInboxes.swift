@@ -10,12 +10,12 @@ package struct StrayInboxes: Sendable {
         package let jobs: Int
     }
 
-    private struct Sighting {
+    private struct SeenInbox {
         var since: Instant
         var jobs = 0
     }
 
-    private var sightings: [String: Sighting] = [:]
+    private var seen: [String: SeenInbox] = [:]
 
     /// So many are counted at most.
     package static let most = 100
@@ -25,27 +25,27 @@ package struct StrayInboxes: Sendable {
     package init() {}
 
     /// To be counted.
-    package var names: [String] { sightings.keys.sorted() }
+    package var names: [String] { seen.keys.sorted() }
 
     /// These inboxes are there; those of configured apps are not among the stray ones, or not any more.
     package mutating func observe(_ found: [String], configured: Set<String>, at now: Instant) {
-        sightings = sightings.filter { !configured.contains($0.key) }
-        for name in found where !configured.contains(name) && sightings.count < Self.most {
-            if sightings[name] == nil { sightings[name] = Sighting(since: now) }
+        seen = seen.filter { !configured.contains($0.key) }
+        for name in found where !configured.contains(name) && seen.count < Self.most {
+            if seen[name] == nil { seen[name] = SeenInbox(since: now) }
         }
     }
 
     /// So many jobs are in an inbox; one without jobs is forgotten.
     package mutating func count(_ name: String, jobs: Int) {
-        guard sightings[name] != nil else { return }
-        if jobs > 0 { sightings[name]?.jobs = jobs } else { sightings[name] = nil }
+        guard seen[name] != nil else { return }
+        if jobs > 0 { seen[name]?.jobs = jobs } else { seen[name] = nil }
     }
 
-    package mutating func removeAll() { sightings = [:] }
+    package mutating func removeAll() { seen = [:] }
 
     /// Those that have been there for long enough, by name.
     package func reported(at now: Instant) -> [Inbox] {
-        sightings.filter { $0.value.jobs > 0 && $0.value.since.duration(to: now) >= Self.gracePeriod }
+        seen.filter { $0.value.jobs > 0 && $0.value.since.duration(to: now) >= Self.gracePeriod }
             .map { Inbox(name: $0.key, jobs: $0.value.jobs) }.sorted { $0.name < $1.name }
     }
 }

@@ -8,21 +8,21 @@ package struct Watchdog: Hashable, Sendable {
     /// Without a sign of life for so long a child hangs.
     package static let timeout = Duration.seconds(10)
     /// What one look counts at most; looks are a second apart.
-    private static let longestLook = Duration.seconds(2)
+    private static let longestGap = Duration.seconds(2)
 
-    private var lastLook: Instant
+    private var lastCheck: Instant
     private var silence = Duration.zero
 
     /// - Parameter start: when the child was started, which is a sign of life.
-    package init(start: Instant) { lastLook = start }
+    package init(start: Instant) { lastCheck = start }
 
     /// A sign of life.
     package mutating func sign() { silence = .zero }
 
     /// - Returns: whether the child hangs. For further checks its timeout begins again.
-    package mutating func look(at now: Instant) -> Bool {
-        silence += min(now - lastLook, Self.longestLook)
-        lastLook = now
+    package mutating func check(at now: Instant) -> Bool {
+        silence += min(now - lastCheck, Self.longestGap)
+        lastCheck = now
         guard silence > Self.timeout else { return false }
         silence = .zero
         return true

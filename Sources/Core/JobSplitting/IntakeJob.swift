@@ -39,7 +39,7 @@ extension ParsedJob {
         let accepted = min(accepted, self.accepted)
         guard accepted > 0 else { return .init(isOpened: true) }
         let last = pushes[accepted - 1].index
-        let told = malformed.firstIndex { $0.index > last } ?? malformed.count
-        return .init(isOpened: true, accepted: accepted, malformed: told)
+        let unreported = malformed.firstIndex { $0.index > last } ?? malformed.count
+        return .init(isOpened: true, accepted: accepted, malformed: unreported)
     }
 }

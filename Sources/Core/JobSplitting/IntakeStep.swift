@@ -14,7 +14,7 @@ package enum IntakeStep {
         package var batches: [Split.NewBatch] = []
 
         /// Shards that get batches which are due now.
-        package var rung: [Int] { Array(Set(batches.lazy.filter { $0.due == 0 }.map(\.shard))) }
+        package var readyShards: [Int] { Array(Set(batches.lazy.filter { $0.due == 0 }.map(\.shard))) }
     }
 
     package struct Refusal {

@@ -35,7 +35,7 @@ package final class HeldLeases {
     /// What should be ours.
     private var rightful: RightfulFields
     /// Redis said that something of ours has another owner: everything is acquired again.
-    package private(set) var isDoubtful = false
+    package private(set) var isFenced = false
     /// Nothing more is taken: the host ends, or gives everything away.
     private(set) var isEnding = false
     /// The host serves nothing: it takes only what no other host can serve, and hands everything else over at once.
@@ -51,7 +51,7 @@ package final class HeldLeases {
     private var isWoken = false
     private var hasChanged = false
     /// When a field that should be ours may become free.
-    private var nextLook: Instant?
+    private var nextTry: Instant?
 
     /// - Parameters:
     ///   - nonce: no lease was ever taken with it.
@@ -87,8 +87,8 @@ package final class HeldLeases {
     }
 
     /// A script said FENCED.
-    package func doubt() {
-        isDoubtful = true
+    package func fenced() {
+        isFenced = true
         isWoken = true
     }
 
@@ -96,18 +96,18 @@ package final class HeldLeases {
     package func wake() { isWoken = true }
 
     package func isDue(at now: Instant) -> Bool {
-        isWoken || !givenBack.isEmpty || !unswept.isEmpty || nextLook.map { $0 <= now } ?? false
+        isWoken || !givenBack.isEmpty || !unswept.isEmpty || nextTry.map { $0 <= now } ?? false
     }
 
     // MARK: A round
 
     /// - Returns: whether it begins with everything being given up, to be acquired again.
     package func beginRound() -> Bool {
-        let isAnew = isDoubtful
-        if isAnew { renounce() }
+        let acquiresAgain = isFenced
+        if acquiresAgain { renounce() }
         isWoken = false
         stage = .givingBack
-        return isAnew
+        return acquiresAgain
     }
 
     /// The next step; nil when the round is over.
@@ -182,14 +182,14 @@ package final class HeldLeases {
 
     /// - Parameter now: from before the call.
     package func acquired(_ call: AcquireLeases, _ reply: AcquireLeases.Reply, at now: Instant) {
-        nextLook = nil
+        nextTry = nil
         for (field, answer) in zip(call.all, reply.answers) {
             seizures.remove(field)
             vacancies.see(field, isFree: answer == .free, at: now)
             switch answer {
             case .free: break
             case .taken(let left):
-                if rightful.contains(field) { nextLook = min(nextLook ?? now + left, now + left) }
+                if rightful.contains(field) { nextTry = min(nextTry ?? now + left, now + left) }
             case .ours(let token):
                 guard case .shard(let shard) = field else {
                     intake = token
@@ -206,7 +206,7 @@ package final class HeldLeases {
 
     package func swept(_ shards: [Shard]) {
         // Not all of it is ours: nothing is served before it was acquired again.
-        guard !isDoubtful else { return }
+        guard !isFenced else { return }
         for (shard, token) in shards where tokens[shard] == token { unswept.remove(shard) }
         hasChanged = true
     }
@@ -224,7 +224,7 @@ package final class HeldLeases {
 
     /// Drops all leases; from now on leases are taken with another nonce.
     private func renounce() {
-        isDoubtful = false
+        isFenced = false
         names.renew()
         givenBack = [:]
         forgetAll()
@@ -279,7 +279,7 @@ package final class HeldLeases {
     }
 
     /// The host may take free leases again.
-    package func comeBack() {
+    package func resumeTaking() {
         isEnding = false
         isWoken = true
     }

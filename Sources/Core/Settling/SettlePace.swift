@@ -18,7 +18,7 @@ package struct SettlePace {
     }
 
     /// There was nothing to settle for a while.
-    package mutating func rested() {
+    package mutating func idled() {
         pause = Self.shortest
         isBusy = false
     }

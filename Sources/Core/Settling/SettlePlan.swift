@@ -42,21 +42,21 @@ package struct SettlePlan {
                 let text = Self.reason(entry.text(failure.reason))
                 settlement.fail(item.count, text, as: reasons.name(text))
                 if FarmReason(rawValue: text) == nil { settlement.countAnswers(item.count) }
-                settlement.tell(failure, reason: text, in: entry, now: now) { token in
+                settlement.addEvents(failure, reason: text, in: entry, now: now) { token in
                     token.withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
                 }
             case .letter(let letter):
                 let text = Self.reason(entry.text(letter.reason))
                 settlement.fail(item.count, text, as: reasons.name(text))
                 if FarmReason(rawValue: text) == nil { settlement.countAnswers(item.count) }
-                settlement.bury(letter.segment, of: entry, reason: text, status: letter.status)
-                settlement.tell(
+                settlement.keepDeadLetter(letter.segment, of: entry, reason: text, status: letter.status)
+                settlement.addEvents(
                     .pushFailed, entry.pushes[letter.segment.pushes].lazy.map(\.token), of: entry,
                     letter.segment.options.receipts, reason: text, cause: entry.text(letter.segment.cause),
                     status: letter.status)
             case .expired(let expiry):
                 settlement.expire(item.count)
-                settlement.tell(
+                settlement.addEvents(
                     .pushExpired, entry.tokens[expiry.tokens].lazy.map(\.range), of: entry, expiry.receipts,
                     cause: entry.text(expiry.cause))
             case .retry(let retry):
@@ -174,8 +174,8 @@ package struct SettlePlan {
         let tokens = entry.pushes[retry.segment.pushes].lazy.map(\.token)
         func fail(_ reason: String, as name: String, cause: String) {
             settlement.fail(count, reason, as: name)
-            settlement.bury(retry.segment, of: entry, reason: reason, status: retry.status)
-            settlement.tell(
+            settlement.keepDeadLetter(retry.segment, of: entry, reason: reason, status: retry.status)
+            settlement.addEvents(
                 .pushFailed, tokens, of: entry, options.receipts, reason: reason, cause: cause,
                 status: retry.status)
         }
@@ -190,7 +190,7 @@ package struct SettlePlan {
             using: &random)
         switch decision {
         case .retry(let delay):
-            settlement.wait(count, isDoubtful: retry.why == .unknownOutcome)
+            settlement.delay(count, mayBeDuplicated: retry.why == .unknownOutcome)
             settlement.retried.append((retry.why, count))
             retries.append(retry.segment, of: entry, after: delay)
         case .exhausted: fail(.exhausted)
@@ -199,7 +199,7 @@ package struct SettlePlan {
             fail(reason, as: reasons.name(reason), cause: "")
         case .expired:
             settlement.expire(count)
-            settlement.tell(.pushExpired, tokens, of: entry, options.receipts, cause: cause)
+            settlement.addEvents(.pushExpired, tokens, of: entry, options.receipts, cause: cause)
         }
     }
 }

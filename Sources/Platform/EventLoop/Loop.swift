@@ -77,11 +77,11 @@ package actor Loop {
 
     /// Waits at least this long, without blocking the loop: for backoff and for slow polls, never for an event.
     @Loop package static func sleep(for duration: Duration) async throws(CancellationError) {
-        let nap = Nap()
+        let sleep = Sleep()
         await withTaskCancellationHandler {
-            await nap.wait(for: duration)
+            await sleep.wait(for: duration)
         } onCancel: {
-            task { nap.wake() }
+            task { sleep.wake() }
         }
         if Task.isCancelled { throw CancellationError() }
     }
@@ -103,7 +103,7 @@ package actor Loop {
     }
 
     /// One sleeper.
-    @Loop private final class Nap {
+    @Loop private final class Sleep {
         private var timer: Timer?
         private var continuation: CheckedContinuation<Void, Never>?
 

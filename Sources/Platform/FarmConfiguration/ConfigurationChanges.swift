@@ -14,10 +14,10 @@ package struct ConfigurationChanges: Sendable, Equatable {
     package var needRestart: [String] = []
 }
 
-extension FarmConfiguration {
+extension Configuration {
     /// The differences between this configuration and a newer one. The contents of credential files are not compared: the
     /// same path is the same value.
-    package func changes(to newer: FarmConfiguration) -> ConfigurationChanges {
+    package func changes(to newer: Configuration) -> ConfigurationChanges {
         var changes = ConfigurationChanges()
         for app in newer.apps {
             guard let old = self.app(named: app.name) else {

@@ -6,7 +6,7 @@ extension CoordinatorParts {
     func connect(_ context: HostContext) {
         let lifecycle = context.lifecycle
         registration.makeHeartbeat = { [status] in status.heartbeat }
-        registration.onBeat = { [handOver, scaling] in
+        registration.onHeartbeat = { [handOver, scaling] in
             handOver.proceed()
             scaling.evaluate()
         }
@@ -29,17 +29,17 @@ extension CoordinatorParts {
     /// Does what another host or an operator has announced.
     private func carryOut(_ command: HostCommand) {
         switch command {
-        case .hosts: registration.beatSoon()
+        case .hosts: registration.heartbeatSoon()
         case .left(let host): registration.hostLeft(host)
         case .free(let app):
             apps[app]?.leases.wake()
             leases.wake()
         case .feedback(let app):
             apps[app]?.feedback.wake()
-            apps[app]?.lookAfterFeedbackSoon()
+            apps[app]?.readFeedbackSoon()
         case .release: shards.releaseQuarantine()
         case .operation: operations.readSoon()
-        case .other: for app in apps.all { app.lookSoon() }
+        case .other: for app in apps.all { app.refreshSoon() }
         }
     }
 }

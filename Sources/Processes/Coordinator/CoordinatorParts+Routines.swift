@@ -6,9 +6,9 @@ extension CoordinatorParts {
         let feedbackStart = ContinuousClock.now + .seconds(30)
         return [
             Loop.task { await leases.run() },
-            each(.seconds(1)) { await registration.beat() },
-            each(.seconds(1)) { await pressure.beat(apps.all) },
-            each(.seconds(2)) { for app in apps.all { await app.credentials.look() } },
+            each(.seconds(1)) { await registration.sendHeartbeat() },
+            each(.seconds(1)) { await pressure.update(apps.all) },
+            each(.seconds(2)) { for app in apps.all { await app.credentials.refresh() } },
             each(.seconds(5)) { for app in apps.all { await app.reclaimUnknownBatches() } },
             each(.seconds(5)) {
                 // Announcements may have been lost.
@@ -30,7 +30,7 @@ extension CoordinatorParts {
             each(.seconds(1)) {
                 // Without a worker a reading of the feedback service would count as failed, and workers take a moment to start.
                 guard fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
-                for app in apps.all { await app.lookAfterFeedback() }
+                for app in apps.all { await app.readFeedbackIfDue() }
             },
             each(.seconds(600)) {
                 for app in apps.all {

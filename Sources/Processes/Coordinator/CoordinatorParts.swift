@@ -20,7 +20,7 @@ import StoreProtocol
     let listener: WakeUpListener
 
     // What people see.
-    let status: HostStatus
+    let status: HostReport
     let service: ServiceReports
     let alerts: AlertMonitor
     let alertObservations: AlertObservations
@@ -58,7 +58,7 @@ import StoreProtocol
         wakeUps = ShardWakeUps(context, fleet, shards)
         listener = WakeUpListener(context, apps, wakeUps)
 
-        status = HostStatus(context, apps, fleet, shards, scaling, registration, pressure)
+        status = HostReport(context, apps, fleet, shards, scaling, registration, pressure)
         service = ServiceReports(options.service, log: context.log) { [fleet, status] phase in
             fleet.killHangingChildren()
             return status.serviceStatus(in: phase)
@@ -91,11 +91,11 @@ import StoreProtocol
         operations = HostOperations(
             context, apps, fleet, shards, registration, status, desired, shutdown,
             HostOperations.Commands(
-                scale: ScaleCommand(context, fleet, shards, scaling, participation, desired, exclusive),
+                scale: ScaleOperation(context, fleet, shards, scaling, participation, desired, exclusive),
                 serving: ServingCommands(
                     context, apps, fleet, shards, registration, participation, exclusive),
                 processes: WorkerProcessCommands(context, fleet, shards, pressure, exclusive),
-                takeover: TakeoverCommand(context, apps, leases, desired),
+                takeover: TakeoverOperation(context, apps, leases, desired),
                 diagnostics: DiagnosticCommands(context, apps, fleet, status),
                 upgrade: upgrade, reload: reload))
         signals = SignalHandlers(context, fleet, scaling, participation, shutdown, reload, upgrade)
@@ -111,9 +111,9 @@ import StoreProtocol
                 redis: context.redis, registry: context.registry, host: context.host,
                 shards: context.shards, workers: context.options.workers, nonce: context.nonce,
                 predecessor: registration.predecessor, retention: retention, log: context.log,
-                tellWorkers: { [fleet] order in fleet.sendToWorkers(order) },
-                tellIntake: { [fleet] order in fleet.sendToIntake(order) },
-                ring: { [wakeUps] app, shards in wakeUps.note(shards, of: app) },
+                notifyWorkers: { [fleet] order in fleet.sendToWorkers(order) },
+                notifyIntake: { [fleet] order in fleet.sendToIntake(order) },
+                shardsReady: { [wakeUps] app, shards in wakeUps.note(shards, of: app) },
                 orderWorker: { [fleet] order in fleet.sendToOneWorker(order) },
                 liveWorkers: { [fleet] in fleet.liveWorkers }))
     }

@@ -17,7 +17,7 @@ import RedisClient
     let nonce = Nonce.make()
     /// Unix milliseconds.
     let startTime = WallClock.seconds * 1000
-    private(set) var configuration: FarmConfiguration
+    private(set) var configuration: Configuration
     /// Limits how often refused values are logged.
     private var refusedValues = RefusedValues()
 
@@ -39,7 +39,7 @@ import RedisClient
     var shards: Int { configuration.shards }
 
     /// Replaces those parts of the configuration that can change while the coordinator runs.
-    func adopt(_ next: FarmConfiguration) {
+    func adopt(_ next: Configuration) {
         configuration.apps = next.apps
         configuration.alerts = next.alerts
         configuration.program = next.program

@@ -6,7 +6,7 @@ package import Supervision
 extension HostCoordinator {
     /// What it is started with.
     package struct Options {
-        package var configuration: FarmConfiguration
+        package var configuration: Configuration
         /// The farm's Redis: a URL with its password, and the CA to trust there in PEM, empty for the system's.
         package var redisURL: String
         package var redisAuthority: [UInt8]
@@ -33,16 +33,16 @@ extension HostCoordinator {
         /// Reports the state to the service manager that started it; nil: there is none.
         package var service: ServiceEnvironment?
         /// Reads the configuration again.
-        package var reload: @Loop () throws -> FarmConfiguration
+        package var reload: @Loop () throws -> Configuration
         /// Changes from which level on this process logs.
         package var setLogLevel: @Loop (Logger.Level) -> Void = { _ in }
         /// Opens the file again that this process logs to, if it does.
         package var reopenLogs: @Loop () -> Void = {}
 
         package init(
-            configuration: FarmConfiguration, redisURL: String, redisAuthority: [UInt8] = [], workers: Int,
+            configuration: Configuration, redisURL: String, redisAuthority: [UInt8] = [], workers: Int,
             isAuto: Bool = false, program: String, environment: [String],
-            service: ServiceEnvironment? = nil, reload: @escaping @Loop () throws -> FarmConfiguration
+            service: ServiceEnvironment? = nil, reload: @escaping @Loop () throws -> Configuration
         ) {
             self.configuration = configuration
             self.redisURL = redisURL

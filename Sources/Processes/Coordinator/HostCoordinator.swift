@@ -27,7 +27,7 @@ import Supervision
         Loop.keep(self)
         parts.signals.install()
         parts.service.begin()
-        warnOfOpenDoors()
+        warnOfOpenPermissions()
         let lock = try await acquireLock()
         let isSuccessor = context.lifecycle.nameHolder == .predecessor
         if !isSuccessor {
@@ -80,7 +80,7 @@ import Supervision
     }
 
     /// Warns of settings that make a fault in this process, or a curious user, worse than need be.
-    private func warnOfOpenDoors() {
+    private func warnOfOpenPermissions() {
         if FileTrust.isRoot { context.log.warning("runs as root: a separate user is enough, and safer") }
         if let file = context.configuration.redisPasswordFile, FileTrust.isPublic(file) {
             context.log.warning(
@@ -105,7 +105,7 @@ import Supervision
     private func registerHost(_ lock: HostLock, isSuccessor: Bool) async throws {
         parts.fleet.prepare(lock, owner: parts.notices)
         if isSuccessor {
-            await parts.registration.beat()
+            await parts.registration.sendHeartbeat()
         } else {
             try await parts.registration.claimName()
         }
@@ -120,7 +120,7 @@ import Supervision
             parts.pressure.reconnected()
             parts.leases.renewSoon()
         }
-        await parts.pressure.beat(parts.apps.all)
+        await parts.pressure.update(parts.apps.all)
         parts.listener.subscribe()
     }
 
@@ -137,7 +137,7 @@ import Supervision
         parts.service.stopping()
         parts.upgrade.hostStops()
         // Others learn first that this host takes nothing more, then of each shard as soon as it is free.
-        if lifecycle.nameHolder == .thisProcess { await parts.registration.beatAndAnnounce() }
+        if lifecycle.nameHolder == .thisProcess { await parts.registration.sendHeartbeatAndAnnounce() }
         await parts.shutdown.endChildren()
         await answerOperators()
         parts.operations.shutControlSocket(isKept: lifecycle.nameHolder != .thisProcess)

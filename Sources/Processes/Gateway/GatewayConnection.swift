@@ -66,7 +66,7 @@ extension GatewayConnection {
 
 /// Receives the outcomes of pushes and the state of the connection. Calls come from the loop, never from within `send`.
 @Loop package protocol GatewayListener: AnyObject {
-    func completed(_ ticket: PushTicket, _ fate: SendOutcome)
+    func completed(_ ticket: PushTicket, _ outcome: SendOutcome)
     /// There is room for pushes, or the limit has changed.
     func hasRoom(_ connection: any GatewayConnection)
     /// It takes no more pushes (GOAWAY); it still awaits the outcomes of the open ones. `verdict` is what the gateway's note

@@ -44,7 +44,7 @@ extension AppIntake {
             try await split(plan, token, alone: job)
         }
         queue.removeAll()
-        rest()
+        becomeIdle()
     }
 
     private func split(
@@ -57,10 +57,10 @@ extension AppIntake {
             switch try await retrying(request) {
             case .done(_, let nextDue, let isDrained):
                 self.isDrained = isDrained
-                if let nextDue { context.tell(.putOff(app: name, milliseconds: nextDue.milliseconds)) }
+                if let nextDue { context.notify(.delayed(app: name, milliseconds: nextDue.milliseconds)) }
             case .doneBefore:
                 isDrained = false
-                context.tell(.putOff(app: name, milliseconds: 0))
+                context.notify(.delayed(app: name, milliseconds: 0))
             }
             advance(jobs: plan.dropped)
             context.counts.pushes += UInt64(plan.batches.reduce(0) { $0 + $1.tokens })

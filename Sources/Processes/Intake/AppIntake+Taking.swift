@@ -34,7 +34,7 @@ extension AppIntake {
                 "jobs refused: larger than \(setup.maxJobBytes) bytes",
                 metadata: ["app": "\(name)", "jobs": "\(reply.refused)"])
         }
-        beCareful(reply.careful > 0)
+        splitOneByOne(reply.careful > 0)
         unparsed.insert(contentsOf: reply.jobs.reversed(), at: 0)
         hasMore = reply.jobs.count == limits.jobs || reply.jobs.reduce(0) { $0 + $1.count } >= Self.takenBytes
     }
@@ -76,10 +76,10 @@ extension AppIntake {
     /// Parses a partly split job as of the time when its job record was created, so that the result is the same.
     private func parse(_ raw: [UInt8], resuming head: IntakeHead) async throws(StoreError) {
         let account = try await retrying(ReadAccount(job: head.job))
-        let books = Account(id: head.job, app: name, fields: account)
-        let now = books.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
+        let record = Account(id: head.job, app: name, fields: account)
+        let now = record.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
         var limits = JobLimits(setup)
-        limits.tokens = max(limits.tokens, books?.submitted ?? 0)
+        limits.tokens = max(limits.tokens, record?.submitted ?? 0)
         // It was accepted, whatever the configuration says by now.
         limits.topics = nil
         let job: ParsedJob

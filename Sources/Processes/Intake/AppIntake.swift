@@ -33,9 +33,9 @@ import StoreProtocol
     /// The app or the farm is full: so long nothing more is taken.
     var heldBack: Duration?
     /// Jobs go one by one: one of them may have ended the process before.
-    private var isCareful = true
+    private var isOneByOne = true
     private var task: Task<Void, Never>?
-    private let bell = AsyncEvent()
+    private let wakeUp = AsyncEvent()
 
     init(_ context: IntakeContext, _ setup: IntakeSetup, limits: StepLimits = StepLimits()) {
         (self.context, self.setup, self.limits) = (context, setup, limits)
@@ -63,7 +63,7 @@ import StoreProtocol
     func follow(_ setup: IntakeSetup) { self.setup = setup }
 
     /// Works under this token from now on, or not at all.
-    func hold(_ token: FenceToken?) {
+    func setToken(_ token: FenceToken?) {
         guard token != self.token else { return }
         self.token = token
         wake()
@@ -71,13 +71,13 @@ import StoreProtocol
 
     private func wake() {
         watcher.close()
-        bell.ring()
+        wakeUp.ring()
     }
 
     private func run() async {
         while !Task.isCancelled {
             guard let token else {
-                await bell.wait(atMost: .seconds(1))
+                await wakeUp.wait(atMost: .seconds(1))
                 continue
             }
             do throws(StoreError) {
@@ -93,18 +93,18 @@ import StoreProtocol
         (step, head, hasMore, unparsed) = (0, nil, false, [])
         queue.removeAll()
         // Until Redis says that no job is under suspicion.
-        beCareful(true)
+        splitOneByOne(true)
         defer {
-            rest()
-            beCareful(false)
+            becomeIdle()
+            splitOneByOne(false)
         }
         while mayServe(token) {
             await work()
             try await take(token)
             while held > 0, mayServe(token) { try await carryOut(nextStep(token), token) }
-            rest()
+            becomeIdle()
             if let heldBack {
-                await bell.wait(atMost: heldBack)
+                await wakeUp.wait(atMost: heldBack)
             } else {
                 while isDrained, mayServe(token), let job = await watcher.next(), mayServe(token) {
                     try await splitAlone(job, token)
@@ -117,7 +117,7 @@ import StoreProtocol
     func nextStep(_ token: FenceToken) async throws(StoreError) -> IntakeStep? {
         await work()
         let next = try await prepare(token)
-        if isCareful { rest() }
+        if isOneByOne { becomeIdle() }
         return next
     }
 
@@ -131,17 +131,17 @@ import StoreProtocol
         switch error {
         case .fenced:
             context.log.notice("another owner has the intake", metadata: ["app": "\(name)"])
-            context.tell(.fenced(app: name, token: token.bytes))
-            await bell.wait(atMost: .seconds(1))
+            context.notify(.fenced(app: name, token: token.bytes))
+            await wakeUp.wait(atMost: .seconds(1))
         case .outOfStep, .fewerTaken, .exists:
             context.log.notice(
                 "intake restarted: Redis went back in time, or another coordinator took over",
                 metadata: ["app": "\(name)", "reason": "\(error)"])
-            await bell.wait(atMost: .milliseconds(50))
+            await wakeUp.wait(atMost: .milliseconds(50))
         default:
             context.log.error(
                 "the intake cannot continue", metadata: ["app": "\(name)", "error": "\(error)"])
-            await bell.wait(atMost: .seconds(5))
+            await wakeUp.wait(atMost: .seconds(5))
         }
     }
 }
@@ -154,18 +154,18 @@ extension AppIntake {
         guard !isWorking else { return }
         await context.turn.begin(name)
         isWorking = true
-        context.tell(.works(app: name))
+        context.notify(.works(app: name))
     }
 
-    func rest() {
+    func becomeIdle() {
         guard isWorking else { return }
         isWorking = false
-        context.tell(.rests(app: name))
+        context.notify(.idle(app: name))
         context.turn.end(name)
     }
 
-    func beCareful(_ isCareful: Bool) {
-        self.isCareful = isCareful
-        context.turn.set(name, isCareful: isCareful)
+    func splitOneByOne(_ isOneByOne: Bool) {
+        self.isOneByOne = isOneByOne
+        context.turn.set(name, isOneByOne: isOneByOne)
     }
 }

@@ -10,14 +10,14 @@ import RedisClient
     let shards: Int
     let log: Logger
     /// Tells the coordinator something.
-    let tell: @Loop (IntakeNotice) -> Void
+    let notify: @Loop (IntakeNotice) -> Void
     let turn = WorkTurn()
-    var counts = IntakeNotice.Beat()
+    var counts = IntakeNotice.Heartbeat()
 
     init(
-        redis: RedisConnection, shards: Int, log: Logger, tell: @escaping @Loop (IntakeNotice) -> Void
+        redis: RedisConnection, shards: Int, log: Logger, notify: @escaping @Loop (IntakeNotice) -> Void
     ) {
         (self.redis, self.shards) = (redis, shards)
-        (self.log, self.tell) = (log, tell)
+        (self.log, self.notify) = (log, notify)
     }
 }

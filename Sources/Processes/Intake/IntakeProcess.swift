@@ -10,14 +10,14 @@ package import Supervision
 ///
 /// Does what its coordinator orders over the control channel, and ends with it.
 @Loop package final class IntakeProcess {
-    private static let beatInterval = Duration.seconds(1)
+    private static let heartbeatInterval = Duration.seconds(1)
 
     private let log: Logger
     private let life: ChildLife<IntakeNotice, IntakeOrder>
     private var context: IntakeContext?
     private var apps: [String: AppIntake] = [:]
-    private var beat: Timer?
-    private var beats = 0
+    private var heartbeat: Timer?
+    private var heartbeats = 0
 
     package init(log: Logger, logging: ChildLogging) {
         self.log = log
@@ -28,15 +28,15 @@ package import Supervision
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
         Loop.keep(self)
-        life.onOrder = { [unowned self] order in obey(order) }
+        life.onOrder = { [unowned self] order in handle(order) }
         life.onFinish = { [unowned self] in finish() }
         let status = await life.run()
-        beat?.stop()
+        heartbeat?.stop()
         context?.redis.close()
         return status
     }
 
-    private func obey(_ order: IntakeOrder) {
+    private func handle(_ order: IntakeOrder) {
         switch order {
         case .begin(let redis, let authority, let name, let shards):
             begin(redis, authority, name, Int(shards))
@@ -44,7 +44,7 @@ package import Supervision
         case .forget(let name):
             guard let app = apps.removeValue(forKey: name) else { return }
             Loop.task { await app.stop() }
-        case .fence(let app, let token): apps[app]?.hold(token.isEmpty ? nil : FenceToken(token))
+        case .fence(let app, let token): apps[app]?.setToken(token.isEmpty ? nil : FenceToken(token))
         case .logLevel(let level): life.logging.setLevel(level)
         case .reopenLogs: life.logging.reopen()
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
@@ -62,22 +62,22 @@ package import Supervision
         }
         let connection = RedisConnection(settings)
         let context = IntakeContext(redis: connection, shards: shards, log: log) { [unowned self] notice in
-            tell(notice)
+            send(notice)
         }
         self.context = context
         var isKnown = false
         connection.onReady = { [unowned self] _ in
-            if !isKnown { tell(.hello) }
+            if !isKnown { send(.hello) }
             isKnown = true
         }
         connection.logOutages(to: log)
         connection.start()
-        beat = Timer { [unowned self] in tellNumbers() }
-        beat?.start(after: Self.beatInterval, every: Self.beatInterval)
+        heartbeat = Timer { [unowned self] in sendNumbers() }
+        heartbeat?.start(after: Self.heartbeatInterval, every: Self.heartbeatInterval)
     }
 
-    private func tell(_ notice: IntakeNotice) {
-        life.tell(notice)
+    private func send(_ notice: IntakeNotice) {
+        life.send(notice)
         // The next thing that happens may be the end.
         if case .works = notice { life.sendNow() }
     }
@@ -90,12 +90,12 @@ package import Supervision
         app.start()
     }
 
-    private func tellNumbers() {
+    private func sendNumbers() {
         guard let context else { return }
-        beats += 1
-        if beats.isMultiple(of: 3) { ProcessMemory.releaseIdleCode() }
+        heartbeats += 1
+        if heartbeats.isMultiple(of: 3) { ProcessMemory.releaseIdleCode() }
         context.counts.residentBytes = ProcessMemory.residentBytes
-        tell(.beat(context.counts))
+        send(.heartbeat(context.counts))
     }
 
     /// Does the steps that are under way, and no other.

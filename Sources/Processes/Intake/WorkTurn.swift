@@ -4,13 +4,13 @@ import EventLoop
 ///
 /// While jobs of any app go one by one, one app works at a time: an end of the process then accuses one job.
 @Loop final class WorkTurn {
-    private var careful: Set<String> = []
+    private var oneByOne: Set<String> = []
     private var working: Set<String> = []
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// Waits until the app may work.
     func begin(_ app: String) async {
-        while !careful.isEmpty, !working.isEmpty {
+        while !oneByOne.isEmpty, !working.isEmpty {
             await withCheckedContinuation { waiting.append($0) }
         }
         working.insert(app)
@@ -22,11 +22,11 @@ import EventLoop
     }
 
     /// Says whether the app's jobs go one by one.
-    func set(_ app: String, isCareful: Bool) {
-        if isCareful {
-            careful.insert(app)
+    func set(_ app: String, isOneByOne: Bool) {
+        if isOneByOne {
+            oneByOne.insert(app)
         } else {
-            careful.remove(app)
+            oneByOne.remove(app)
             wake()
         }
     }

@@ -80,7 +80,7 @@ package struct ChildLogging {
     /// For the answers that are on their way.
     private static var hurry: Duration { .seconds(2) }
 
-    package func tell(_ notice: Notice) { control.tell(notice) }
+    package func send(_ notice: Notice) { control.send(notice) }
 
     /// Queued messages leave at the end of the loop's turn, or now.
     package func sendNow() { control.sendNow() }

@@ -94,7 +94,7 @@ package import Logging
         }
     }
 
-    package func tell(_ order: Order) { control?.tell(order) }
+    package func send(_ order: Order) { control?.send(order) }
 
     /// Orders that the process has not read yet.
     package var queuedBytes: Int { control?.queuedBytes ?? 0 }
@@ -111,7 +111,7 @@ package import Logging
     /// Looks whether the process still gives signs of life; one that hangs is ended. To be called every second.
     package func watch(at now: ContinuousClock.Instant = .now) {
         if let lastWords, let child { log(lastWords.lines(), of: child) }
-        guard watchdog.look(at: now), let child, child.end == nil else { return }
+        guard watchdog.check(at: now), let child, child.end == nil else { return }
         wasStopped = child.isStopped
         log.error(
             wasStopped ? "\(role) was stopped by a signal" : "\(role) hangs",
@@ -131,10 +131,10 @@ package import Logging
     }
 
     /// Tells the process to finish; another one takes its place.
-    package func replace(within grace: Duration, telling order: Order) {
+    package func replace(within grace: Duration, sending order: Order) {
         guard let child, child.end == nil else { return retry() }
         isBeingReplaced = true
-        tell(order)
+        send(order)
         let killer = Timer { [weak child] in child?.signal(SIGKILL) }
         killer.start(after: grace + .seconds(3))
         self.killer = killer
@@ -153,11 +153,11 @@ package import Logging
     }
 
     /// Tells the process to finish, and ends it when it does not.
-    package func stop(within grace: Duration, telling order: Order) async {
+    package func stop(within grace: Duration, sending order: Order) async {
         isStopping = true
         state = .stopped
         guard child != nil else { return }
-        tell(order)
+        send(order)
         let killer = Timer { [weak self] in self?.child?.signal(SIGKILL) }
         killer.start(after: grace + .seconds(3))
         await withCheckedContinuation { emptied.append($0) }

@@ -2,6 +2,12 @@ package import ControlChannel
 package import EventLoop
 package import Transport
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Where the control channel is.
 package enum ControlDescriptor {
     /// In every process that a coordinator starts.
@@ -31,7 +37,7 @@ package enum ControlDescriptor {
         stream.onEnd = { [unowned self] _ in onEnd(nil) }
     }
 
-    package func tell(_ message: Told) {
+    package func send(_ message: Told) {
         message.frame.withUnsafeBytes { stream.write($0) }
     }
 
@@ -51,5 +57,19 @@ package enum ControlDescriptor {
             stream.close()
             onEnd(error)
         }
+    }
+}
+
+/// The two ends of a control channel.
+package enum SocketPair {
+    package static func make() throws(LoopError) -> (ours: Int32, theirs: Int32) {
+        var pair: [Int32] = [-1, -1]
+        #if canImport(Glibc)
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        #else
+            let kind = SOCK_STREAM
+        #endif
+        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw LoopError(code: -errno) }
+        return (pair[0], pair[1])
     }
 }

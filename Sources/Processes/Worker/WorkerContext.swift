@@ -14,7 +14,7 @@ import RedisClient
     let index: Int
     let log: Logger
     /// Tells the coordinator something.
-    let tell: @Loop (Notice) -> Void
+    let notify: @Loop (Notice) -> Void
     /// Redis says that a shard of an app belongs to another owner, which was not withdrawn from us.
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
     /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
@@ -25,13 +25,14 @@ import RedisClient
     var thread = ThreadTime()
 
     init(
-        redis: RedisConnection, name: String, index: Int, log: Logger, tell: @escaping @Loop (Notice) -> Void
+        redis: RedisConnection, name: String, index: Int, log: Logger,
+        notify: @escaping @Loop (Notice) -> Void
     ) {
         self.redis = redis
         self.name = name
         self.index = index
         self.log = log
-        self.tell = tell
+        self.notify = notify
     }
 
     var mayStart: Bool { leaseClock.mayStart(at: BootClock.milliseconds) }

@@ -57,7 +57,7 @@ package import Supervision
         return status
     }
 
-    private func tell(_ notice: Notice) { life.tell(notice) }
+    private func send(_ notice: Notice) { life.send(notice) }
 
     private func carryOut(_ order: Order) {
         switch order {
@@ -76,7 +76,7 @@ package import Supervision
         case .shards(let app, let shards):
             let tokens = shards.map { (Int($0.number), FenceToken($0.fence)) }
             apps[app]?.assign(Dictionary(tokens) { $1 })
-        case .ring(let app, let shards):
+        case .batchesReady(let app, let shards):
             apps[app]?.window.mayHaveBatches(shards.lazy.map { Int($0) })
             apps[app]?.schedule()
         case .suppressed(let app, let shards):
@@ -93,8 +93,8 @@ package import Supervision
         case .rate(let app, let rate):
             setups[app]?.use.budgetRate = rate
             apps[app]?.follow(budgetRate: rate > 0 ? rate : nil)
-        case .recall(let app, let jobs, let shards):
-            apps[app]?.recall(jobs: jobs, shards: shards.map { Int($0) })
+        case .returnBatches(let app, let jobs, let shards):
+            apps[app]?.returnBatches(jobs: jobs, shards: shards.map { Int($0) })
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
         }
     }
@@ -112,12 +112,12 @@ package import Supervision
         // Connections that are closed at the end have their last loop turn after this object is released.
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
             [weak self] notice in
-            self?.tell(notice)
+            self?.send(notice)
         }
         var isKnown = false
         connection.onReady = { [unowned self] isOther in
             if !isKnown {
-                tell(.hello(pid: getpid()))
+                send(.hello(pid: getpid()))
                 ProcessMemory.releaseIdleCode()
             }
             isKnown = true
@@ -137,7 +137,7 @@ package import Supervision
         guard let context else { return }
         setups[setup.name] = setup
         if let known = apps[setup.name] {
-            known.comeBack()
+            known.configuredAgain()
         } else {
             let app = AppSender(context, app: setup.name)
             apps[setup.name] = app
@@ -169,7 +169,7 @@ package import Supervision
                 budget: FarmBudget(setup.use), shards: max(1, Int(setup.use.shards)))
         } catch {
             log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
-            tell(
+            send(
                 .doubt(
                     app: setup.name, .credentialsWrong, generation: token?.generation ?? setup.generation,
                     reason: "\(error)"))
@@ -179,7 +179,7 @@ package import Supervision
     private func readFeedback(_ order: FeedbackOrder) {
         func ended(_ tuples: Int, _ error: String) {
             readings[order.reading] = nil
-            tell(
+            send(
                 .feedback(app: order.app, reading: order.reading, tuples: UInt64(tuples), error: error))
         }
         guard let setup = setups[order.app], let app = apps[order.app] else {
@@ -204,7 +204,7 @@ package import Supervision
         polls += 1
         if !life.isFinishing { pollApps() }
         if polls.isMultiple(of: 3) { ProcessMemory.releaseIdleCode() }
-        tellNumbers()
+        sendNumbers()
     }
 
     private func pollApps() {
@@ -215,14 +215,14 @@ package import Supervision
         }
     }
 
-    private func tellNumbers() {
-        var sum = Notice.Beat()
+    private func sendNumbers() {
+        var sum = Notice.Heartbeat()
         for app in apps.values { app.add(to: &sum) }
         sum.isQuiet = isQuiet
         sum.residentBytes = ProcessMemory.residentBytes
         let time = ProcessorTime.now
         (sum.processorTaken, sum.processorQueued) = (time.taken, time.queued)
-        tell(.beat(sum))
+        send(.heartbeat(sum))
     }
 
     /// By a signal, one way: nothing more is checked out, whatever shards are given.
@@ -252,7 +252,7 @@ package import Supervision
     private func fenced(_ app: String) {
         guard !life.isFinishing else { return }
         log.warning("another owner has a shard: this worker exits", metadata: ["app": "\(app)"])
-        tell(.fenced(app: app))
+        send(.fenced(app: app))
         for app in apps.values { app.repeatReports() }
         life.finish(within: life.orphanGrace, status: ChildStatus.fenced)
     }

@@ -25,7 +25,7 @@ enum ChildRole: String {
     private static let fileVariable = "PUSHFARM_LOG_FILE"
 
     /// The variables by which a child logs in the same way.
-    static func environment(_ log: FarmConfiguration.Log) -> [String] {
+    static func environment(_ log: Configuration.Log) -> [String] {
         [
             "\(levelVariable)=\(log.level.rawValue)", "\(formatVariable)=\(log.format.rawValue)",
             "\(fileVariable)=\(log.file ?? "")",

@@ -50,9 +50,9 @@ struct CommonOptions: ParsableArguments {
     }
 
     func load(
-        _ more: [Override] = [], purpose: FarmConfiguration.Purpose = .client, findsLocalFarm: Bool = true
-    ) throws(ConfigurationError) -> FarmConfiguration {
-        try FarmConfiguration.load(
+        _ more: [Override] = [], purpose: Configuration.Purpose = .client, findsLocalFarm: Bool = true
+    ) throws(ConfigurationError) -> Configuration {
+        try Configuration.load(
             path: config, environment: ProcessEnvironment.variables, overrides: try overrides(more),
             purpose: purpose, findsLocalFarm: findsLocalFarm)
     }

@@ -10,7 +10,7 @@ extension CompletionKind {
                 String($0.dropFirst(option.count + 1))
             }
             let behind = words.lastIndex(of: option).flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
-            let farm = try? FarmConfiguration.load(
+            let farm = try? Configuration.load(
                 path: inline ?? behind, environment: ProcessEnvironment.variables)
             return farm?.apps.map(\.name) ?? []
         }

@@ -50,7 +50,7 @@ struct CoordinatorCommand: ParsableCommand {
         }
     }
 
-    private func load() throws(ConfigurationError) -> FarmConfiguration {
+    private func load() throws(ConfigurationError) -> Configuration {
         try common.load(overrides, purpose: .coordinator, findsLocalFarm: false)
     }
 

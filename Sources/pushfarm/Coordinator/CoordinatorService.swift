@@ -17,11 +17,11 @@ import Supervision
 
 /// `pushfarm coordinator`: hands the configuration to the coordinator and runs it.
 @Loop struct CoordinatorService {
-    let configuration: FarmConfiguration
+    let configuration: Configuration
     /// It takes over from the coordinator that has started it.
     var succeeds = false
     /// Reads the configuration again.
-    let reload: @Loop () throws -> FarmConfiguration
+    let reload: @Loop () throws -> Configuration
 
     func run() async throws {
         let location = configuration.redisLocation(

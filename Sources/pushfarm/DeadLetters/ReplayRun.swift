@@ -5,7 +5,7 @@ import StoreProtocol
 
 /// Sends or drops dead letters of one app or of all, and says what came of it.
 struct ReplayRun: Sendable {
-    let configuration: FarmConfiguration
+    let configuration: Configuration
     /// Nil: all.
     let app: String?
     let settings: ReplayAct.Settings

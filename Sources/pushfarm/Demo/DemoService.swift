@@ -13,7 +13,7 @@ struct DemoService: Sendable {
 
     @Loop func run() async throws {
         let end = EndSignal()
-        var configuration = FarmConfiguration(host: "demo", stateDirectory: folder)
+        var configuration = Configuration(host: "demo", stateDirectory: folder)
         configuration.workers = .fixed(workers)
         var plan = LocalFarm.Plan(
             configuration: configuration,
@@ -50,7 +50,7 @@ struct DemoService: Sendable {
     }
 
     @Loop private func deliver(
-        _ farm: LocalFarm, _ configuration: FarmConfiguration, _ end: EndSignal
+        _ farm: LocalFarm, _ configuration: Configuration, _ end: EndSignal
     ) async throws(CommandFailure) -> DemoSummary? {
         let client = try await FarmClient.connect(configuration, within: .seconds(60))
         defer { client.close() }

@@ -16,7 +16,7 @@ struct DemoSettings: Sendable {
             try Override(assignment: assignment)
         }
         // Neither file nor environment: a mistake there is none of the demo's.
-        _ = try FarmConfiguration.read("", file: nil, overrides: given + own)
+        _ = try Configuration.read("", file: nil, overrides: given + own)
         let taken = Set(own.map(\.key))
         for override in given {
             guard override.key.hasPrefix("apps.\(Self.app).") else {

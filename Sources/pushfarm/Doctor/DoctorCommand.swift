@@ -40,7 +40,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     @Loop private static func examine(
-        _ configuration: FarmConfiguration, isLive: Bool
+        _ configuration: Configuration, isLive: Bool
     ) async -> [Finding] {
         var findings = [
             Finding("configuration", .ok, configuration.file ?? "no file: defaults, environment and flags")
@@ -70,7 +70,7 @@ struct DoctorCommand: ParsableCommand {
 
     /// Also gives the connection, open, when there is one.
     @Loop private static func redis(
-        _ configuration: FarmConfiguration
+        _ configuration: Configuration
     ) async -> (findings: [Finding], client: FarmClient?) {
         var open: FarmClient?
         do {

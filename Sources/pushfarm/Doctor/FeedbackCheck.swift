@@ -4,7 +4,7 @@ import FarmConfiguration
 /// Whether an app with a binary gateway learns of invalid tokens, and whether its feedback service can be read.
 @Loop struct FeedbackCheck {
     let app: AppConfiguration
-    let configuration: FarmConfiguration
+    let configuration: Configuration
     private static let patience = Duration.seconds(15)
 
     /// Nil for an app over HTTP/2, whose gateway says so of each push.

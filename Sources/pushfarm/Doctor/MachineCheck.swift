@@ -11,7 +11,7 @@ import Supervision
 
 /// Whether this machine lets the farm run.
 struct MachineCheck {
-    let configuration: FarmConfiguration
+    let configuration: Configuration
 
     /// A worker holds few descriptors; a coordinator one and a bit a worker. This leaves ample room.
     private static let fewDescriptors: UInt64 = 1024

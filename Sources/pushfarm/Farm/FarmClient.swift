@@ -7,13 +7,13 @@ import Transport
 
 /// A command's connection to the farm's Redis. Errors come out as what the process has to say.
 @Loop struct FarmClient {
-    let configuration: FarmConfiguration
+    let configuration: Configuration
     let redis: RedisConnection
     let location: RedisLocation
     /// The address, without its password.
     var place: String { location.description }
 
-    static func connect(_ configuration: FarmConfiguration) async throws(CommandFailure) -> FarmClient {
+    static func connect(_ configuration: Configuration) async throws(CommandFailure) -> FarmClient {
         let location = configuration.redisLocation(
             privateSocketExists: LocalSocket.accepts(configuration.privateRedisSocket))
         let redis = RedisConnection(try settings(location))
@@ -37,7 +37,7 @@ import Transport
 
     /// Connects to a Redis that was just started: one that reads its append-only file does not answer yet.
     static func connect(
-        _ configuration: FarmConfiguration, within limit: Duration
+        _ configuration: Configuration, within limit: Duration
     ) async throws(CommandFailure) -> FarmClient {
         let deadline = ContinuousClock.now + limit
         while true {

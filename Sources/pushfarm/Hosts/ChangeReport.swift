@@ -53,7 +53,7 @@ struct ChangeReport: Sendable {
     ///   need hear of it.
     /// - Throws: status 3 when a host has not answered: it follows by itself as soon as it looks at Redis.
     static func make(
-        _ command: String, isDryRun: Bool, _ configuration: FarmConfiguration, _ console: Console,
+        _ command: String, isDryRun: Bool, _ configuration: Configuration, _ console: Console,
         _ change: @escaping @Loop (inout ChangeReport, FarmClient) async throws -> [String]?
     ) throws {
         let report = try Loop.run { @Loop in

@@ -35,7 +35,7 @@ import Transport
     func carryOut(_ command: OperatorCommand, within limit: Duration, isPatient: Bool) async
         -> OperatorAnswer?
     {
-        link.tell(command)
+        link.send(command)
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline, !hasEnded {
             if let last, last.isLast || !isPatient { break }

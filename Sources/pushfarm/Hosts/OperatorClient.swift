@@ -8,7 +8,7 @@ import StoreProtocol
 
 /// Sends an operator's command to the coordinators and shows their replies.
 @Loop struct OperatorClient {
-    let configuration: FarmConfiguration
+    let configuration: Configuration
     let options: OperatorOptions
     let console: Console
     /// For the answers, if `--timeout` does not say otherwise.

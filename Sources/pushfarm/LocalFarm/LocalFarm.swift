@@ -14,7 +14,7 @@ import FarmLogging
 /// coordinator with its workers.
 @Loop final class LocalFarm {
     struct Plan: Sendable {
-        var configuration: FarmConfiguration
+        var configuration: Configuration
         /// The arguments that lead to that configuration: `--config`, `--set` and others.
         var arguments: [String]
         var simulates: Bool

@@ -5,7 +5,7 @@ struct LocalFarmDirections: Sendable {
     /// Of the simulator: accepted by its gateway.
     static let goodToken = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 
-    let configuration: FarmConfiguration
+    let configuration: Configuration
     let simulation: SimulatorStarted?
     /// Of the private Redis; nil: a Redis was configured.
     let redisPort: UInt16?
@@ -15,7 +15,7 @@ struct LocalFarmDirections: Sendable {
     private var token: String { simulation == nil ? "TOKEN" : Self.goodToken }
 
     /// The file for other commands, when the farm itself was configured by none.
-    var file: String { configuration.stateDirectory + "/" + FarmConfiguration.localFarmFile }
+    var file: String { configuration.stateDirectory + "/" + Configuration.localFarmFile }
 
     /// Whether that file is needed, and can be written.
     var hasFile: Bool { configuration.file == nil && simulation != nil }

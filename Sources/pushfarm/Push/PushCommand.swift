@@ -126,7 +126,7 @@ struct PushCommand: ParsableCommand {
 
     /// The jobs as the farm will take them; else says what is wrong.
     private func checkedJobs(
-        for app: String, _ configuration: FarmConfiguration, _ console: Console
+        for app: String, _ configuration: Configuration, _ console: Console
     ) throws(CommandFailure) -> [CheckedJob] {
         let settings = configuration.app(named: app)
         let draft = JobDraft(

@@ -4,7 +4,7 @@ import StoreProtocol
 
 /// `pushfarm screen`, from the connection to the account.
 struct ScreeningService: Sendable {
-    let configuration: FarmConfiguration
+    let configuration: Configuration
     let plan: ScreeningRun.Plan
     let paths: ScreeningFiles.Paths
     let survey: TokenSurvey

@@ -163,7 +163,7 @@ struct SimulatorCommand: ParsableCommand {
         try Loop.run { @Loop in try await SimulatorService(options: options, console: console).run() }
     }
 
-    private func options(_ configuration: FarmConfiguration) throws -> SimulatorOptions {
+    private func options(_ configuration: Configuration) throws -> SimulatorOptions {
         var options = SimulatorOptions()
         if !listen.isEmpty { options.hosts = listen }
         options.port = port

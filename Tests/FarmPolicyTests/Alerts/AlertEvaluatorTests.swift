@@ -11,8 +11,9 @@ struct AlertEvaluatorTests {
     private struct Course {
         var desk = AlertEvaluator(again: .seconds(100))
 
-        mutating func look(_ second: Int, _ sights: [Alert: AlertEvaluator.Observation]) -> [String] {
-            desk.look(sights, at: start + .seconds(second), clock: Int64(second) * 1000).map {
+        mutating func evaluate(_ second: Int, _ observations: [Alert: AlertEvaluator.Observation]) -> [String]
+        {
+            desk.evaluate(observations, at: start + .seconds(second), clock: Int64(second) * 1000).map {
                 "\($0.what.rawValue) \($0.alert.kind.rawValue) \($0.level) \($0.since / 1000)"
             }
         }
@@ -22,55 +23,55 @@ struct AlertEvaluatorTests {
 
     @Test func `it is raised once, told again while it lasts, and called off`() {
         var course = Course()
-        #expect(course.look(0, [Self.paused: .good]).isEmpty)
-        #expect(course.look(1, [Self.paused: Self.bad()]) == ["fired app_paused 1 1"])
-        for second in 2...100 { #expect(course.look(second, [Self.paused: Self.bad()]).isEmpty) }
-        #expect(course.look(101, [Self.paused: Self.bad()]) == ["again app_paused 1 1"])
-        #expect(course.look(102, [Self.paused: Self.bad()]).isEmpty)
-        #expect(course.look(103, [Self.paused: .good]) == ["cleared app_paused 1 1"])
-        #expect(course.look(104, [Self.paused: .good]).isEmpty)
+        #expect(course.evaluate(0, [Self.paused: .good]).isEmpty)
+        #expect(course.evaluate(1, [Self.paused: Self.bad()]) == ["fired app_paused 1 1"])
+        for second in 2...100 { #expect(course.evaluate(second, [Self.paused: Self.bad()]).isEmpty) }
+        #expect(course.evaluate(101, [Self.paused: Self.bad()]) == ["again app_paused 1 1"])
+        #expect(course.evaluate(102, [Self.paused: Self.bad()]).isEmpty)
+        #expect(course.evaluate(103, [Self.paused: .good]) == ["cleared app_paused 1 1"])
+        #expect(course.evaluate(104, [Self.paused: .good]).isEmpty)
     }
 
     @Test func `what is not looked at any more is called off`() {
         var course = Course()
-        #expect(course.look(0, [Self.paused: Self.bad()]).count == 1)
-        #expect(course.look(1, [:]) == ["cleared app_paused 1 0"])
+        #expect(course.evaluate(0, [Self.paused: Self.bad()]).count == 1)
+        #expect(course.evaluate(1, [:]) == ["cleared app_paused 1 0"])
     }
 
     @Test func `it is called off only when all has been well for a while`() {
         var course = Course()
-        #expect(course.look(0, [Self.old: Self.bad()]).count == 1)
-        #expect(course.look(1, [Self.old: .good]).isEmpty)
-        #expect(course.look(9, [Self.old: Self.bad()]).isEmpty)
-        #expect(course.look(10, [Self.old: .good]).isEmpty)
+        #expect(course.evaluate(0, [Self.old: Self.bad()]).count == 1)
+        #expect(course.evaluate(1, [Self.old: .good]).isEmpty)
+        #expect(course.evaluate(9, [Self.old: Self.bad()]).isEmpty)
+        #expect(course.evaluate(10, [Self.old: .good]).isEmpty)
         // Neither well nor bad: the time begins again.
-        #expect(course.look(15, [Self.old: .unclear]).isEmpty)
-        #expect(course.look(20, [Self.old: .good]).isEmpty)
-        #expect(course.look(29, [Self.old: .good]).isEmpty)
-        #expect(course.look(30, [Self.old: .good]) == ["cleared backlog_age 1 0"])
+        #expect(course.evaluate(15, [Self.old: .unclear]).isEmpty)
+        #expect(course.evaluate(20, [Self.old: .good]).isEmpty)
+        #expect(course.evaluate(29, [Self.old: .good]).isEmpty)
+        #expect(course.evaluate(30, [Self.old: .good]) == ["cleared backlog_age 1 0"])
     }
 
     @Test func `what gets worse is told at once, what gets better is not`() {
         var course = Course()
         let alert = Alert(.credentialExpiring, .app("demo"))
-        #expect(course.look(0, [alert: Self.bad(1)]) == ["fired credential_expiring 1 0"])
-        #expect(course.look(5, [alert: Self.bad(3)]) == ["fired credential_expiring 3 0"])
-        #expect(course.look(6, [alert: Self.bad(2)]).isEmpty)
-        #expect(course.look(7, [alert: .good]) == ["cleared credential_expiring 2 0"])
+        #expect(course.evaluate(0, [alert: Self.bad(1)]) == ["fired credential_expiring 1 0"])
+        #expect(course.evaluate(5, [alert: Self.bad(3)]) == ["fired credential_expiring 3 0"])
+        #expect(course.evaluate(6, [alert: Self.bad(2)]).isEmpty)
+        #expect(course.evaluate(7, [alert: .good]) == ["cleared credential_expiring 2 0"])
     }
 
     @Test func `what another host has raised is not raised once more, and called off all the same`() {
         var course = Course()
         course.desk.adopt(Self.paused, level: 1, text: "x", since: -5000, at: Self.start)
-        #expect(course.look(1, [Self.paused: Self.bad()]).isEmpty)
-        #expect(course.look(2, [Self.paused: .good]) == ["cleared app_paused 1 -5"])
+        #expect(course.evaluate(1, [Self.paused: Self.bad()]).isEmpty)
+        #expect(course.evaluate(2, [Self.paused: .good]) == ["cleared app_paused 1 -5"])
     }
 
     @Test func `what others tell of from now on is not called off here`() {
         var course = Course()
-        #expect(course.look(0, [Self.paused: Self.bad()]).count == 1)
+        #expect(course.evaluate(0, [Self.paused: Self.bad()]).count == 1)
         course.desk.forget { $0 == .app("demo") }
-        #expect(course.look(1, [:]).isEmpty)
+        #expect(course.evaluate(1, [:]).isEmpty)
     }
 
     @Test(arguments: [(101.0, "bad"), (100, "unclear"), (80, "unclear"), (79.9, "good"), (0, "good")])

@@ -14,10 +14,10 @@ struct CoolDownTests {
             for seconds in [30, 60, 120, 240, 480, 960, 1800, 1800] {
                 #expect(cool.refused(7, delays: delays, at: now) == .seconds(seconds))
                 var copy = cool
-                let early = copy.putOff(7, isReturned: true, at: now + .seconds(seconds) - .milliseconds(1))
+                let early = copy.postpone(7, isReturned: true, at: now + .seconds(seconds) - .milliseconds(1))
                 #expect(early != nil)
                 now += .seconds(seconds + 60)
-                #expect(cool.putOff(7, isReturned: true, at: now) == nil)
+                #expect(cool.postpone(7, isReturned: true, at: now) == nil)
             }
             cool.accepted(7, at: now)
             #expect(cool.isEmpty)
@@ -30,10 +30,10 @@ struct CoolDownTests {
         #expect(cool.refused(7, delays: delays, asked: .seconds(asked), at: start) == .seconds(cools))
         let almost = start + .seconds(cools) - .seconds(1)
         var copy = cool
-        let early = copy.putOff(7, isReturned: true, at: almost)
+        let early = copy.postpone(7, isReturned: true, at: almost)
         #expect(early != nil)
         // What is new comes behind the refused one, whose random part may be as long as half a minute's half.
-        let late = cool.putOff(7, isReturned: false, at: almost)
+        let late = cool.postpone(7, isReturned: false, at: almost)
         #expect(late.map { almost + $0 >= start + .seconds(cools + 15) } == true)
         // One that was in flight together with it is asked for as much.
         var both = CoolDown()
@@ -59,25 +59,25 @@ struct CoolDownTests {
         var last = start + refused + .seconds(15)
         for tick in 1...20 {
             let now = start + .seconds(tick)
-            let due = now + (cool.putOff(1, isReturned: false, at: now) ?? .zero)
+            let due = now + (cool.postpone(1, isReturned: false, at: now) ?? .zero)
             #expect(due >= last + .seconds(1))
             last = due
         }
         // The refused one goes when it is due; what is new goes behind what waits, even after an acceptance.
-        #expect(cool.putOff(1, isReturned: true, at: start + .seconds(31)) == nil)
+        #expect(cool.postpone(1, isReturned: true, at: start + .seconds(31)) == nil)
         cool.accepted(1, at: start + .seconds(32))
-        #expect(cool.putOff(1, isReturned: true, at: start + .seconds(33)) == nil)
-        let late = cool.putOff(1, isReturned: false, at: start + .seconds(34))
+        #expect(cool.postpone(1, isReturned: true, at: start + .seconds(33)) == nil)
+        let late = cool.postpone(1, isReturned: false, at: start + .seconds(34))
         #expect(late.map { start + .seconds(34) + $0 > last } == true)
         // When all have come back, everything goes at once.
-        #expect(cool.putOff(1, isReturned: false, at: last + .seconds(6)) == nil)
+        #expect(cool.postpone(1, isReturned: false, at: last + .seconds(6)) == nil)
         #expect(cool.isEmpty)
     }
 
     @Test func `other devices are not concerned`() {
         var cool = CoolDown()
         _ = cool.refused(1, delays: delays, at: start)
-        #expect(cool.putOff(2, isReturned: false, at: start) == nil)
+        #expect(cool.postpone(2, isReturned: false, at: start) == nil)
         cool.accepted(2, at: start)
         #expect(cool.count == 1)
     }
@@ -86,7 +86,7 @@ struct CoolDownTests {
         var cool = CoolDown(most: 100)
         for device in 0..<1000 as Range<UInt64> { _ = cool.refused(device, delays: delays, at: start) }
         #expect(cool.count == 100)
-        #expect(cool.putOff(999, isReturned: false, at: start) == nil)
+        #expect(cool.postpone(999, isReturned: false, at: start) == nil)
         _ = cool.refused(5000, delays: delays, at: start + .seconds(56))
         #expect(cool.count == 1)
     }
@@ -105,7 +105,7 @@ struct CoolDownTests {
             func settle(_ push: Int, isReturned: Bool) {
                 // Reporting takes a while, and not always as long.
                 let latency = Duration.milliseconds(Int.random(in: 0...900, using: &random))
-                if let wait = cool.putOff(1, isReturned: isReturned, at: now) {
+                if let wait = cool.postpone(1, isReturned: isReturned, at: now) {
                     waiting.append((now + wait + latency, push))
                 } else if now < well {
                     attempts[push, default: 0] += 1

@@ -19,7 +19,7 @@ extension FuzzTarget {
         ]
     ) { bytes throws(Violation) in
         guard let text = String(validating: bytes, as: UTF8.self) else { return }
-        let farm: FarmConfiguration
+        let farm: Configuration
         do throws(ConfigurationError) {
             farm = try read(text)
         } catch {
@@ -35,8 +35,8 @@ extension FuzzTarget {
         if let redis = farm.redis { try check(redis) }
     }
 
-    private static func read(_ text: String) throws(ConfigurationError) -> FarmConfiguration {
-        try FarmConfiguration.read(text, file: "etc/farm.yaml", workingDirectory: "/srv")
+    private static func read(_ text: String) throws(ConfigurationError) -> Configuration {
+        try Configuration.read(text, file: "etc/farm.yaml", workingDirectory: "/srv")
     }
 
     /// A process that talks to Redis reads the address again: it must be the same one.

@@ -7,7 +7,7 @@ import Testing
 
 struct RedisAccessCheckTests {
     private func finding(_ address: String) throws -> Finding {
-        let farm = try FarmConfiguration.read("redis: \(address)\n", file: "/etc/pushfarm.yaml")
+        let farm = try Configuration.read("redis: \(address)\n", file: "/etc/pushfarm.yaml")
         return RedisAccessCheck(location: try #require(farm.redis)).finding
     }
 

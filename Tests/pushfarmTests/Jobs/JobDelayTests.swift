@@ -50,7 +50,7 @@ struct LocalFarmDirectionsTests {
                 gateway: "https://127.0.0.1:5", binary: nil, feedback: nil, caFile: "/x/ca.pem",
                 keyFile: "/x/k.p8", keyID: "ABC123DEFG", team: "DEF123GHIJ", certificateFile: "/x/c.pem",
                 bundle: "com.example.demo", control: "/x/c.sock"), redisPort: 4711)
-        let read = try FarmConfiguration.read(directions.text, file: "/x/up.yaml")
+        let read = try Configuration.read(directions.text, file: "/x/up.yaml")
         #expect(read.apps.map(\.name) == ["demo"] && read.apps[0].topic == "com.example.demo")
         #expect(read.stateDirectory == folder)
         #expect(directions.push.contains("--state-dir \(quoted)'"))

@@ -19,8 +19,8 @@ package struct Alert: Hashable, Sendable {
         case badTokens = "bad_tokens"
         case gatewayStalled = "gateway_stalled"
 
-        /// For how long all must be well before it is called off.
-        package var patience: Duration {
+        /// For how long the condition must be gone before the alert clears.
+        package var clearsAfter: Duration {
             switch self {
             case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens:
                 .zero

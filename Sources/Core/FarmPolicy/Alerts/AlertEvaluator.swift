@@ -28,7 +28,7 @@ package struct AlertEvaluator: Sendable {
         package var level: Int
         package var text: String
         package var since: Int64
-        fileprivate var toldAt: Instant
+        fileprivate var sentAt: Instant
         fileprivate var wellSince: Instant?
     }
 
@@ -41,7 +41,7 @@ package struct AlertEvaluator: Sendable {
     /// What another process, or another host, has raised before: it is not raised once more.
     package mutating func adopt(_ alert: Alert, level: Int, text: String, since: Int64, at now: Instant) {
         guard raised[alert] == nil else { return }
-        raised[alert] = Raised(level: level, text: text, since: since, toldAt: now)
+        raised[alert] = Raised(level: level, text: text, since: since, sentAt: now)
     }
 
     /// Other hosts are responsible for these from now on.
@@ -52,10 +52,12 @@ package struct AlertEvaluator: Sendable {
     /// - Parameters:
     ///   - sights: of everything that is looked at; what is raised and is not among them counts as well.
     ///   - clock: Unix milliseconds.
-    package mutating func look(_ sights: [Alert: Observation], at now: Instant, clock: Int64) -> [News] {
+    package mutating func evaluate(_ observations: [Alert: Observation], at now: Instant, clock: Int64)
+        -> [News]
+    {
         var news: [News] = []
-        for alert in Set(sights.keys).union(raised.keys).sorted(by: { $0.id < $1.id }) {
-            switch sights[alert] ?? .good {
+        for alert in Set(observations.keys).union(raised.keys).sorted(by: { $0.id < $1.id }) {
+            switch observations[alert] ?? .good {
             case .bad(let level, let text):
                 if let one = bad(alert, level, text, now, clock) { news.append(one) }
             case .good: if let one = good(alert, now) { news.append(one) }
@@ -69,13 +71,13 @@ package struct AlertEvaluator: Sendable {
         _ alert: Alert, _ level: Int, _ text: String, _ now: Instant, _ clock: Int64
     ) -> News? {
         guard var one = raised[alert] else {
-            raised[alert] = Raised(level: level, text: text, since: clock, toldAt: now)
+            raised[alert] = Raised(level: level, text: text, since: clock, sentAt: now)
             return News(what: .fired, alert: alert, level: level, text: text, since: clock)
         }
         let isWorse = level > one.level
         (one.level, one.text, one.wellSince) = (level, text, nil)
-        let isDue = isWorse || one.toldAt.duration(to: now) >= again
-        if isDue { one.toldAt = now }
+        let isDue = isWorse || one.sentAt.duration(to: now) >= again
+        if isDue { one.sentAt = now }
         raised[alert] = one
         guard isDue else { return nil }
         return News(
@@ -85,7 +87,7 @@ package struct AlertEvaluator: Sendable {
     private mutating func good(_ alert: Alert, _ now: Instant) -> News? {
         guard var one = raised[alert] else { return nil }
         let since = one.wellSince ?? now
-        guard since.duration(to: now) >= alert.kind.patience else {
+        guard since.duration(to: now) >= alert.kind.clearsAfter else {
             one.wellSince = since
             raised[alert] = one
             return nil

@@ -94,7 +94,7 @@ package struct ConnectionScale: Hashable, Sendable {
             return true
         }
         if shortSince == nil { shortSince = now }
-        settle(at: now)
+        converge(at: now)
         return false
     }
 
@@ -106,7 +106,7 @@ package struct ConnectionScale: Hashable, Sendable {
         return change(to: max(sample.connections, settings.minConnections), .unmade, at: now)
     }
 
-    private mutating func settle(at now: Instant) {
+    private mutating func converge(at now: Instant) {
         settledAt = now + settings.settlePeriod
         (judged, blocked, slack) = (Stretch(), Stretch(), .zero)
     }
@@ -116,7 +116,7 @@ package struct ConnectionScale: Hashable, Sendable {
         let step = Step(from: wanted, to: count, cause: cause)
         wanted = count
         shortSince = nil
-        settle(at: now)
+        converge(at: now)
         return step
     }
 

@@ -87,7 +87,7 @@ package struct CoolDown: Sendable {
     /// How long a push to the device must be delayed; nil: it may be sent.
     ///
     /// - Parameter isReturned: it was delayed or refused before, so no waiting push goes before it.
-    package mutating func putOff(_ device: UInt64, isReturned: Bool, at now: Instant) -> Duration? {
+    package mutating func postpone(_ device: UInt64, isReturned: Bool, at now: Instant) -> Duration? {
         guard var cooling = devices[device] else { return nil }
         if cooling.isOver(at: now) {
             // What cooled for long enough, and was not refused again for as long, begins again.

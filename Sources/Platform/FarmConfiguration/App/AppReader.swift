@@ -3,7 +3,7 @@ struct AppReader {
     let reader: SettingReader
     let app: SettingPath
     let name: String
-    let purpose: FarmConfiguration.Purpose
+    let purpose: Configuration.Purpose
     let environment: [String: String]
 
     func read() throws(ConfigurationError) -> AppConfiguration {

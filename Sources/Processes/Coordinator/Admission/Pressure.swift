@@ -21,24 +21,24 @@ import StoreProtocol
     /// What Redis's memory is used for, as it last said.
     private(set) var memory: PressureMarks.Reading?
     private var isBlind = false
-    private var lastLook: UInt64?
+    private var lastReading: UInt64?
     private var hasFunctions = true
     private var isInTrouble = false
 
     /// How long producers must wait at least.
     private static let retryAfter = Duration.seconds(1)
     /// Between looks whether Redis still has the functions.
-    private static let lookInterval: UInt64 = 10_000
+    private static let readingInterval: UInt64 = 10_000
 
     init(_ registry: FarmRegistry, shards: Int, log: Logger) {
         (self.registry, self.shards, self.log) = (registry, shards, log)
     }
 
     /// Redis may be another one than before.
-    func reconnected() { lastLook = nil }
+    func reconnected() { lastReading = nil }
 
     /// The apps' limits come first: the function takes an app without them for unknown.
-    func beat(_ apps: some Sequence<HostedApp>) async {
+    func update(_ apps: some Sequence<HostedApp>) async {
         let apps = Array(apps)
         await press(apps)
         await keepFunctions(apps)
@@ -66,19 +66,19 @@ import StoreProtocol
     private func press(
         _ app: HostedApp, _ decision: PressureMarks.Decision, _ memory: Int
     ) async -> Press.Reply? {
-        let memoryWord: Press.Memory =
+        let memory: Press.Memory =
             switch decision.memory {
             case .full: .full
             case .relieved: .relieved
             case .keep: .keep
             }
         let press = Press(
-            memory: memoryWord, isHeld: decision.isHeld, retryAfter: Self.retryAfter,
+            memory: memory, isHeld: decision.isHeld, retryAfter: Self.retryAfter,
             limits: app.limits(memory: memory))
         do throws(StoreError) {
             let reply = try await app.store.perform(press)
             isInTrouble = false
-            if reply.isNew { tell(app.name, reply) }
+            if reply.isNew { logAdmission(app.name, reply) }
             return reply
         } catch {
             if !isInTrouble, error.isRefusal {
@@ -91,7 +91,7 @@ import StoreProtocol
         }
     }
 
-    private func tell(_ app: String, _ reply: Press.Reply) {
+    private func logAdmission(_ app: String, _ reply: Press.Reply) {
         guard let reason = reply.full else {
             return log.notice("admission opened: producers may push again", metadata: ["app": "\(app)"])
         }
@@ -123,8 +123,8 @@ import StoreProtocol
 
     private func keepFunctions(_ apps: [HostedApp]) async {
         let now = Loop.milliseconds
-        if let lastLook, now - lastLook < Self.lookInterval { return }
-        lastLook = now
+        if let lastReading, now - lastReading < Self.readingInterval { return }
+        lastReading = now
         do throws(RedisError) {
             // A Redis that was flushed knows neither the farm nor its apps.
             _ = try await registry.keepInitialised(shards: shards, apps: apps.map(\.name).sorted())

@@ -10,7 +10,7 @@ import StoreProtocol
     private let host: String
     private let log: Logger
     /// Tells producers of an app's alert.
-    private let tellApp: @Loop (_ app: String, FarmEvent) -> Void
+    private let notifyApp: @Loop (_ app: String, FarmEvent) -> Void
     private var waiting: [AlertMessage] = []
     private var isWriting = false
 
@@ -19,9 +19,9 @@ import StoreProtocol
 
     init(
         _ registry: FarmRegistry, host: String, log: Logger,
-        tellApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
+        notifyApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
     ) {
-        (self.registry, self.host, self.log, self.tellApp) = (registry, host, log, tellApp)
+        (self.registry, self.host, self.log, self.notifyApp) = (registry, host, log, notifyApp)
     }
 
     func write(_ message: AlertMessage) {
@@ -56,7 +56,7 @@ import StoreProtocol
                 message.what == .cleared
                 ? try await registry.callOff(alert, sender: host)
                 : try await registry.raise(alert, sender: host)
-            if isNew, case .app(let app) = message.alert.scope { tellApp(app, FarmEvent(message)) }
+            if isNew, case .app(let app) = message.alert.scope { notifyApp(app, FarmEvent(message)) }
             return true
         } catch {
             if error.isTemporary { return false }

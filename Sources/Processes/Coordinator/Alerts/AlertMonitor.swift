@@ -19,12 +19,12 @@ import StoreProtocol
 
     init(
         _ settings: AlertSettings, host: String, registry: FarmRegistry, log: Logger,
-        tellApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
+        notifyApp: @escaping @Loop (_ app: String, FarmEvent) -> Void
     ) {
         (self.registry, self.host, self.log) = (registry, host, log)
         evaluator = AlertEvaluator(again: settings.again)
         notifier = AlertNotifier(settings, log: log)
-        history = AlertLog(registry, host: host, log: log, tellApp: tellApp)
+        history = AlertLog(registry, host: host, log: log, notifyApp: notifyApp)
     }
 
     var failures: Int { notifier.failures }
@@ -48,7 +48,7 @@ import StoreProtocol
         if adopted != scopes, !isAdopting { adopt(scopes.subtracting(adopted)) }
         history.writePending()
         let known = observations.filter { adopted.contains($0.key.scope) }
-        for news in evaluator.look(known, at: .now, clock: clock) { tell(news, at: clock) }
+        for news in evaluator.evaluate(known, at: .now, clock: clock) { record(news, at: clock) }
     }
 
     /// Clears an alert whose app or host no longer exists: only in Redis and the events.
@@ -77,7 +77,7 @@ import StoreProtocol
         }
     }
 
-    private func tell(_ news: AlertEvaluator.News, at clock: Int64) {
+    private func record(_ news: AlertEvaluator.News, at clock: Int64) {
         let message = AlertMessage(
             what: news.what, alert: news.alert, level: news.level, text: news.text, since: news.since,
             at: clock, sender: host)
@@ -85,7 +85,7 @@ import StoreProtocol
         log.log(
             level: level, news.what == .cleared ? "alert called off" : "alert",
             metadata: ["alert": "\(news.alert.kind.rawValue)", "text": "\(news.text)"])
-        notifier.tell(message)
+        notifier.notify(message)
         if news.what != .again { history.write(message) }
     }
 }

@@ -26,9 +26,9 @@ import Web
     /// Alerts whose notification failed three times.
     var failures: Int { command.failures + webhook.failures }
 
-    func tell(_ message: AlertMessage) {
-        command.tell(message)
-        webhook.tell(message)
+    func notify(_ message: AlertMessage) {
+        command.notify(message)
+        webhook.notify(message)
     }
 
     /// Sends nothing more; a notification under way may finish until then.

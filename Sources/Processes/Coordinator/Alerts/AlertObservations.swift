@@ -59,7 +59,7 @@ import Supervision
         var observations: [Alert: Observation] = [:]
         for app in apps.all {
             let observer = AppAlertObserver(app: app, settings: context.configuration.alerts)
-            let found = observer.observe(backlog, beats: fleet.beats(of: app.name), at: now)
+            let found = observer.observe(backlog, heartbeats: fleet.heartbeats(of: app.name), at: now)
             for (kind, observation) in found { observations[Alert(kind, .app(app.name))] = observation }
         }
         observeWorkers(now, &observations)

@@ -28,7 +28,7 @@ import StoreProtocol
         (self.name, self.log, self.pause) = (name, log, pause)
     }
 
-    func tell(_ message: AlertMessage) {
+    func notify(_ message: AlertMessage) {
         guard !isClosed, way != nil else { return }
         waiting.append(message)
         if waiting.count > Self.most {
@@ -37,7 +37,9 @@ import StoreProtocol
         }
         guard work == nil else { return }
         work = Loop.task {
-            while !self.waiting.isEmpty, !self.isClosed { await self.tell(next: self.waiting.removeFirst()) }
+            while !self.waiting.isEmpty, !self.isClosed {
+                await self.deliver(next: self.waiting.removeFirst())
+            }
             self.work = nil
             self.changes.ring()
         }
@@ -52,7 +54,7 @@ import StoreProtocol
         _ = await changes.until(deadline) { [unowned self] in work == nil }
     }
 
-    private func tell(next message: AlertMessage) async {
+    private func deliver(next message: AlertMessage) async {
         var reason = ""
         for attempt in 1...Self.tries {
             guard let way, let trouble = await way(message) else { return }

@@ -15,9 +15,9 @@ import StoreProtocol
 
     private var name: String { app.name }
 
-    /// - Parameter beats: what each worker last said of the app.
+    /// - Parameter heartbeats: what each worker last said of the app.
     func observe(
-        _ backlog: BacklogMonitor, beats: [Notice.Beat.App], at now: ContinuousClock.Instant
+        _ backlog: BacklogMonitor, heartbeats: [Notice.Heartbeat.App], at now: ContinuousClock.Instant
     ) -> [Alert.Kind: Observation] {
         let reading = backlog.readings[name]
         let faults = backlog.faults[name]
@@ -29,7 +29,7 @@ import StoreProtocol
             .unreadable: faults.map(unreadable) ?? .unclear,
             .badTokens: backlog.guards[name].map { badTokens($0.counts, waiting: $0.waiting) } ?? .unclear,
             .errorShare: errorShare(at: now),
-            .gatewayStalled: gatewayStalled(beats),
+            .gatewayStalled: gatewayStalled(heartbeats),
             .credentialExpiring: Self.expiry(of: app, now: WallClock.seconds),
         ]
     }
@@ -80,12 +80,12 @@ import StoreProtocol
             text: "\(name): \(Int(clamping: share)) % of the last minute's answers were errors")
     }
 
-    private func gatewayStalled(_ beats: [Notice.Beat.App]) -> Observation {
-        if let trouble = beats.lazy.map(\.trouble).first(where: { !$0.isEmpty }) {
+    private func gatewayStalled(_ heartbeats: [Notice.Heartbeat.App]) -> Observation {
+        if let trouble = heartbeats.lazy.map(\.trouble).first(where: { !$0.isEmpty }) {
             return .bad(
                 level: 1, text: "\(name): the gateway, or a proxy, answers every push with \(trouble)")
         }
-        return beats.contains(where: \.isStalled)
+        return heartbeats.contains(where: \.isStalled)
             ? .bad(level: 1, text: "\(name): the gateway takes connections, and responds to no push") : .good
     }
 

@@ -19,21 +19,21 @@ import StoreProtocol
     let totals = AppTotals()
 
     /// Tells the workers of this host that shards have batches.
-    var ring: @Loop ([Int]) -> Void
+    var shardsReady: @Loop ([Int]) -> Void
     /// The guard has paused the app.
     var paused: @Loop () -> Void = {}
     /// Called when batches were delayed; the first is due then. ``Promoter`` sets it.
-    var putOff: @Loop (Duration) -> Void = { _ in }
+    var onDelayedBatches: @Loop (Duration) -> Void = { _ in }
 
     init(
         name: String, host: String, redis: RedisConnection, log: Logger, shards: Int,
         retention: Retention = Retention(), retry: RetryPolicy = RetryPolicy(),
-        ring: @escaping @Loop ([Int]) -> Void
+        shardsReady: @escaping @Loop ([Int]) -> Void
     ) {
         (self.name, self.host, self.log, self.shards) = (name, host, log, shards)
         store = AppStore(app: name, connection: redis)
         self.redis = redis
-        (self.retention, self.retry, self.ring) = (retention, retry, ring)
+        (self.retention, self.retry, self.shardsReady) = (retention, retry, shardsReady)
     }
 
     var keys: Keys { store.keys }

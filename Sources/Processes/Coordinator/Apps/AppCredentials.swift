@@ -16,13 +16,13 @@ import Supervision
     /// Of this host: what it may have of a gateway's connections is shared by so many.
     var workers: Int {
         didSet {
-            if workers != oldValue, let setup { tellWorkers(.app(setup)) }
+            if workers != oldValue, let setup { notifyWorkers(.app(setup)) }
         }
     }
     /// Of the farm.
     private let shards: Int
     /// Reaches every worker of this host.
-    private let tellWorkers: @Loop (Order) -> Void
+    private let notifyWorkers: @Loop (Order) -> Void
 
     private var loaded: LoadedCredentials?
     /// The CA that is trusted, as its file was read with the credentials; empty for the system's.
@@ -46,14 +46,14 @@ import Supervision
 
     init(
         _ configuration: AppConfiguration, store: AppStore, registry: FarmRegistry, log: Logger,
-        workers: Int, shards: Int, tellWorkers: @escaping @Loop (Order) -> Void
+        workers: Int, shards: Int, notifyWorkers: @escaping @Loop (Order) -> Void
     ) {
         self.configuration = configuration
         self.store = store
         self.registry = registry
         self.log = log
         (self.workers, self.shards) = (workers, shards)
-        self.tellWorkers = tellWorkers
+        self.notifyWorkers = notifyWorkers
         stamps = FileStamps(configuration.files)
     }
 
@@ -70,7 +70,7 @@ import Supervision
         do throws(StoreError) {
             let standing = try await store.performPatiently(ReadStanding())
             rate = standing.rate
-            tellOfRefusedRate(standing)
+            warnOfInvalidRate(standing)
             await onStanding(standing)
             if let pause = standing.pause {
                 held(pause)
@@ -111,24 +111,24 @@ import Supervision
     }
 
     /// Looks after what changes with time: the files, the token's age, a pause that an operator lifted.
-    func look() async {
+    func refresh() async {
         let now = FileStamps(configuration.files)
         if now != stamps {
             stamps = now
             log.notice("credential files have changed", metadata: ["app": "\(name)"])
             await reload()
         }
-        if pauseReason == nil { await lookAfterToken() }
+        if pauseReason == nil { await renewTokenIfDue() }
         do throws(StoreError) {
             let standing = try await store.perform(ReadStanding())
             follow(standing.rate)
-            tellOfRefusedRate(standing)
+            warnOfInvalidRate(standing)
             await onStanding(standing)
             let pause = standing.pause
             if pause == nil, pauseReason != nil { await lifted() }
             if let pause, pauseReason == nil {
                 log.warning("app is paused", metadata: ["app": "\(name)", "reason": "\(pause.reason)"])
-                tellWorkers(.pause(app: name))
+                notifyWorkers(.pause(app: name))
             }
             if let pause { held(pause) }
         } catch {
@@ -136,14 +136,14 @@ import Supervision
         }
     }
 
-    private func lookAfterToken() async {
+    private func renewTokenIfDue() async {
         switch await refreshToken() {
         case .kept: break
         case .refused: await pause(refusedTwice)
         case .renewed:
             guard let token = tokens?.current else { return }
             state.renewed()
-            tellWorkers(
+            notifyWorkers(
                 .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
         }
     }
@@ -165,7 +165,7 @@ import Supervision
             await pause(why)
         case .resend where !isRenewing: sendAgain()
         case .resend: break
-        case .hold: tellWorkers(.pause(app: name))
+        case .hold: notifyWorkers(.pause(app: name))
         }
     }
 
@@ -183,7 +183,7 @@ import Supervision
         await lifted()
     }
 
-    private func tellOfRefusedRate(_ standing: ReadStanding.Standing) {
+    private func warnOfInvalidRate(_ standing: ReadStanding.Standing) {
         let place = String(decoding: store.keys.admission, as: UTF8.self) + " rate"
         guard standing.refusedRate != nil, refusedValues.isToBeTold(at: place, now: .now) else { return }
         log.warning(
@@ -202,7 +202,7 @@ import Supervision
         log.notice(
             "rate limit changed",
             metadata: ["app": "\(name)", "rate": "\(wish?.text ?? "as configured")"])
-        tellWorkers(.rate(app: name, rate: budgetRate))
+        notifyWorkers(.rate(app: name, rate: budgetRate))
     }
 
     /// Pushes a second of the whole farm; 0: any number.
@@ -247,18 +247,18 @@ import Supervision
     /// Makes the workers continue with new connections.
     private func sendAgain() {
         if let token = tokens?.current, !token.isEmpty {
-            tellWorkers(
+            notifyWorkers(
                 .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: true))
         } else if let setup {
-            tellWorkers(.app(setup))
+            notifyWorkers(.app(setup))
         }
     }
 
     private func pause(_ reason: String) async {
-        guard pauseReason == nil else { return tellWorkers(.pause(app: name)) }
+        guard pauseReason == nil else { return notifyWorkers(.pause(app: name)) }
         let fingerprint = loaded?.fingerprint ?? "none"
         (pauseReason, pausedFingerprint) = (reason, fingerprint)
-        tellWorkers(.pause(app: name))
+        notifyWorkers(.pause(app: name))
         log.error("app paused", metadata: ["app": "\(name)", "reason": "\(reason)"])
         do throws(StoreError) {
             _ = try await store.performPatiently(Pause(reason: reason, fingerprint: fingerprint))
@@ -281,7 +281,7 @@ import Supervision
         if renewal == .refused { return await pause(refusedTwice) }
         log.notice("app resumed", metadata: ["app": "\(name)"])
         sendAgain()
-        tellWorkers(.resume(app: name))
+        notifyWorkers(.resume(app: name))
     }
 
     // MARK: Files and tokens
@@ -324,7 +324,7 @@ import Supervision
         }
         if pauseReason == nil, await refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
-        if let setup { tellWorkers(.app(setup)) }
+        if let setup { notifyWorkers(.app(setup)) }
         // The credentials that another host was refused for may have arrived here only now.
         let isForOthers = !pausedFingerprint.isEmpty && pausedFingerprint != loaded?.fingerprint
         if pauseReason != nil, before != loaded?.fingerprint, isForOthers {

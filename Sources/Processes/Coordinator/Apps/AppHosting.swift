@@ -36,7 +36,7 @@ import FarmPolicy
     func remove(_ name: String) async {
         guard let app = apps[name] else { return }
         handOver.handOverEverything(of: app)
-        let deadline = ContinuousClock.now + HandOver.patience
+        let deadline = ContinuousClock.now + HandOver.timeout
         while app.leases.isOwner, ContinuousClock.now < deadline {
             await app.releases.wait(atMost: deadline - .now)
         }
@@ -51,7 +51,7 @@ import FarmPolicy
     func introduceToWorkers(_ name: String) {
         guard let app = apps[name] else { return }
         for slot in fleet.readySlots {
-            for order in app.credentials.orders { slot.tell(order) }
+            for order in app.credentials.orders { slot.send(order) }
             shards.assign(app, to: slot)
         }
     }

@@ -13,7 +13,7 @@ import StoreProtocol
     private let orderWorker: @Loop (Order) -> String?
     private var reading: (name: String, worker: String, interval: Duration, failures: Int)?
     private var isAsking = false
-    private var nextLook = ContinuousClock.now
+    private var nextReading = ContinuousClock.now
     private var random = SystemRandomNumberGenerator()
 
     /// After so long a reading counts as lost, such as one that a coordinator began that has ended. Two that read at once
@@ -27,13 +27,13 @@ import StoreProtocol
     }
 
     /// An operator or a host asks for a reading.
-    func wake() { nextLook = .now }
+    func wake() { nextReading = .now }
 
     /// Begins a reading if one is due.
     ///
     /// - Parameter intake: the proof that the app's intake is this host's.
-    func look(_ configuration: AppConfiguration, intake: FenceToken?) async {
-        guard let intake, reading == nil, !isAsking, ContinuousClock.now >= nextLook,
+    func readIfDue(_ configuration: AppConfiguration, intake: FenceToken?) async {
+        guard let intake, reading == nil, !isAsking, ContinuousClock.now >= nextReading,
             let binary = configuration.binary, let place = binary.feedback
         else { return }
         isAsking = true
@@ -42,7 +42,7 @@ import StoreProtocol
         do throws(StoreError) {
             let begin = BeginFeedback(token: intake, reader: name, limit: Self.limit)
             switch try await context.store.perform(begin) {
-            case .wait(let wait): nextLook = .now + min(wait, Self.longestWait)
+            case .wait(let wait): nextReading = .now + min(wait, Self.longestWait)
             case .read(let failures):
                 let order = FeedbackOrder(
                     app: context.name, host: place.host, port: place.port, reading: name,
@@ -53,7 +53,7 @@ import StoreProtocol
                 if worker == nil { await ended(name, tuples: 0, error: "no worker is ready") }
             }
         } catch {
-            nextLook = .now + .seconds(1)
+            nextReading = .now + .seconds(1)
         }
     }
 
@@ -61,7 +61,7 @@ import StoreProtocol
     func ended(_ name: String, tuples: Int, error: String) async {
         guard let reading, reading.name == name else { return }
         self.reading = nil
-        nextLook = .now
+        nextReading = .now
         var next = reading.interval
         if error.isEmpty {
             context.log.info("feedback read", metadata: ["app": "\(context.name)", "tokens": "\(tuples)"])

@@ -22,12 +22,12 @@ extension HostedApp {
 
     /// Redis rejected the intake's token. For a lease that was given back, that is expected.
     func intakeFenced(_ token: [UInt8]) {
-        if leases.intake?.bytes == token { leases.doubt() }
+        if leases.intake?.bytes == token { leases.fenced() }
     }
 
     /// The intake process has ended while it was at work on the app's jobs; `isAlone`: on no other's. With `limit` ends a
     /// job is refused.
-    func blame(_ process: String, isAlone: Bool, limit: Int) async {
+    func intakeEnded(_ process: String, isAlone: Bool, limit: Int) async {
         var backoff = BackOff.redis
         // When it does not get through in a lease's time no job is blamed for the end.
         let deadline = ContinuousClock.now + LeaseClock.lease
@@ -35,7 +35,7 @@ extension HostedApp {
             do throws(StoreError) {
                 let request = Blame(
                     token: token, process: process, isAlone: isAlone, limit: limit, retention: retention)
-                return tell(of: try await store.perform(request))
+                return logSuspects(try await store.perform(request))
             } catch {
                 guard error.isTemporary, (try? await Loop.sleep(for: backoff.failed())) != nil else {
                     log.error(
@@ -47,7 +47,7 @@ extension HostedApp {
         }
     }
 
-    private func tell(of reply: Blame.Reply) {
+    private func logSuspects(_ reply: Blame.Reply) {
         if reply.isRefused {
             log.error("job refused: it crashed the intake repeatedly", metadata: ["app": "\(name)"])
         } else if reply.careful > 0 {

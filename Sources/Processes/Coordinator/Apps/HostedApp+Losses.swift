@@ -12,7 +12,7 @@ extension HostedApp {
     /// Whether a worker may check batches out: not while a reclaim call is under way that does not know it.
     func mayServe(_ worker: String) -> Bool {
         let isKnown = sweeps.values.allSatisfy { $0.contains(worker) }
-        if !isKnown { isHoldingBack = true }
+        if !isKnown { isAwaitingReclaim = true }
         return isKnown
     }
 
@@ -76,11 +76,11 @@ extension HostedApp {
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.tokens[shard.number] == shard.token
                 }) {
-                    leases.doubt()
+                    leases.fenced()
                 }
-                context.ring(reply.rung)
+                context.shardsReady(reply.rung)
                 poisoned += reply.poisoned
-                tell(of: reply)
+                logReclaim(reply)
             } catch {
                 if error.isTemporary { return false }
                 log.error("cannot reclaim batches", metadata: ["app": "\(name)", "error": "\(error)"])
@@ -97,12 +97,12 @@ extension HostedApp {
 
     private func ended(_ sweep: Int) {
         sweeps[sweep] = nil
-        guard isHoldingBack else { return }
-        isHoldingBack = false
+        guard isAwaitingReclaim else { return }
+        isAwaitingReclaim = false
         onShardsChanged()
     }
 
-    private func tell(of reply: Reclaim.Reply) {
+    private func logReclaim(_ reply: Reclaim.Reply) {
         if reply.poisoned > 0 {
             log.error("pushes failed as poison", metadata: ["app": "\(name)", "pushes": "\(reply.poisoned)"])
         }

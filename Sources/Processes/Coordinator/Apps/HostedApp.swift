@@ -18,17 +18,17 @@ import StoreProtocol
     private let gatherer: ResultsConsumer
     private let promoter: Promoter
     let feedback: FeedbackScheduler
-    let holds: HoldSync
+    let pauseSync: PauseSync
     let liveWorkers: @Loop () -> [String]
     let log: Logger
-    private let tellIntake: @Loop (IntakeOrder) -> Void
+    private let notifyIntake: @Loop (IntakeOrder) -> Void
     let retention: Retention
     private(set) var configuration: AppConfiguration
     /// No jobs are taken in here.
     var isQuiet = false {
         didSet {
             leases.isQuiet = isQuiet
-            if isQuiet != oldValue { tellIntake(intakeFence) }
+            if isQuiet != oldValue { notifyIntake(intakeFence) }
         }
     }
     /// That the budget is too small was said.
@@ -40,7 +40,7 @@ import StoreProtocol
     var sweeps: [Int: Set<String>] = [:]
     var sweepsBegun = 0
     /// A worker gets no shards before a sweep is over.
-    var isHoldingBack = false
+    var isAwaitingReclaim = false
 
     /// What all apps of a coordinator have in common.
     struct Dependencies {
@@ -55,9 +55,9 @@ import StoreProtocol
         var predecessor: String
         var retention: Retention
         var log: Logger
-        var tellWorkers: @Loop (Order) -> Void
-        var tellIntake: @Loop (IntakeOrder) -> Void
-        var ring: @Loop (_ app: String, _ shards: [Int]) -> Void
+        var notifyWorkers: @Loop (Order) -> Void
+        var notifyIntake: @Loop (IntakeOrder) -> Void
+        var shardsReady: @Loop (_ app: String, _ shards: [Int]) -> Void
         /// Gives one worker an order; answers its name, nil if none is ready.
         var orderWorker: @Loop (Order) -> String?
         /// Names of the workers that may hold batches.
@@ -68,7 +68,7 @@ import StoreProtocol
         let name = configuration.name
         self.configuration = configuration
         log = around.log
-        tellIntake = around.tellIntake
+        notifyIntake = around.notifyIntake
         retention = around.retention
         store = AppStore(app: name, connection: around.redis)
         let heldLeases = HeldLeases(
@@ -78,22 +78,22 @@ import StoreProtocol
         liveWorkers = around.liveWorkers
         credentials = AppCredentials(
             configuration, store: store, registry: around.registry, log: around.log,
-            workers: around.workers, shards: around.shards, tellWorkers: around.tellWorkers)
+            workers: around.workers, shards: around.shards, notifyWorkers: around.notifyWorkers)
         context = AppContext(
             name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
             retention: around.retention
-        ) { around.ring(name, $0) }
+        ) { around.shardsReady(name, $0) }
         promoter = Promoter(context)
         gatherer = ResultsConsumer(context)
         feedback = FeedbackScheduler(context, orderWorker: around.orderWorker)
-        holds = HoldSync(context, tellWorkers: around.tellWorkers)
-        holds.isOwner = { [leases] in leases.intake != nil }
-        holds.onWithheld = { [weak self] in self?.onShardsChanged() }
-        credentials.onStanding = { [holds] in await holds.look($0) }
+        pauseSync = PauseSync(context, notifyWorkers: around.notifyWorkers)
+        pauseSync.isOwner = { [leases] in leases.intake != nil }
+        pauseSync.onPausedShardsChanged = { [weak self] in self?.onShardsChanged() }
+        credentials.onStanding = { [pauseSync] in await pauseSync.apply($0) }
         keepWhatIsConfigured()
         context.paused = { [weak credentials] in
             guard let credentials else { return }
-            Loop.task { await credentials.look() }
+            Loop.task { await credentials.refresh() }
         }
         leases.onWon = { [weak self] shards in
             guard let self else { return false }
@@ -108,7 +108,7 @@ import StoreProtocol
     var name: String { store.keys.app }
 
     func start() async {
-        tellIntake(.app(intakeSetup))
+        notifyIntake(.app(intakeSetup))
         await credentials.start()
         leases.onChange = { [weak self] in self?.leasesChanged() }
         gatherer.start()
@@ -119,7 +119,7 @@ import StoreProtocol
         if configuration.budget != self.configuration.budget { isBeyondBudget = false }
         self.configuration = configuration
         keepWhatIsConfigured()
-        tellIntake(.app(intakeSetup))
+        notifyIntake(.app(intakeSetup))
         await credentials.change(to: configuration)
     }
 
@@ -136,7 +136,7 @@ import StoreProtocol
 
     /// Stops altogether and gives the leases back.
     func stop() async {
-        tellIntake(.forget(app: name))
+        notifyIntake(.forget(app: name))
         await gatherer.stop()
         await promoter.stop()
         await leases.leave()
@@ -144,14 +144,14 @@ import StoreProtocol
 
     /// Has the feedback service read if it is time for it, and this host's part.
     /// Reads the app's state in Redis and its files again.
-    private(set) lazy var lookSoon = WakeUp { [weak self] in await self?.credentials.look() }
+    private(set) lazy var refreshSoon = WakeUp { [weak self] in await self?.credentials.refresh() }
 
-    private(set) lazy var lookAfterFeedbackSoon = WakeUp { [weak self] in await self?.lookAfterFeedback() }
+    private(set) lazy var readFeedbackSoon = WakeUp { [weak self] in await self?.readFeedbackIfDue() }
 
     /// One host searches for faults of an app: the one that has its intake, or the first host while Redis refuses its leases to all.
     func isWatched(isFirstHost: Bool) -> Bool { leases.intake != nil || leases.isRefused && isFirstHost }
 
-    func lookAfterFeedback() async { await feedback.look(configuration, intake: leases.intake) }
+    func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.intake) }
 
     /// Applies suppressions that were kept until their share has fallen, if the app's intake is this host's.
     func applyUnconfirmed() async {
@@ -234,7 +234,7 @@ import StoreProtocol
     }
 
     /// Batches were delayed; the first is due then.
-    func putOff(_ earliest: Duration) { context.putOff(earliest) }
+    func batchesDelayed(_ earliest: Duration) { context.onDelayedBatches(earliest) }
 
     /// The shards of one worker, with their fences.
     func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {
@@ -246,7 +246,7 @@ import StoreProtocol
     var onShardsChanged: @Loop () -> Void = {}
 
     private func leasesChanged() {
-        tellIntake(intakeFence)
+        notifyIntake(intakeFence)
         onShardsChanged()
     }
 }

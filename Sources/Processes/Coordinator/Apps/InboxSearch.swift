@@ -11,8 +11,8 @@ import StoreProtocol
     private let log: Logger
     private var inboxes = StrayInboxes()
     private var cursor = "0"
-    /// Redis has refused the last look: the next one.
-    private var nextLook: ContinuousClock.Instant?
+    /// When to search again after Redis refused the last search.
+    private var nextSearch: ContinuousClock.Instant?
 
     /// Keys that are looked at in a second.
     private static let keys = 500
@@ -25,14 +25,14 @@ import StoreProtocol
     var found: [StrayInboxes.Inbox] { inboxes.reported(at: .now) }
 
     /// Another host looks.
-    func rest() {
+    func pause() {
         inboxes.removeAll()
         cursor = "0"
     }
 
     /// To be called once a second.
-    func look(configured: Set<String>) async {
-        if let nextLook, nextLook > .now { return }
+    func search(configured: Set<String>) async {
+        if let nextSearch, nextSearch > .now { return }
         do throws(RedisError) {
             let page = try await registry.inboxes(from: cursor, count: Self.keys)
             cursor = page.next
@@ -40,12 +40,12 @@ import StoreProtocol
             for name in inboxes.names {
                 inboxes.count(name, jobs: try await registry.inboxLength(name))
             }
-            nextLook = nil
+            nextSearch = nil
         } catch {
             // The next look is in a second, unless this user may not look.
             guard error.isRefusal else { return }
-            defer { nextLook = .now + Self.pause }
-            guard nextLook == nil else { return }
+            defer { nextSearch = .now + Self.pause }
+            guard nextSearch == nil else { return }
             log.warning(
                 "cannot search for inboxes of unknown apps: the farm's Redis user needs +scan",
                 metadata: ["error": "\(error)"])

@@ -27,7 +27,7 @@ package import StoreProtocol
     private var age = ProviderTokenAge()
     private var renewing: Task<Renewal, Never>?
     /// The `iat` of a refused token that is not recorded in Redis yet.
-    private var untold: Int64?
+    private var unreportedRefusal: Int64?
     /// When Redis was last asked for a refusal.
     private var askedAt: ContinuousClock.Instant?
     /// Empty when there is none that may be sent.
@@ -93,16 +93,16 @@ package import StoreProtocol
     package func refuse() async {
         guard let issuedAt = age.issuedAt, !current.isEmpty else { return }
         age.refuse(tokenOf: issuedAt, now: now)
-        (current, untold) = ([], issuedAt)
-        await tellRefusal()
+        (current, unreportedRefusal) = ([], issuedAt)
+        await reportRefusal()
     }
 
-    private func tellRefusal() async {
-        guard let issuedAt = untold else { return }
+    private func reportRefusal() async {
+        guard let issuedAt = unreportedRefusal else { return }
         do throws(RedisError) {
             try await registry.refuseProviderToken(
                 of: owner, issuedAt: issuedAt, by: gateway, lifetime: Self.refusalLife)
-            if untold == issuedAt { untold = nil }
+            if unreportedRefusal == issuedAt { unreportedRefusal = nil }
         } catch { warn(error) }
     }
 
@@ -112,7 +112,7 @@ package import StoreProtocol
     }
 
     private func learnRefusal() async {
-        await tellRefusal()
+        await reportRefusal()
         askedAt = .now
         do throws(RedisError) {
             guard let refused = try await registry.refusedProviderToken(of: owner, by: gateway) else {

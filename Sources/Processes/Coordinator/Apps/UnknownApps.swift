@@ -39,8 +39,8 @@ import StoreProtocol
 
     /// To be called once a second.
     func searchInboxes() async {
-        guard registration.isFirstHost, context.lifecycle.actsForHost else { return search.rest() }
-        await search.look(configured: configuredApps)
+        guard registration.isFirstHost, context.lifecycle.actsForHost else { return search.pause() }
+        await search.search(configured: configuredApps)
     }
 
     /// Lets producers be refused once no coordinator configures an app any more. To be called every few seconds.

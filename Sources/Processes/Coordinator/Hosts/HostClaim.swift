@@ -1,3 +1,5 @@
+import OpenSSL
+import PushModel
 import StoreProtocol
 
 /// Tells whether a host's name belongs to another coordinator that lives.
@@ -25,4 +27,10 @@ struct HostClaim {
         end = newEnd
         return .held(for: left)
     }
+}
+
+/// A name that no other owner of a lease has or had.
+enum Nonce {
+    /// 16 hexadecimal digits.
+    static func make() -> String { Hexadecimal.text(of: SecureRandom.bytes(8)) }
 }

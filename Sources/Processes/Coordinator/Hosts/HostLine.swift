@@ -77,14 +77,14 @@ import PushModel
     private func append(_ name: String, _ shards: Int, _ totals: AppTotals, to json: inout JSONText) {
         json.beginObject()
         json.member("app", name)
-        let beats = slots.compactMap { slot in slot.slot.beat.apps.first { $0.name == name } }
+        let heartbeats = slots.compactMap { slot in slot.slot.heartbeat.apps.first { $0.name == name } }
         let pace = totals.pace
         Self.append(
             [
                 ("shards", UInt64(shards)), ("rate", pace.rate), ("errors", pace.errors),
-                ("connections", beats.reduce(0) { $0 + UInt64($1.connections) }),
-                ("streams", beats.reduce(0) { $0 + UInt64($1.openStreams) }),
-                ("slowed_to", beats.reduce(0) { $0 + UInt64($1.slowedTo) }),
+                ("connections", heartbeats.reduce(0) { $0 + UInt64($1.connections) }),
+                ("streams", heartbeats.reduce(0) { $0 + UInt64($1.openStreams) }),
+                ("slowed_to", heartbeats.reduce(0) { $0 + UInt64($1.slowedTo) }),
                 ("delivered", totals.count(.delivered)), ("failed", totals.count(.failed)),
                 ("retried", totals.retries.values.reduce(0, +)),
             ], to: &json)
@@ -101,12 +101,12 @@ import PushModel
         json.beginObject()
         json.key("state")
         json.value(intake.state.rawValue)
-        let beat = intake.beat
+        let heartbeat = intake.heartbeat
         append(
             [
                 ("pid", UInt64(intake.pid)), ("rate", intake.rate), ("restarts", UInt64(intake.restarts)),
-                ("rss", beat.residentBytes), ("jobs", beat.jobs), ("refused", beat.refused),
-                ("pushes", beat.pushes),
+                ("rss", heartbeat.residentBytes), ("jobs", heartbeat.jobs), ("refused", heartbeat.refused),
+                ("pushes", heartbeat.pushes),
             ], to: &json)
         json.endObject()
     }
@@ -119,14 +119,15 @@ import PushModel
         json.value("\(slot.index)")
         json.key("state")
         json.value(isQuiet && slot.isReady ? "quiet" : slot.state.rawValue)
-        let beat = slot.beat
+        let heartbeat = slot.heartbeat
         append(
             [
                 ("pid", UInt64(slot.pid)), ("shards", UInt64(shards)),
-                ("connections", UInt64(beat.connections)), ("streams", UInt64(beat.openStreams)),
-                ("rate", slot.rate), ("slowed_to", beat.slowedTo), ("restarts", UInt64(slot.restarts)),
-                ("rss", beat.residentBytes),
-                ("delivered", beat.delivered), ("failed", beat.failed), ("retried", beat.retried),
+                ("connections", UInt64(heartbeat.connections)), ("streams", UInt64(heartbeat.openStreams)),
+                ("rate", slot.rate), ("slowed_to", heartbeat.slowedTo), ("restarts", UInt64(slot.restarts)),
+                ("rss", heartbeat.residentBytes),
+                ("delivered", heartbeat.delivered), ("failed", heartbeat.failed),
+                ("retried", heartbeat.retried),
                 ("busy", UInt64(clamping: (slot.busy * 100).rounded())),
                 ("since", slot.pid > 0 ? UInt64(slot.since) : 0),
             ], to: &json)

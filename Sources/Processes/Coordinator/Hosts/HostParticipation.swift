@@ -29,7 +29,7 @@ import StoreProtocol
         shards.setQuiet(true)
         Loop.task {
             // Others learn first that this host serves nothing.
-            await self.registration.beatAndAnnounce()
+            await self.registration.sendHeartbeatAndAnnounce()
             for app in self.apps.all {
                 self.handOver.handOverStrangers(of: app)
                 self.handOver.releaseUnheldShards(of: app)
@@ -43,7 +43,7 @@ import StoreProtocol
         context.log.notice("draining: handing all shards over")
         context.lifecycle.becomeDrained()
         Loop.task {
-            await self.registration.beatAndAnnounce()
+            await self.registration.sendHeartbeatAndAnnounce()
             self.handOver.handOverEverything()
         }
     }
@@ -55,11 +55,11 @@ import StoreProtocol
         context.lifecycle.resume()
         for app in apps.all {
             app.isQuiet = false
-            app.leases.comeBack()
+            app.leases.resumeTaking()
         }
         shards.setQuiet(false)
         Loop.task {
-            await self.registration.beatAndAnnounce()
+            await self.registration.sendHeartbeatAndAnnounce()
             self.leases.renewSoon()
         }
     }

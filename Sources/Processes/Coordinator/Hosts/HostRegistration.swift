@@ -17,14 +17,14 @@ import StoreProtocol
     /// The nonce of the predecessor on this host if it is known to have exited, else "". Its heartbeat is replaced at once.
     var predecessor = ""
     private var claim = HostClaim()
-    private var isBeatBeforeTimePending = false
+    private var isHeartbeatPending = false
     /// Writes the heartbeat soon, once for any number of calls.
-    private(set) lazy var beatSoon = WakeUp { [unowned self] in await beat() }
+    private(set) lazy var heartbeatSoon = WakeUp { [unowned self] in await sendHeartbeat() }
 
     /// The heartbeat as it is now.
     var makeHeartbeat: @Loop () -> Heartbeat = { preconditionFailure("no heartbeat is set") }
     /// Called after each heartbeat that Redis has answered.
-    var onBeat: @Loop () -> Void = {}
+    var onHeartbeat: @Loop () -> Void = {}
     /// Another coordinator has taken this host's name.
     var onNameLost: @Loop () -> Void = {}
 
@@ -69,7 +69,7 @@ import StoreProtocol
     /// Looks after the children and writes the heartbeat. To be called once a second.
     ///
     /// While the predecessor or the successor has the host's name, this process only reads the live hosts, or does nothing.
-    func beat() async {
+    func sendHeartbeat() async {
         fleet.killHangingChildren()
         let holder = context.lifecycle.nameHolder
         guard holder == .thisProcess || holder == .predecessor else { return }
@@ -77,7 +77,7 @@ import StoreProtocol
             let reply = try await writeLine()
             if context.lifecycle.nameHolder == .predecessor {
                 observe(reply.members)
-                return onBeat()
+                return onHeartbeat()
             }
             switch claim.see(reply) {
             case .ours: observe(reply.members)
@@ -88,16 +88,16 @@ import StoreProtocol
             context.log.debug("heartbeat failed", metadata: ["error": "\(error)"])
             return
         }
-        onBeat()
+        onHeartbeat()
     }
 
     /// Writes a heartbeat before its time: a child has become ready, and the farm is to know it.
-    func beatBeforeTime() {
-        guard !isBeatBeforeTimePending else { return }
-        isBeatBeforeTimePending = true
+    func sendHeartbeatSoon() {
+        guard !isHeartbeatPending else { return }
+        isHeartbeatPending = true
         Loop.task {
-            self.isBeatBeforeTimePending = false
-            if !self.context.lifecycle.isStopping { await self.beat() }
+            self.isHeartbeatPending = false
+            if !self.context.lifecycle.isStopping { await self.sendHeartbeat() }
         }
     }
 
@@ -105,13 +105,13 @@ import StoreProtocol
     func announceChange() { context.registry.tell(HostCommand.hosts.text) }
 
     /// Writes the heartbeat, then notifies the other hosts.
-    func beatAndAnnounce() async {
-        await beat()
+    func sendHeartbeatAndAnnounce() async {
+        await sendHeartbeat()
         announceChange()
     }
 
     private func writeLine() async throws(RedisError) -> Heartbeat.Reply {
-        try await context.registry.beat(
+        try await context.registry.heartbeat(
             makeHeartbeat(), predecessor: predecessor, lifetime: Self.lineLife)
     }
 
@@ -142,7 +142,7 @@ import StoreProtocol
     /// A host has left in order.
     func hostLeft(_ name: String) {
         membership.left(name, at: .now)
-        beatSoon()
+        heartbeatSoon()
     }
 
     /// - Returns: whether the pins have changed.

@@ -40,7 +40,7 @@ import StoreProtocol
         if channel.elementsEqual(FarmKeys.commands.utf8) {
             onCommand(HostCommand(text))
         } else if let app = apps.all.first(where: { $0.store.keys.wakeUps == channel }) {
-            if text == "pauses" { return app.lookSoon() }
+            if text == "pauses" { return app.refreshSoon() }
             if !wakeUps.note(text, of: app.name) {
                 context.logRefusedValue(
                     at: String(decoding: channel, as: UTF8.self),

@@ -63,9 +63,9 @@ import StoreProtocol
     var strangers: Int { heldLeases.strangers }
 
     /// A script said FENCED: one lease at least belongs to another owner. All are acquired again.
-    func doubt() {
-        if !heldLeases.isDoubtful, isOwner { lost += 1 }
-        heldLeases.doubt()
+    func fenced() {
+        if !heldLeases.isFenced, isOwner { lost += 1 }
+        heldLeases.fenced()
     }
 
     /// Something may have become free, or a host joined or left: the next round is due.
@@ -78,11 +78,11 @@ import StoreProtocol
     /// Gives leases back, renews those that we have, takes those that should be ours and are free.
     func keep() async -> Outcome {
         if heldLeases.beginRound() { log.notice("acquiring leases again") }
-        tell()
+        passChangeOn()
         do throws(StoreError) {
             while let step = heldLeases.nextStep(at: .now) {
                 try await take(step)
-                tell()
+                passChangeOn()
             }
             if isInTrouble { log.notice("leases are renewed again") }
             (isInTrouble, isRefused) = (false, false)
@@ -117,7 +117,7 @@ import StoreProtocol
         }
     }
 
-    private func tell() {
+    private func passChangeOn() {
         if heldLeases.takeChange() { onChange() }
     }
 
@@ -127,14 +127,14 @@ import StoreProtocol
         log.error("leases expired")
         lost += heldLeases.tokens.count
         heldLeases.forgetAll()
-        tell()
+        passChangeOn()
     }
 
     /// Gives everything back, so that others need not wait.
     func leave() async {
         // Before the call, so that nothing is renewed meanwhile.
         heldLeases.forgetAll()
-        tell()
+        passChangeOn()
         // If this does not get through, the next owner waits for the lease's end.
         _ = try? await store.perform(ReleaseLeases(nonce: heldLeases.nonce, tokens: nil))
         onRelease()
@@ -145,26 +145,26 @@ import StoreProtocol
     /// Begins to withdraw shards that others should own; the intake goes at once.
     func handOverOthers() {
         heldLeases.handOverOthers(at: .now)
-        tell()
+        passChangeOn()
     }
 
     /// The host ends: everything is withdrawn, and nothing more is taken.
     func handOverAll() {
         heldLeases.handOverAll(at: .now)
-        tell()
+        passChangeOn()
     }
 
     /// The next few shards go to the coordinator that follows.
     func handOverSome() {
         heldLeases.handOverSome(at: .now)
-        tell()
+        passChangeOn()
     }
 
     /// Takes a shard from its owner, which is stuck.
     func seize(_ shard: Int) { heldLeases.seize(.shard(shard)) }
 
     /// The host takes part again.
-    func comeBack() { heldLeases.comeBack() }
+    func resumeTaking() { heldLeases.resumeTaking() }
 
     /// Our workers hold nothing of these shards: those that are leaving are given back.
     /// - Returns: whether there are such.
@@ -177,6 +177,6 @@ import StoreProtocol
         guard late > 0 else { return }
         log.warning(
             "shards not handed over: their pushes are still in flight", metadata: ["shards": "\(late)"])
-        tell()
+        passChangeOn()
     }
 }

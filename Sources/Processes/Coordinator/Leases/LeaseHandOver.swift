@@ -59,8 +59,8 @@ import FarmPolicy
     }
 
     /// Takes and keeps leases again after an upgrade that failed.
-    func takeBackAll() {
-        for app in apps.all { app.leases.comeBack() }
+    func resumeTaking() {
+        for app in apps.all { app.leases.resumeTaking() }
         leases.renewSoon()
     }
 

@@ -1,3 +1,5 @@
+import APNs
+import BinaryProtocol
 import ControlChannel
 import EventLoop
 import FarmPolicy
@@ -9,9 +11,9 @@ import StoreProtocol
 @Loop enum AppMetrics {
     /// - Parameters:
     ///   - name: the label of the app.
-    ///   - beats: what each worker last said of the app.
+    ///   - heartbeats: what each worker last said of the app.
     static func add(
-        _ app: HostedApp, as name: String, beats: [Notice.Beat.App], backlog: BacklogReading?,
+        _ app: HostedApp, as name: String, heartbeats: [Notice.Heartbeat.App], backlog: BacklogReading?,
         to page: inout MetricsPage
     ) {
         let totals = app.context.totals
@@ -30,13 +32,13 @@ import StoreProtocol
             totals.maybeDuplicated)
         gauge(
             "connections", "Gateway connections of this host's workers.",
-            Double(beats.reduce(0) { $0 + Int($1.connections) }))
+            Double(heartbeats.reduce(0) { $0 + Int($1.connections) }))
         gauge(
             "streams", "Pushes of this host's workers in the air.",
-            Double(beats.reduce(0) { $0 + Int($1.openStreams) }))
+            Double(heartbeats.reduce(0) { $0 + Int($1.openStreams) }))
         gauge(
             "slowed_to_pushes_per_second", "To what the gateway's trouble slows workers down; 0: to nothing.",
-            Double(beats.reduce(0) { $0 + Int($1.slowedTo) }))
+            Double(heartbeats.reduce(0) { $0 + Int($1.slowedTo) }))
         gauge("leases", "Shards of the app that are this host's.", Double(app.leases.tokens.count))
         gauge("intake_owner", "1 at the host that has the app's intake.", app.leases.intake == nil ? 0 : 1)
         gauge("app_paused", "1 while the app is paused.", app.credentials.pauseReason == nil ? 0 : 1)
@@ -134,4 +136,16 @@ extension RetryCause {
         case .coolDown: "cool_down"
         }
     }
+}
+
+/// The reasons of failures that have a label of their own: what a gateway may say has no end, and each label costs a time series.
+enum MetricReasons {
+    static let other = "other"
+
+    private static let known = Set(
+        Reason.allCases.map(\.rawValue) + FarmReason.allCases.map(\.rawValue)
+            + (0...UInt8.max).map { BinaryStatus(rawValue: $0).reason }.filter { !$0.hasPrefix("Status") }
+            + ["ClosedWithoutReply"])
+
+    static func name(_ reason: String) -> String { known.contains(reason) ? reason : other }
 }

@@ -44,7 +44,7 @@ import StoreProtocol
     /// Redis has booked these.
     ///
     /// - Parameter now: Redis's milliseconds.
-    func booked(_ settlements: [Settlement], at now: Int64) {
+    func settled(_ settlements: [Settlement], at now: Int64) {
         for settlement in settlements {
             for job in settlement.jobs { add(job, settlement.lane) }
             for (cause, count) in settlement.retried { retries[cause, default: 0] += UInt64(count) }
@@ -53,12 +53,12 @@ import StoreProtocol
     }
 
     /// A worker's numbers of the last second.
-    func heard(_ beat: Notice.Beat.App) {
-        sent &+= beat.sent
-        dials &+= UInt64(beat.dials)
-        gateway.add(LatencyCounts(beat.gateway))
-        highWait.add(LatencyCounts(beat.highWait))
-        bulkWait.add(LatencyCounts(beat.bulkWait))
+    func heard(_ heartbeat: Notice.Heartbeat.App) {
+        sent &+= heartbeat.sent
+        dials &+= UInt64(heartbeat.dials)
+        gateway.add(LatencyCounts(heartbeat.gateway))
+        highWait.add(LatencyCounts(heartbeat.highWait))
+        bulkWait.add(LatencyCounts(heartbeat.bulkWait))
     }
 
     private func add(_ job: Settlement.Job, _ lane: Lane) {
@@ -75,7 +75,7 @@ import StoreProtocol
 }
 
 extension LatencyCounts {
-    fileprivate init(_ times: Notice.Beat.Times) {
+    fileprivate init(_ times: Notice.Heartbeat.Times) {
         self.init(times.counts, from: Int(times.first), milliseconds: times.milliseconds)
     }
 }

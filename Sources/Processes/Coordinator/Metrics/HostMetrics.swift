@@ -18,7 +18,7 @@ import Supervision
     private let backlog: BacklogMonitor
     private let alerts: AlertMonitor
     private let unknownApps: UnknownApps
-    private let status: HostStatus
+    private let status: HostReport
 
     /// Apps beyond so many, by name, share the label `other`.
     private static let mostLabels = 200
@@ -26,7 +26,7 @@ import Supervision
     init(
         _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
         _ registration: HostRegistration, _ leases: LeaseKeeper, _ pressure: Pressure, _ probe: RedisProbe,
-        _ backlog: BacklogMonitor, _ alerts: AlertMonitor, _ unknownApps: UnknownApps, _ status: HostStatus
+        _ backlog: BacklogMonitor, _ alerts: AlertMonitor, _ unknownApps: UnknownApps, _ status: HostReport
     ) {
         (self.context, self.apps, self.fleet, self.shards) = (context, apps, fleet, shards)
         (self.registration, self.leases, self.pressure) = (registration, leases, pressure)
@@ -45,7 +45,8 @@ import Supervision
         for (rank, app) in apps.sorted.enumerated() {
             let label = rank < Self.mostLabels ? app.name : MetricReasons.other
             AppMetrics.add(
-                app, as: label, beats: fleet.beats(of: app.name), backlog: backlog.readings[app.name],
+                app, as: label, heartbeats: fleet.heartbeats(of: app.name),
+                backlog: backlog.readings[app.name],
                 to: &page)
         }
         return page.text
@@ -79,13 +80,15 @@ import Supervision
                 Double(slot.restarts))
             add(
                 "cpu_seconds_total", .counter, "Processor time of the worker's present process.",
-                Double(slot.beat.processorTaken) / 1e6)
+                Double(slot.heartbeat.processorTaken) / 1e6)
             add(
                 "resident_memory_bytes", .gauge, "Memory of the worker's process.",
-                Double(slot.beat.residentBytes))
-            add("connections", .gauge, "Gateway connections of the worker.", Double(slot.beat.connections))
-            add("streams", .gauge, "Pushes of the worker in the air.", Double(slot.beat.openStreams))
-            add("batches", .gauge, "Batches in the worker's hands.", Double(slot.beat.batches))
+                Double(slot.heartbeat.residentBytes))
+            add(
+                "connections", .gauge, "Gateway connections of the worker.",
+                Double(slot.heartbeat.connections))
+            add("streams", .gauge, "Pushes of the worker in the air.", Double(slot.heartbeat.openStreams))
+            add("batches", .gauge, "Batches in the worker's hands.", Double(slot.heartbeat.batches))
         }
         guard let intake = fleet.intake else { return }
         func add(_ metric: String, _ kind: MetricsPage.Kind, _ help: String, _ value: Double) {
@@ -97,13 +100,14 @@ import Supervision
             Double(intake.restarts))
         add(
             "jobs_total", .counter, "Jobs that the intake's present process is done with.",
-            Double(intake.beat.jobs))
+            Double(intake.heartbeat.jobs))
         add(
-            "refused_jobs_total", .counter, "Jobs among them that were refused.", Double(intake.beat.refused))
+            "refused_jobs_total", .counter, "Jobs among them that were refused.",
+            Double(intake.heartbeat.refused))
         add(
             "pushes_total", .counter, "Pushes that the intake's present process put into batches.",
-            Double(intake.beat.pushes))
-        add("resident_memory_bytes", .gauge, "Memory of the intake.", Double(intake.beat.residentBytes))
+            Double(intake.heartbeat.pushes))
+        add("resident_memory_bytes", .gauge, "Memory of the intake.", Double(intake.heartbeat.residentBytes))
     }
 
     private func addFarm(to page: inout MetricsPage) {

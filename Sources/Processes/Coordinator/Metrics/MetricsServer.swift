@@ -88,3 +88,28 @@ import Web
         unlink(path)
     }
 }
+
+/// The coordinator's metrics server, if the configuration has a place for one.
+@Loop final class MetricsEndpoint {
+    private let context: HostContext
+    private let status: HostReport
+    private let metrics: HostMetrics
+    private var server: MetricsServer?
+
+    init(_ context: HostContext, _ status: HostReport, _ metrics: HostMetrics) {
+        (self.context, self.status, self.metrics) = (context, status, metrics)
+    }
+
+    func open() {
+        guard let place = context.configuration.metrics else { return }
+        let server = MetricsServer(place, log: context.log) { [metrics] in
+            metrics.text
+        } unready: { [status] in
+            status.whyUnready
+        }
+        self.server = server
+        server.open()
+    }
+
+    func close() { server?.close() }
+}

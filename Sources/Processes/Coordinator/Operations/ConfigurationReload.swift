@@ -13,7 +13,7 @@ import StoreProtocol
     private let scaling: WorkerScaling
     private let participation: HostParticipation
     private let desired: DesiredState
-    private let status: HostStatus
+    private let status: HostReport
     private let service: ServiceReports
     private let alerts: AlertMonitor
     private let unknownApps: UnknownApps
@@ -24,7 +24,7 @@ import StoreProtocol
     init(
         _ context: HostContext, _ apps: HostedApps, _ hosting: AppHosting, _ fleet: WorkerFleet,
         _ scaling: WorkerScaling, _ participation: HostParticipation, _ desired: DesiredState,
-        _ status: HostStatus, _ service: ServiceReports, _ alerts: AlertMonitor, _ unknownApps: UnknownApps,
+        _ status: HostReport, _ service: ServiceReports, _ alerts: AlertMonitor, _ unknownApps: UnknownApps,
         _ listener: WakeUpListener
     ) {
         (self.context, self.apps, self.hosting, self.fleet) = (context, apps, hosting, fleet)
@@ -79,7 +79,7 @@ import StoreProtocol
 
     // MARK: Checking
 
-    private func read() throws(OperationRefusal) -> FarmConfiguration {
+    private func read() throws(OperationRefusal) -> Configuration {
         do {
             let next = try context.options.reload()
             status.configurationProblem = nil
@@ -91,7 +91,7 @@ import StoreProtocol
     ///
     /// - Returns: for apps that wait for their credentials already, why they still wait.
     /// - Throws: a fault of another app's credentials.
-    private func checkCredentials(of next: FarmConfiguration) throws(OperationRefusal) -> [String] {
+    private func checkCredentials(of next: Configuration) throws(OperationRefusal) -> [String] {
         var waiting: [String] = []
         for app in next.apps {
             do throws(LoadedCredentials.Problem) {
@@ -114,7 +114,7 @@ import StoreProtocol
 
     // MARK: Following
 
-    private func follow(_ next: FarmConfiguration, _ differences: ConfigurationChanges) async {
+    private func follow(_ next: Configuration, _ differences: ConfigurationChanges) async {
         let haveWorkersChanged = next.workers != context.configuration.workers
         context.adopt(next)
         alerts.follow(next.alerts)

@@ -19,7 +19,7 @@ import Transport
 
     private let path: String
     private let log: Logger
-    private let take: @Loop (OperatorCommand, _ tell: @escaping @Loop (OperatorAnswer) async -> Void) -> Void
+    private let take: @Loop (OperatorCommand, _ reply: @escaping @Loop (OperatorAnswer) async -> Void) -> Void
     private var listener: Listener?
     private var visitors: [ObjectIdentifier: Link] = [:]
     private var timers: [ObjectIdentifier: Timer] = [:]
@@ -27,12 +27,12 @@ import Transport
     /// At the same time.
     private static let most = 32
     /// For the command to come, and for the visitor to go.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     init(
         _ path: String, log: Logger,
         take:
-            @escaping @Loop (OperatorCommand, _ tell: @escaping @Loop (OperatorAnswer) async -> Void) -> Void
+            @escaping @Loop (OperatorCommand, _ reply: @escaping @Loop (OperatorAnswer) async -> Void) -> Void
     ) {
         (self.path, self.log, self.take) = (path, log, take)
     }
@@ -77,7 +77,7 @@ import Transport
             timer.stop()
             take(command) { [weak self] answer in
                 guard let link = self?.visitors[key] else { return }
-                link.tell(answer)
+                link.send(answer)
                 guard answer.isLast else { return }
                 // At once, for the process may end; the visitor leaves when it has read it.
                 link.sendNow()
@@ -88,7 +88,7 @@ import Transport
 
     private func expect(_ key: ObjectIdentifier) {
         let timer = Timer { [unowned self] in leave(key) }
-        timer.start(after: Self.patience)
+        timer.start(after: Self.timeout)
         timers[key] = timer
     }
 

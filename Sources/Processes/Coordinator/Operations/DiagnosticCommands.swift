@@ -16,9 +16,9 @@ import Supervision
     private let context: HostContext
     private let apps: HostedApps
     private let fleet: WorkerFleet
-    private let status: HostStatus
+    private let status: HostReport
 
-    init(_ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ status: HostStatus) {
+    init(_ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ status: HostReport) {
         (self.context, self.apps, self.fleet, self.status) = (context, apps, fleet, status)
     }
 
@@ -37,7 +37,7 @@ import Supervision
     func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(OperationRefusal) -> String {
         if let slot, slot.pid == 0 { throw OperationRefusal("worker \(slot.index) has no process now") }
         if isDry { return "would write what is known to the log" }
-        for slot in slot.map({ [$0] }) ?? fleet.slots where slot.pid > 0 { slot.tell(.dump) }
+        for slot in slot.map({ [$0] }) ?? fleet.slots where slot.pid > 0 { slot.send(.dump) }
         if slot == nil { logState() }
         return "see the log"
     }

@@ -10,10 +10,10 @@ import StoreProtocol
 @Loop final class HostOperations {
     /// The parts that carry out commands.
     struct Commands {
-        let scale: ScaleCommand
+        let scale: ScaleOperation
         let serving: ServingCommands
         let processes: WorkerProcessCommands
-        let takeover: TakeoverCommand
+        let takeover: TakeoverOperation
         let diagnostics: DiagnosticCommands
         let upgrade: HostUpgrade
         let reload: ConfigurationReload
@@ -24,7 +24,7 @@ import StoreProtocol
     private let fleet: WorkerFleet
     private let shards: ShardDistribution
     private let registration: HostRegistration
-    private let status: HostStatus
+    private let status: HostReport
     private let desired: DesiredState
     private let shutdown: HostShutdown
     private let commands: Commands
@@ -34,13 +34,13 @@ import StoreProtocol
     }
     private lazy var control = ControlServer(
         context.configuration.stateDirectory + "/control.sock", log: context.log
-    ) { [unowned self] command, tell in consumer.begin(command, tell: tell) }
+    ) { [unowned self] command, reply in consumer.begin(command, reply: reply) }
     /// Reads new commands soon, once for any number of calls.
     private(set) lazy var readSoon = WakeUp { [unowned self] in await read() }
 
     init(
         _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
-        _ registration: HostRegistration, _ status: HostStatus, _ desired: DesiredState,
+        _ registration: HostRegistration, _ status: HostReport, _ desired: DesiredState,
         _ shutdown: HostShutdown, _ commands: Commands
     ) {
         (self.context, self.apps, self.fleet, self.shards) = (context, apps, fleet, shards)
@@ -64,7 +64,7 @@ import StoreProtocol
     /// workers are not those that an operator means.
     func read() async {
         guard context.lifecycle.nameHolder == .thisProcess else { return }
-        await consumer.look()
+        await consumer.readNew()
     }
 
     /// Waits a few seconds until the operators who stopped the host have their answers.
@@ -80,7 +80,7 @@ import StoreProtocol
     ) async throws(OperationRefusal) -> String {
         let answer = try await dispatch(command, operation)
         if !command.isDryRun, context.redis.isReady, context.lifecycle.nameHolder == .thisProcess {
-            await registration.beat()
+            await registration.sendHeartbeat()
         }
         return answer
     }
@@ -95,7 +95,7 @@ import StoreProtocol
         guard !context.lifecycle.isStopping || verb == .status else {
             throw OperationRefusal("this host is stopping")
         }
-        let words = OperatorWords(command.arguments)
+        let words = OperatorArguments(command.arguments)
         let isDry = command.isDryRun
         switch verb {
         case .look: return await followStoredState()
@@ -125,7 +125,7 @@ import StoreProtocol
     }
 
     /// The worker that the command names; nil: it concerns the host.
-    private func worker(_ words: OperatorWords) throws(OperationRefusal) -> WorkerSlot? {
+    private func worker(_ words: OperatorArguments) throws(OperationRefusal) -> WorkerSlot? {
         guard let text = words.words.first else { return nil }
         let size = shards.placement.size
         guard let index = Int(foreign: text), index >= 0, index < fleet.slots.count,
@@ -140,12 +140,12 @@ import StoreProtocol
     /// Applies at once the state in Redis.
     private func followStoredState() async -> String {
         await desired.follow()
-        for app in apps.all { await app.credentials.look() }
+        for app in apps.all { await app.credentials.refresh() }
         return "looked at what is stored"
     }
 
     private func upgrade(
-        _ words: OperatorWords, _ isDry: Bool, _ operation: Operation
+        _ words: OperatorArguments, _ isDry: Bool, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
         guard !words.has("binary") else {
             throw OperationRefusal(

@@ -5,14 +5,14 @@ import PushModel
 /// A command that is being carried out: says how far it is.
 @Loop final class Operation {
     private let host: String
-    private let tell: @Loop (OperatorAnswer) async -> Void
+    private let reply: @Loop (OperatorAnswer) async -> Void
     private var pending: OperatorAnswer?
-    private var telling: Task<Void, Never>?
+    private var replying: Task<Void, Never>?
     /// The last answer was sent, or could not be.
     private(set) var hasEnded = false
 
-    init(host: String, tell: @escaping @Loop (OperatorAnswer) async -> Void) {
-        (self.host, self.tell) = (host, tell)
+    init(host: String, reply: @escaping @Loop (OperatorAnswer) async -> Void) {
+        (self.host, self.reply) = (host, reply)
     }
 
     /// The progress, for a person. When answers are slow, only the latest is sent.
@@ -21,19 +21,36 @@ import PushModel
     /// The last answer; nothing is sent after it.
     func end(_ answer: OperatorAnswer) async {
         say(answer)
-        await telling?.value
+        await replying?.value
         hasEnded = true
     }
 
     private func say(_ answer: OperatorAnswer) {
         pending = answer
-        guard telling == nil else { return }
-        telling = Loop.task {
+        guard replying == nil else { return }
+        replying = Loop.task {
             while let next = self.pending {
                 self.pending = nil
-                await self.tell(next)
+                await self.reply(next)
             }
-            self.telling = nil
+            self.replying = nil
         }
+    }
+}
+
+/// Lets operators change the workers or the leases one change at a time.
+@Loop final class ExclusiveChange {
+    /// The change under way.
+    private var current: String?
+
+    var isUnderWay: Bool { current != nil }
+
+    func run(
+        _ name: String, _ body: @Loop () async throws(OperationRefusal) -> String
+    ) async throws(OperationRefusal) -> String {
+        if let current { throw OperationRefusal("\(current) is under way; try again when it is done") }
+        current = name
+        defer { current = nil }
+        return try await body()
     }
 }

@@ -33,7 +33,7 @@ import StoreProtocol
     }
 
     /// Reads what operators have put into Redis since the last look. What cannot be read now is read by the next look.
-    func look() async {
+    func readNew() async {
         guard !isReading else {
             isToBeReadAgain = true
             return
@@ -82,15 +82,15 @@ import StoreProtocol
     }
 
     /// Carries a command out beside others.
-    /// - Parameter tell: gives each answer; one after the other.
-    func begin(_ command: OperatorCommand, tell: @escaping @Loop (OperatorAnswer) async -> Void) {
+    /// - Parameter reply: sends each answer, one after the other.
+    func begin(_ command: OperatorCommand, reply: @escaping @Loop (OperatorAnswer) async -> Void) {
         let isOneOfFew = underWay.count < Self.most
         underWay[command.id] = command
         // Probes ask how it is every few seconds.
         let level: Logger.Level = command.verb == OperatorVerb.status.rawValue ? .debug : .notice
         log.log(
             level: level, "operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])
-        let operation = Operation(host: host, tell: tell)
+        let operation = Operation(host: host, reply: reply)
         Loop.task {
             var answer = OperatorAnswer(host: self.host, state: .done)
             do throws(OperationRefusal) {

@@ -54,7 +54,7 @@ import FarmPolicy
             return left == 0
         }
         guard isIdle else { throw .failed("pushes are still in the air after 30 s; nothing new is taken") }
-        let isHandedOver = await context.changes.until(.now + HandOver.patience + .seconds(10)) {
+        let isHandedOver = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
             [unowned self] in
             let left = apps.strangers
             operation.progress("\(left) shards to go")
@@ -122,7 +122,7 @@ import FarmPolicy
         if lifecycle.isDrained, !apps.haveLeases { return "drained already" }
         return try await exclusive.run("drain") { () async throws(OperationRefusal) in
             participation.becomeDrained()
-            let isEmpty = await context.changes.until(.now + HandOver.patience + .seconds(10)) {
+            let isEmpty = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
                 [unowned self] in
                 operation.progress("\(apps.ownedShards) shards to go")
                 return !apps.haveLeases

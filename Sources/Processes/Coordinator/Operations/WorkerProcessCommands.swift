@@ -47,14 +47,14 @@ import FarmPolicy
 
     /// Drains a worker, replaces its process, and returns when the new one delivers.
     private func drainAndReplace(_ slot: WorkerSlot) async throws(OperationRefusal) {
-        if shards.placement.seated > 1, slot.isReady { try await shards.drain(slot.index) }
+        if shards.placement.active > 1, slot.isReady { try await shards.drain(slot.index) }
         try await replace(slot)
         // The next worker follows when this one delivers again, or has nothing to deliver.
-        let from = slot.beat.delivered + slot.beat.failed
+        let from = slot.heartbeat.delivered + slot.heartbeat.failed
         _ = await context.changes.until(.now + .seconds(20)) { [unowned self] in
-            let settled = slot.beat.delivered + slot.beat.failed
+            let settled = slot.heartbeat.delivered + slot.heartbeat.failed
             return settled > from || context.lifecycle.isStopping
-                || slot.hasBeaten && slot.beat.batches == 0 && pressure.batches == 0
+                || slot.hasHeartbeat && slot.heartbeat.batches == 0 && pressure.batches == 0
         }
     }
 

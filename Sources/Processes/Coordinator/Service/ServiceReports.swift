@@ -12,17 +12,17 @@ import Supervision
     private let socket: ServiceSocket?
     private let interval: Duration
     private let hasWatchdog: Bool
-    private let look: @Loop (ServiceStatus.Phase) -> ServiceStatus
+    private let status: @Loop (ServiceStatus.Phase) -> ServiceStatus
     private(set) var phase = ServiceStatus.Phase.starting
     private var lastText = ""
-    private lazy var timer = Timer { [unowned self] in beat() }
+    private lazy var timer = Timer { [unowned self] in sendStatus() }
 
-    /// - Parameter look: looks after the children, and tells what the status line is to say.
+    /// - Parameter status: checks the children, and returns the status to show.
     init(
         _ environment: ServiceEnvironment?, log: Logger,
-        look: @escaping @Loop (ServiceStatus.Phase) -> ServiceStatus
+        status: @escaping @Loop (ServiceStatus.Phase) -> ServiceStatus
     ) {
-        self.look = look
+        self.status = status
         interval = environment?.interval ?? .zero
         hasWatchdog = environment?.watchdog != nil
         var socket: ServiceSocket?
@@ -40,7 +40,7 @@ import Supervision
     /// To be called as early as possible, for a start may wait for Redis for hours.
     func begin() {
         guard socket != nil else { return }
-        beat()
+        sendStatus()
         timer.start(after: interval, every: interval)
     }
 
@@ -67,15 +67,15 @@ import Supervision
     private func enter(_ phase: ServiceStatus.Phase, _ message: ServiceMessage) {
         self.phase = phase
         guard let socket else { return }
-        lastText = look(phase).text
+        lastText = status(phase).text
         socket.announce(message, .status(lastText))
     }
 
-    private func beat() {
-        let text = look(phase).text
-        if text != lastText { socket?.tell(.status(text)) }
+    private func sendStatus() {
+        let text = status(phase).text
+        if text != lastText { socket?.send(.status(text)) }
         lastText = text
-        if phase == .starting || phase == .stopping { socket?.tell(.extendTimeout(Self.more)) }
-        if hasWatchdog { socket?.tell(.watchdog) }
+        if phase == .starting || phase == .stopping { socket?.send(.extendTimeout(Self.more)) }
+        if hasWatchdog { socket?.send(.watchdog) }
     }
 }

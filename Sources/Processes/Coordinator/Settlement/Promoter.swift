@@ -7,7 +7,7 @@ import StoreProtocol
 /// Every host has one for each app; the first host moves a batch, once.
 @Loop final class Promoter {
     private let context: AppContext
-    private let bell = AsyncEvent()
+    private let wakeUp = AsyncEvent()
     private var task: Task<Void, Never>?
     /// When to look next, on the loop's clock.
     private var due: UInt64 = 0
@@ -18,7 +18,7 @@ import StoreProtocol
 
     init(_ context: AppContext) {
         self.context = context
-        context.putOff = { [weak self] in self?.wake(earliest: $0) }
+        context.onDelayedBatches = { [weak self] in self?.wake(earliest: $0) }
     }
 
     func start() {
@@ -28,7 +28,7 @@ import StoreProtocol
 
     func stop() async {
         task?.cancel()
-        bell.ring()
+        wakeUp.ring()
         await task?.value
         task = nil
     }
@@ -38,14 +38,14 @@ import StoreProtocol
         let moment = Loop.milliseconds + earliest.milliseconds
         guard moment < due else { return }
         due = moment
-        bell.ring()
+        wakeUp.ring()
     }
 
     private func run() async {
         while !Task.isCancelled {
             let now = Loop.milliseconds
             if now < due {
-                await bell.wait(atMost: .milliseconds(due - now))
+                await wakeUp.wait(atMost: .milliseconds(due - now))
             } else {
                 await promote(now)
             }
@@ -57,7 +57,7 @@ import StoreProtocol
         do throws(StoreError) {
             let reply = try await context.store.perform(Promote())
             if let next = reply.nextDue { due = min(due, Loop.milliseconds + next.milliseconds) }
-            if !reply.rung.isEmpty { context.ring(reply.rung) }
+            if !reply.rung.isEmpty { context.shardsReady(reply.rung) }
             isInTrouble = false
         } catch {
             if !isInTrouble {

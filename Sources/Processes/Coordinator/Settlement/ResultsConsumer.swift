@@ -15,7 +15,7 @@ import StoreProtocol
     private let poll: Duration
     private var plan: SettlePlan
     private var random = SystemRandomNumberGenerator()
-    private let bell = AsyncEvent()
+    private let wakeUp = AsyncEvent()
     private var task: Task<Void, Never>?
     private var isStopping = false
     private var hasGroup = false
@@ -52,18 +52,18 @@ import StoreProtocol
     /// Settles all entries, and ends.
     func stop() async {
         isStopping = true
-        bell.ring()
+        wakeUp.ring()
         await task?.value
         task = nil
     }
 
     /// A worker has reported.
-    func wake() { bell.ring() }
+    func wake() { wakeUp.ring() }
 
     /// Another host has left: its pending entries are due.
     func claim() {
         isClaimDue = true
-        bell.ring()
+        wakeUp.ring()
     }
 
     private func run() async {
@@ -75,13 +75,13 @@ import StoreProtocol
                 _ = try? await Loop.sleep(for: pace.pause)
                 guard !isStopping else { continue }
                 let start = Loop.milliseconds
-                await bell.wait(atMost: poll)
-                if Loop.milliseconds > start { pace.rested() }
+                await wakeUp.wait(atMost: poll)
+                if Loop.milliseconds > start { pace.idled() }
             } else if brokenKey != nil {
                 // Nothing can be settled meanwhile, however much is reported.
                 _ = try? await Loop.sleep(for: backoff.failed())
             } else {
-                await bell.wait(atMost: backoff.failed())
+                await wakeUp.wait(atMost: backoff.failed())
             }
         }
     }
@@ -200,7 +200,7 @@ extension ResultsConsumer {
             }
         }
         for call in calls.calls { send(call, of: records) }
-        if let earliest { context.putOff(earliest) }
+        if let earliest { context.onDelayedBatches(earliest) }
     }
 
     private func settlement(of record: ResultsRecord, now: Int64) throws(EntryFault) -> Settlement {
@@ -224,7 +224,7 @@ extension ResultsConsumer {
             case .success(let reply):
                 // What others have booked meanwhile is theirs to count.
                 if let context = self?.context, reply.booked > 0 {
-                    context.totals.booked(settlements, at: context.clock.milliseconds)
+                    context.totals.settled(settlements, at: context.clock.milliseconds)
                 }
                 if let alarm = reply.alarm { self?.alarmed(alarm) }
             }
@@ -268,19 +268,19 @@ extension ResultsConsumer {
         let note = NoteUnsettled(id, at: context.clock.milliseconds, reason: reason)
         context.store.send(note) { [weak self] result in
             switch result {
-            case .success(let isNew): if isNew { self?.tell(id, reason) }
-            case .failure(let error): if error.isTemporary { self?.noteLater(id) }
+            case .success(let isNew): if isNew { self?.logUnsettled(id, reason) }
+            case .failure(let error): if error.isTemporary { self?.noteUnsettledLater(id) }
             }
         }
     }
 
     /// Redis has not taken the note: the next time that the entry is read, it is written again.
-    private func noteLater(_ id: EntryID) {
+    private func noteUnsettledLater(_ id: EntryID) {
         aside.remove(id)
         isBehind = true
     }
 
-    private func tell(_ id: EntryID, _ reason: String) {
+    private func logUnsettled(_ id: EntryID, _ reason: String) {
         var event = FarmEvent(.unreadable)
         event.add("entry", bytes: id.bytes)
         event.add("reason", reason)

@@ -32,7 +32,7 @@ import Supervision
         let isReady = await context.changes.until(.now + .seconds(50)) { [unowned self] in
             areChildrenReady || isDecided
         }
-        if isReady { link.tell(.ready) }
+        if isReady { link.send(.ready) }
         _ = await context.changes.until(.now + .seconds(600)) { [unowned self] in isDecided }
         switch order {
         case .hostClaim(let nonce):
@@ -42,7 +42,7 @@ import Supervision
             context.log.notice("took over from the predecessor")
             for app in apps.all { app.hostsAreGone() }
             await onNameTaken()
-            link.tell(.seated)
+            link.send(.nameClaimed)
             link.sendNow()
         case nil where hasPredecessorEnded && !context.lifecycle.isStopping:
             context.log.warning(

@@ -141,7 +141,7 @@ import Supervision
             // What the successor has got is free again when it has ended.
             lifecycle.endUpgrade()
             successor.abort()
-            handOver.takeBackAll()
+            handOver.resumeTaking()
             shards.assignAll()
             throw .failed(
                 "not handed over: \(successor.hasEnded ? "the new coordinator has ended" : "aborted"); this one goes on"
@@ -155,10 +155,11 @@ import Supervision
         // From here on the host's line is the successor's.
         lifecycle.giveUpHostName()
         metrics.close()
-        successor.tell(.hostClaim(nonce: context.nonce))
+        successor.send(.hostClaim(nonce: context.nonce))
         guard
-            await context.changes.until(.now + .seconds(20), { successor.isSeated || successor.hasEnded }),
-            successor.isSeated
+            await context.changes.until(
+                .now + .seconds(20), { successor.isNameClaimed || successor.hasEnded }),
+            successor.isNameClaimed
         else {
             lifecycle.takeHostNameBack()
             successor.abort()

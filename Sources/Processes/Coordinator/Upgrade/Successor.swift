@@ -11,7 +11,7 @@ import Supervision
 /// The coordinator that is to follow this one: another process of this host, of the same name.
 @Loop final class Successor {
     private(set) var isReady = false
-    private(set) var isSeated = false
+    private(set) var isNameClaimed = false
     private(set) var hasEnded = false
     private(set) var how = ""
     private let link: ControlLink<SuccessionOrder, SuccessionNotice>
@@ -37,7 +37,7 @@ import Supervision
         link.onMessage = { [unowned self] notice in
             switch notice {
             case .ready: isReady = true
-            case .seated: isSeated = true
+            case .nameClaimed: isNameClaimed = true
             }
             changed()
         }
@@ -50,12 +50,12 @@ import Supervision
         }
     }
 
-    func tell(_ order: SuccessionOrder) { link.tell(order) }
+    func send(_ order: SuccessionOrder) { link.send(order) }
 
     /// It is to give everything back and end; one that does not is ended, for it holds the host's locks.
     func abort() {
         guard !hasEnded, let process else { return }
-        tell(.abort)
+        send(.abort)
         // What is at work may finish it.
         let grace = isReady ? Duration.seconds(60) : .seconds(5)
         Loop.task {

@@ -34,11 +34,11 @@ import FarmPolicy
         switch notice {
         case .hello:
             for app in apps.all { shards.assign(app, to: slot) }
-            shards.seatNewcomers()
-            registration.beatBeforeTime()
-        case .beat(let beat):
-            for app in beat.apps { apps[app.name]?.context.totals.heard(app) }
-            if beat.isQuiet { shards.processBecameQuiet(slot.index) }
+            shards.activateNewWorkers()
+            registration.sendHeartbeatSoon()
+        case .heartbeat(let heartbeat):
+            for app in heartbeat.apps { apps[app.name]?.context.totals.heard(app) }
+            if heartbeat.isQuiet { shards.processBecameQuiet(slot.index) }
         case .reported(let name): apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
             Loop.task {
@@ -46,7 +46,7 @@ import FarmPolicy
             }
         case .proved(let name, let generation): apps[name]?.credentials.proved(generation: generation)
         case .fenced(let name):
-            apps[name]?.leases.doubt()
+            apps[name]?.leases.fenced()
             leases.wake()
         case .feedback(let name, let reading, let tuples, let error):
             Loop.task {
@@ -74,21 +74,21 @@ import FarmPolicy
 
     func started(_ intake: IntakeSlot) {
         let options = context.options
-        intake.tell(
+        intake.send(
             .begin(
                 redis: options.redisURL, redisAuthority: options.redisAuthority, name: intake.name,
                 shards: UInt16(context.shards)))
         for app in apps.all {
-            for order in app.intakeOrders { intake.tell(order) }
+            for order in app.intakeOrders { intake.send(order) }
         }
     }
 
     func noticed(_ notice: IntakeNotice) {
         switch notice {
-        case .hello: registration.beatBeforeTime()
-        case .beat, .works, .rests: break
-        case .putOff(let name, let milliseconds):
-            apps[name]?.putOff(.milliseconds(Int64(clamping: milliseconds)))
+        case .hello: registration.sendHeartbeatSoon()
+        case .heartbeat, .works, .idle: break
+        case .delayed(let name, let milliseconds):
+            apps[name]?.batchesDelayed(.milliseconds(Int64(clamping: milliseconds)))
         case .fenced(let name, let token):
             apps[name]?.intakeFenced(token)
             leases.wake()
@@ -96,6 +96,6 @@ import FarmPolicy
     }
 
     func ended(_ name: String, atWorkFor working: Set<String>, limit: Int) async {
-        for app in working { await apps[app]?.blame(name, isAlone: working.count == 1, limit: limit) }
+        for app in working { await apps[app]?.intakeEnded(name, isAlone: working.count == 1, limit: limit) }
     }
 }

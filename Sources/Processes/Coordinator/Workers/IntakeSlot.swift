@@ -18,7 +18,7 @@ import Supervision
 
     /// The present process's name, unique for every start.
     private(set) var name = ""
-    private(set) var beat = IntakeNotice.Beat()
+    private(set) var heartbeat = IntakeNotice.Heartbeat()
     /// Jobs done with in the last second.
     private(set) var rate: UInt64 = 0
 
@@ -27,7 +27,7 @@ import Supervision
     private unowned let owner: any Owner
     /// Apps whose jobs the process is splitting.
     private var working: Set<String> = []
-    private var row = BlameRow()
+    private var row = CrashStreak()
 
     init(host: String, launch: ChildLaunch, owner: any Owner, log: Logger) {
         self.host = host
@@ -51,24 +51,24 @@ import Supervision
 
     func start() { slot.start() }
 
-    func tell(_ order: IntakeOrder) { slot.tell(order) }
+    func send(_ order: IntakeOrder) { slot.send(order) }
 
     /// Looks whether the process still gives signs of life; one that hangs is ended.
     func watch() { slot.watch() }
 
     /// Asks the process to finish, or ends it; another one takes its place.
     func replace(within grace: Duration) {
-        slot.replace(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+        slot.replace(within: grace, sending: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
     }
 
     /// Asks the process to finish, and ends it when it does not.
     func stop(within grace: Duration) async {
-        await slot.stop(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+        await slot.stop(within: grace, sending: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
     }
 
     private func begin() {
         name = "\(host)-intake-\(Nonce.make())"
-        beat = IntakeNotice.Beat()
+        heartbeat = IntakeNotice.Heartbeat()
         working = []
         owner.started(self)
     }
@@ -76,16 +76,16 @@ import Supervision
     private func take(_ notice: IntakeNotice) {
         switch notice {
         case .hello: slot.becameReady()
-        case .beat(let numbers):
-            rate = numbers.jobs &- beat.jobs
+        case .heartbeat(let numbers):
+            rate = numbers.jobs &- heartbeat.jobs
             if rate > 0 {
                 slot.progressed()
                 row.progressed()
             }
-            beat = numbers
+            heartbeat = numbers
         case .works(let app): working.insert(app)
-        case .rests(let app): working.remove(app)
-        case .putOff, .fenced: break
+        case .idle(let app): working.remove(app)
+        case .delayed, .fenced: break
         }
         owner.noticed(notice)
     }

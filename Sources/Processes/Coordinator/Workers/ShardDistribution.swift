@@ -44,7 +44,7 @@ import StoreProtocol
 
     /// Another worker can serve what this one has.
     func hasOthers(than place: Int) -> Bool {
-        (0..<placement.seated).contains { $0 != place && !placement.isResting($0) }
+        (0..<placement.active).contains { $0 != place && !placement.isSetAway($0) }
     }
 
     /// The greatest number of shards of one app that the place has.
@@ -65,12 +65,12 @@ import StoreProtocol
             !isAbleToServe
             ? []
             : app.shards { shard in
-                placement.place(of: shard) == slot.index && !app.holds.withheld.contains(shard)
+                placement.place(of: shard) == slot.index && !app.pauseSync.pausedShards.contains(shard)
                     && !quarantine.holds(.init(app: app.name, number: shard), at: .now)
             }
         let given = assignments.give(shards.map { Int($0.number) }, of: app.name, to: slot.index)
         app.noteBudget(given)
-        slot.tell(.shards(app: app.name, shards.filter { given.contains(Int($0.number)) }))
+        slot.send(.shards(app: app.name, shards.filter { given.contains(Int($0.number)) }))
     }
 
     /// Tells all workers which shards of an app they are to serve.
@@ -104,7 +104,7 @@ import StoreProtocol
     /// The others serve what the worker has, until ``wake(_:)``: an operator wants it.
     func makeQuiet(_ place: Int) {
         quietBySignal.remove(place)
-        placement.hush(place)
+        placement.makeQuiet(place)
         assignAll()
     }
 
@@ -112,13 +112,13 @@ import StoreProtocol
     func processBecameQuiet(_ place: Int) {
         guard !placement.isQuiet(place) else { return }
         quietBySignal.insert(place)
-        placement.hush(place)
+        placement.makeQuiet(place)
         assignAll()
     }
 
     /// The others serve what the worker has while it restarts or stops.
-    func rest(_ place: Int) {
-        placement.rest(place)
+    func setAway(_ place: Int) {
+        placement.setAway(place)
         assignAll()
     }
 
@@ -138,7 +138,7 @@ import StoreProtocol
         assignAll()
     }
 
-    /// So many workers are to be. Those beyond lose their shards; new ones get none before ``seatNewcomers()``.
+    /// So many workers are to be. Those beyond lose their shards; new ones get none before ``activateNewWorkers()``.
     func resize(to size: Int) {
         let isSmaller = size < placement.size
         placement.resize(to: size)
@@ -146,11 +146,11 @@ import StoreProtocol
     }
 
     /// Gives new workers their shards when all of them are ready.
-    func seatNewcomers() {
-        guard placement.size > placement.seated,
-            fleet.slots.prefix(placement.size).dropFirst(placement.seated).allSatisfy(\.isReady)
+    func activateNewWorkers() {
+        guard placement.size > placement.active,
+            fleet.slots.prefix(placement.size).dropFirst(placement.active).allSatisfy(\.isReady)
         else { return }
-        placement.seatAll()
+        placement.activateAll()
         assignAll()
     }
 

@@ -38,8 +38,8 @@ import EventLoop
                 }
                 let numbers = its.compactMap { UInt16(exactly: $0) }
                 switch topic {
-                case .ready: slot.tell(.ring(app: app, shards: numbers))
-                case .suppressed: slot.tell(.suppressed(app: app, shards: numbers))
+                case .ready: slot.send(.batchesReady(app: app, shards: numbers))
+                case .suppressed: slot.send(.suppressed(app: app, shards: numbers))
                 }
             }
         }

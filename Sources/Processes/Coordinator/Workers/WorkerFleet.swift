@@ -60,35 +60,35 @@ import Supervision
     }
 
     /// What the workers last said of an app.
-    func beats(of app: String) -> [Notice.Beat.App] {
-        slots.compactMap { slot in slot.beat.apps.first { $0.name == app } }
+    func heartbeats(of app: String) -> [Notice.Heartbeat.App] {
+        slots.compactMap { slot in slot.heartbeat.apps.first { $0.name == app } }
     }
 
     // MARK: Orders
 
     func sendToWorkers(_ order: Order) {
-        for slot in slots { slot.tell(order) }
+        for slot in slots { slot.send(order) }
     }
 
-    func sendToIntake(_ order: IntakeOrder) { intake?.tell(order) }
+    func sendToIntake(_ order: IntakeOrder) { intake?.send(order) }
 
     /// Gives the order to one worker that is ready.
     /// - Returns: its name, or nil if no worker is ready.
     func sendToOneWorker(_ order: Order) -> String? {
         guard let slot = slots.first(where: \.isReady) else { return nil }
-        slot.tell(order)
+        slot.send(order)
         return slot.name
     }
 
     /// The first orders of a worker's process.
     func begin(_ slot: WorkerSlot, credentials: [Order], leaseEnd: UInt64) {
-        slot.tell(
+        slot.send(
             .begin(
                 redis: context.options.redisURL, redisAuthority: context.options.redisAuthority,
                 worker: slot.name, index: UInt16(slot.index)))
-        for order in credentials { slot.tell(order) }
-        slot.tell(.lease(end: leaseEnd))
-        if let logLevel { slot.tell(.logLevel(logLevel)) }
+        for order in credentials { slot.send(order) }
+        slot.send(.lease(end: leaseEnd))
+        if let logLevel { slot.send(.logLevel(logLevel)) }
     }
 
     func setLogLevel(_ level: String) {

@@ -58,27 +58,27 @@ import Logging
     func evaluate() {
         guard !context.lifecycle.isStopping else { return }
         let placement = shards.placement
-        let newcomers = fleet.slots[placement.seated..<max(placement.seated, placement.size)]
+        let newcomers = fleet.slots[placement.active..<max(placement.active, placement.size)]
         if newcomers.contains(where: { $0.state == .failed }) {
-            let stayed = autoscaler?.stay(at: placement.seated, now: .now)
+            let stayed = autoscaler?.stay(at: placement.active, now: .now)
             return carryOut(
-                stayed ?? Autoscaler.Change(from: placement.size, to: placement.seated, reason: .unstartable))
+                stayed ?? Autoscaler.Change(from: placement.size, to: placement.active, reason: .unstartable))
         }
         endRetiredWorkers()
         guard autoscaler != nil else { return }
         let isChanging =
-            placement.size != placement.seated
+            placement.size != placement.active
             || fleet.slots.prefix(placement.size).contains { !$0.isReady && $0.state != .failed }
             || fleet.slots.dropFirst(placement.size).contains { $0.pid > 0 } || placement.isDisturbed
         let reading = isChanging ? nil : self.reading
-        if let change = autoscaler?.look(reading, at: .now) { carryOut(change) }
+        if let change = autoscaler?.evaluate(reading, at: .now) { carryOut(change) }
     }
 
     private var reading: Autoscaler.Reading {
         let workers = fleet.slots.prefix(shards.placement.size)
         return Autoscaler.Reading(
             busy: workers.reduce(0) { $0 + $1.busy },
-            waiting: pressure.batches - workers.reduce(0) { $0 + Int($1.beat.batches) },
+            waiting: pressure.batches - workers.reduce(0) { $0 + Int($1.heartbeat.batches) },
             rate: Double(workers.reduce(0) { $0 &+ $1.rate }))
     }
 

@@ -18,17 +18,17 @@ import Supervision
     let index: Int
     /// The present process's name in Redis, unique for every start.
     private(set) var name = ""
-    private(set) var beat = Notice.Beat()
+    private(set) var heartbeat = Notice.Heartbeat()
     /// Pushes settled in the last second.
     private(set) var rate: UInt64 = 0
-    /// The part of a processor that the process took or stood in line for, between its last two beats.
+    /// The part of a processor that the process took or stood in line for, between its last two heartbeats.
     private(set) var busy = 0.0
-    private var beatAt: ContinuousClock.Instant?
+    private var heartbeatAt: ContinuousClock.Instant?
     /// When the present process was started, in Unix milliseconds.
     private(set) var since: Int64 = 0
 
     /// The present process has sent a heartbeat.
-    var hasBeaten: Bool { beatAt != nil }
+    var hasHeartbeat: Bool { heartbeatAt != nil }
 
     private let slot: ChildSlot<Order, Notice>
     private let host: String
@@ -56,7 +56,7 @@ import Supervision
 
     func start() { slot.start() }
 
-    func tell(_ order: Order) { slot.tell(order) }
+    func send(_ order: Order) { slot.send(order) }
 
     /// The process is stopped or lags: it is not sent what can wait.
     var lags: Bool { slot.queuedBytes > 64 << 10 }
@@ -66,17 +66,17 @@ import Supervision
 
     /// Asks the process to finish, and ends it when it does not.
     func stop(within grace: Duration) async {
-        await slot.stop(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+        await slot.stop(within: grace, sending: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
     }
 
     /// A process that was asked to finish has less time for it.
     func finishSooner(within grace: Duration) {
-        tell(.finish(withinMilliseconds: UInt32(grace.milliseconds)))
+        send(.finish(withinMilliseconds: UInt32(grace.milliseconds)))
     }
 
     /// Asks the process to finish, and kills it when it does not; another one takes its place.
     func replace(within grace: Duration) {
-        slot.replace(within: grace, telling: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
+        slot.replace(within: grace, sending: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
     }
 
     /// Kills the process, as an operator wants it: the pushes that it had in flight are not suspected.
@@ -98,8 +98,8 @@ import Supervision
 
     private func begin() {
         name = "\(host)-\(index)-\(Nonce.make())"
-        beat = Notice.Beat()
-        beatAt = nil
+        heartbeat = Notice.Heartbeat()
+        heartbeatAt = nil
         since = WallClock.seconds * 1000
         owner.started(self)
     }
@@ -107,25 +107,25 @@ import Supervision
     private func take(_ notice: Notice) {
         switch notice {
         case .hello: slot.becameReady()
-        case .beat(let numbers):
+        case .heartbeat(let numbers):
             let settled = numbers.delivered &+ numbers.failed
-            rate = settled &- (beat.delivered &+ beat.failed)
+            rate = settled &- (heartbeat.delivered &+ heartbeat.failed)
             if rate > 0 { slot.progressed() }
             measure(numbers)
-            beat = numbers
+            heartbeat = numbers
         case .reported: slot.progressed()
         default: break
         }
         owner.noticed(notice, self)
     }
 
-    private func measure(_ numbers: Notice.Beat) {
+    private func measure(_ numbers: Notice.Heartbeat) {
         let now = ContinuousClock.now
-        if let beatAt, beatAt < now {
+        if let heartbeatAt, heartbeatAt < now {
             let time = numbers.processorTaken &+ numbers.processorQueued
-            let before = beat.processorTaken &+ beat.processorQueued
-            busy = min(1, Double(time &- before) / ((now - beatAt) / .microseconds(1)))
+            let before = heartbeat.processorTaken &+ heartbeat.processorQueued
+            busy = min(1, Double(time &- before) / ((now - heartbeatAt) / .microseconds(1)))
         }
-        beatAt = now
+        heartbeatAt = now
     }
 }

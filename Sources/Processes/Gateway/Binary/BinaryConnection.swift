@@ -31,7 +31,7 @@ import Transport
             // A reply may name a push that has left before the exchange knows that it has.
             exchange.left(allBut: self.stream.queuedBytes, at: .now)
             exchange.receive(bytes, at: .now)
-            tellEvents()
+            passEventsOn()
         }
         stream.onEnd = { [unowned self] end in
             if case .failed(.tls(.alert)) = end { wasRefused = true }
@@ -71,7 +71,7 @@ import Transport
         return true
     }
 
-    package func loopTurnEnded() { tellEvents() }
+    package func loopTurnEnded() { passEventsOn() }
 
     /// A certificate speaks for us.
     package func renew(_ token: [UInt8], generation: UInt32) {}
@@ -85,7 +85,7 @@ import Transport
     package func retire() {
         exchange.retire(at: .now)
         if exchange.wantsWrite { stream.setNeedsFlush() }
-        tellEvents()
+        passEventsOn()
     }
 
     package func close() {
@@ -110,7 +110,7 @@ import Transport
             unread: isWaiting ? stream.unreadByPeer : 0, answers: stream.keyUpdates, at: .now)
         stream.watchesPeer = isWaiting
         if exchange.wantsWrite || exchange.wantsAnswer(at: .now) { stream.setNeedsFlush() }
-        tellEvents()
+        passEventsOn()
     }
 
     /// Asked when all that was handed over has left.
@@ -124,10 +124,10 @@ import Transport
     }
 
     /// A listener may close the connection meanwhile: the events that follow from that are passed on at once.
-    private func tellEvents() {
+    private func passEventsOn() {
         while let event = exchange.nextEvent() {
             switch event {
-            case .completed(let ticket, let fate): listener?.completed(ticket, fate)
+            case .completed(let ticket, let outcome): listener?.completed(ticket, outcome)
             case .hasRoom: listener?.hasRoom(self)
             case .isSpent(let reason, let verdict):
                 listener?.isSpent(self, reason: reason, verdict: verdict)
@@ -144,6 +144,6 @@ import Transport
         tick?.stop()
         exchange.left(allBut: stream.queuedBytes, at: .now)
         exchange.end(reason, isPeersDoing: isPeersDoing, at: .now)
-        tellEvents()
+        passEventsOn()
     }
 }

@@ -20,13 +20,13 @@ extension BinaryExchange {
         case .late(let count):
             // A reply that is slower than all before it lengthens the wait for the next ones.
             experience.quiet.wasTooShort()
-            tell(.wasWrong(count: count, reason: reason))
+            emit(.wasWrong(count: count, reason: reason))
         case .foreign:
             guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
             accept(window.count - 1)
         }
         // Nothing that follows was looked at.
-        while let ticket = pop() { tell(.completed(ticket, .unprocessed)) }
+        while let ticket = pop() { emit(.completed(ticket, .unprocessed)) }
         finish(reason)
     }
 
@@ -54,13 +54,13 @@ extension BinaryExchange {
         experience.pace.accepted(count)
         for _ in 0..<count {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            tell(.completed(PushTicket(ticket), .delivered))
+            emit(.completed(PushTicket(ticket), .delivered))
         }
     }
 
     func reject(_ ticket: PushTicket, with status: BinaryStatus) {
         guard let verdict = status.verdict else { return }
-        tell(
+        emit(
             .completed(
                 ticket,
                 .refused(
@@ -80,7 +80,7 @@ extension BinaryExchange {
     func resize() {
         let before = room
         window.longest = experience.pace.window
-        if room > before || room > 0 && window.isEmpty { tell(.hasRoom) }
+        if room > before || room > 0 && window.isEmpty { emit(.hasRoom) }
     }
 
     // MARK: The end
@@ -93,12 +93,12 @@ extension BinaryExchange {
         (hasEnded, isOver) = (true, true)
         // What was quiet for long enough was taken out when that was looked at. By now the end may have been waiting to be
         // read for an unknown time.
-        for _ in 0..<doubtful(isPeersDoing: isPeersDoing) {
+        for _ in 0..<unknownCount(isPeersDoing: isPeersDoing) {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            tell(.completed(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
+            emit(.completed(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
         }
-        while let ticket = pop() { tell(.completed(ticket, .unprocessed)) }
-        tell(.ended(reason: reason))
+        while let ticket = pop() { emit(.completed(ticket, .unprocessed)) }
+        emit(.ended(reason: reason))
     }
 
     /// An end without a reply leaves the outcomes of a window unknown, all of which goes again: less at a time, or a gateway that closes early
@@ -106,7 +106,7 @@ extension BinaryExchange {
     /// says what.
     ///
     /// - Returns: the pushes whose outcome is unknown.
-    private func doubtful(isPeersDoing: Bool) -> Int {
+    private func unknownCount(isPeersDoing: Bool) -> Int {
         let whole = window.whole
         guard whole > 0, isPeersDoing else { return whole }
         experience.pace.lostTrack()
@@ -115,7 +115,7 @@ extension BinaryExchange {
         if window.hasArrived { isProven = true }
         guard let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
-        tell(
+        emit(
             .completed(
                 ticket,
                 .refused(Rejection(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
@@ -125,7 +125,7 @@ extension BinaryExchange {
     func finish(_ reason: String) {
         guard !isOver else { return }
         isOver = true
-        tell(.isOver(reason: reason))
+        emit(.isOver(reason: reason))
     }
 
     func finishIfDone() {

@@ -33,7 +33,7 @@ final class BinaryExchange {
     private var fullSince: Instant?
     /// The push in the window must not have company.
     private var isAlone = false
-    private var lookedAt: Instant
+    private var polledAt: Instant
     var isRetiring = false
     var isOver = false
     var hasEnded = false
@@ -62,7 +62,7 @@ final class BinaryExchange {
         self.experience = experience
         self.generation = generation
         self.timeout = timeout
-        (movedAt, lookedAt) = (now, now)
+        (movedAt, polledAt) = (now, now)
         window = SendWindow(
             longest: experience.pace.window, longestBytes: Self.longestBytes, firstIdentifier: firstIdentifier
         )
@@ -91,7 +91,7 @@ final class BinaryExchange {
 
     func nextEvent() -> ExchangeEvent? { events.next() }
 
-    func tell(_ event: ExchangeEvent) { events.append(event) }
+    func emit(_ event: ExchangeEvent) { events.append(event) }
 
     // MARK: Pushes
 
@@ -193,8 +193,8 @@ final class BinaryExchange {
     func poll(unread: Int, answers: Int, at now: Instant) {
         guard !isOver else { return }
         // After a process pause, replies may still be buffered: restart the quiet timer.
-        if now - lookedAt > Self.longestGap { window.restartQuiet(at: now) }
-        lookedAt = now
+        if now - polledAt > Self.longestGap { window.restartQuiet(at: now) }
+        polledAt = now
         if proof.answered(answers) { (experience.answersQuestions, movedAt) = (true, now) }
         // A gateway that reads slowly has not stopped.
         if unread < self.unread { movedAt = now }

@@ -76,7 +76,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
 
     package func retire() {
         exchange.retire()
-        tellEvents()
+        passEventsOn()
     }
 
     package func close() {
@@ -86,7 +86,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
 
     private func receive(_ bytes: UnsafeRawBufferPointer) {
         exchange.receive(bytes, at: .now)
-        tellEvents()
+        passEventsOn()
         if exchange.wantsWrite { stream.setNeedsFlush() }
     }
 
@@ -96,13 +96,13 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         guard !exchange.hasEnded else { return }
         exchange.poll(at: now)
         if exchange.wantsWrite { stream.setNeedsFlush() }
-        tellEvents()
+        passEventsOn()
     }
 
     package func loopTurnEnded() {
         hasFilled = false
         exchange.didFill()
-        tellEvents()
+        passEventsOn()
     }
 
     private func fill(_ output: inout OutputBuffer) {
@@ -122,7 +122,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     }
 
     /// A listener may close the connection meanwhile: the events that follow from that are passed on at once.
-    private func tellEvents() {
+    private func passEventsOn() {
         while let event = exchange.nextEvent() {
             switch event {
             case .completed(let ticket, let outcome): listener?.completed(ticket, outcome)
@@ -141,6 +141,6 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     private func finish(_ reason: String) {
         tick?.stop()
         exchange.end(reason)
-        tellEvents()
+        passEventsOn()
     }
 }

@@ -182,7 +182,7 @@ final class PushExchange<Service: StreamService> {
             if hasLeft(number) {
                 streams.endedUnanswered()
                 let ticket = open.abandon(late.slot)
-                tell(.completed(ticket, .unknown(cause: "no answer within the deadline")))
+                emit(.completed(ticket, .unknown(cause: "no answer within the deadline")))
             }
             session.reset(number)
         }
@@ -212,10 +212,10 @@ final class PushExchange<Service: StreamService> {
             case .settings, .goAway, .pong, .failed: break
             }
         }
-        tell(.ended(reason: reason))
+        emit(.ended(reason: reason))
     }
 
-    private func tell(_ event: ExchangeEvent) { events.append(event) }
+    private func emit(_ event: ExchangeEvent) { events.append(event) }
 
     /// Something of a push's request has left us.
     private func hasLeft(_ stream: Int32) -> Bool {
@@ -225,7 +225,7 @@ final class PushExchange<Service: StreamService> {
     private func finish(_ reason: String) {
         guard !isOver else { return }
         isOver = true
-        tell(.isOver(reason: reason))
+        emit(.isOver(reason: reason))
     }
 
     /// Streams that only wait for their reset to be written keep nothing: a gateway that does not read would never let it go.
@@ -236,7 +236,7 @@ final class PushExchange<Service: StreamService> {
     /// Takes no more pushes, because the gateway responds to none. Those that are open keep their deadlines.
     private func giveUp(_ stall: ProgressMonitor.Stall) {
         isRetiring = true
-        tell(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
+        emit(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
     }
 
     // MARK: The session's events
@@ -245,7 +245,7 @@ final class PushExchange<Service: StreamService> {
     private func drain(roomBefore: Int) {
         while let event = session.nextEvent() { handle(event) }
         guard !isOver else { return }
-        if room > roomBefore { tell(.hasRoom) }
+        if room > roomBefore { emit(.hasRoom) }
         finishIfDone(reason: "spent")
     }
 
@@ -258,14 +258,14 @@ final class PushExchange<Service: StreamService> {
             close(Int(tag), isUnprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
         case .settings(let settings):
             streams.settings(maxConcurrentStreams: settings.maxConcurrentStreams)
-            tell(.hasRoom)
+            emit(.hasRoom)
         case .goAway where faults.has(.ignoresGoAway): break
         case .goAway(_, let code, let debug):
             let wasSpent = isSpent
             streams.goAway()
             guard !wasSpent else { return }
             let farewell = service.farewell(code: code, debugData: debug)
-            tell(.isSpent(reason: "GOAWAY \(farewell.words)", verdict: farewell.verdict))
+            emit(.isSpent(reason: "GOAWAY \(farewell.words)", verdict: farewell.verdict))
         case .pong: break
         case .failed(let error): finish("\(error)")
         }
@@ -292,17 +292,17 @@ final class PushExchange<Service: StreamService> {
         guard let entry else { return }
         let wasInTime = deadlines.remove(entry.request)
         switch outcome {
-        case .unprocessed where wasInTime: cameBack()
+        case .unprocessed where wasInTime: noteUnprocessed()
         case .unknown: streams.endedUnanswered()
         case .delivered, .refused, .unprocessed: break
         }
-        tell(.completed(entry.ticket, outcome))
+        emit(.completed(entry.ticket, outcome))
     }
 
     /// The gateway did not act on a push that was sent in time.
-    private func cameBack() {
+    private func noteUnprocessed() {
         // After GOAWAY no stream is opened that could be refused.
         let isRefused = !isSpent && !session.isGoingAway && !isOver
-        streams.cameBack(isRefused: isRefused)
+        streams.noteUnprocessed(isRefused: isRefused)
     }
 }

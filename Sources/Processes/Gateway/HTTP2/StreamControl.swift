@@ -110,8 +110,8 @@ struct StreamControl: ~Copyable {
     /// The gateway did not act on a push that was sent in time.
     ///
     /// - Parameter isRefused: the stream was refused by itself, not by the connection's end.
-    mutating func cameBack(isRefused: Bool) {
+    mutating func noteUnprocessed(isRefused: Bool) {
         if isRefused { budget.refused() }
-        refusals.cameBack(isRefused: isRefused, using: &random)
+        refusals.noteUnprocessed(isRefused: isRefused, using: &random)
     }
 }

@@ -1,3 +1,4 @@
+import Delivery
 import EventLoop
 import FarmPolicy
 import Gateway
@@ -31,7 +32,7 @@ import Logging
     private var refusals = 0
     private var troubles = 0
     private var bytes = 0
-    private var toldAt: ContinuousClock.Instant?
+    private var loggedAt: ContinuousClock.Instant?
 
     /// What the sender knows, and the governor does not.
     struct Observation {
@@ -98,7 +99,7 @@ import Logging
     }
 
     /// Pushes worth holding: what can leave in about a second.
-    var worthHolding: Int {
+    var usefulWindow: Int {
         guard let rate = [tokens?.rate, bits?.rate].compactMap(\.self).min() else { return .max }
         return max(1, Int(clamping: min(rate, 1e9)))
     }
@@ -126,7 +127,7 @@ import Logging
     }
 
     /// Nothing may be sent for now, whatever waits.
-    func rests(at now: ContinuousClock.Instant) {
+    func idle(at now: ContinuousClock.Instant) {
         if poll.isRunning { meter.note(.flowing, open: pool.openStreams, at: now) }
     }
 
@@ -158,8 +159,8 @@ import Logging
         sample.isStopped = observation.isStopped
         (delivered, refusals, troubles) = (observation.delivered, 0, 0)
         for change in governor.decide(sample, at: now) { carryOut(change, at: now) }
-        let isAtRest = governor.connections == settings.minConnections && governor.rate == nil
-        if isAtRest, !observation.isAtWork { poll.stop() }
+        let isAtMinimum = governor.connections == settings.minConnections && governor.rate == nil
+        if isAtMinimum, !observation.isAtWork { poll.stop() }
     }
 
     private func measureBytes() {
@@ -190,12 +191,12 @@ import Logging
     /// Up and down it goes by steps: not each of them is worth a line.
     private func log(_ before: Double?, _ after: Double?, at now: ContinuousClock.Instant) {
         guard let after else {
-            toldAt = nil
+            loggedAt = nil
             return context.log.info("send rate is no longer reduced", metadata: ["app": "\(app)"])
         }
         let isDown = before.map { after < $0 } ?? true
-        guard isDown, toldAt.map({ now - $0 >= .seconds(30) }) ?? true else { return }
-        toldAt = now
+        guard isDown, loggedAt.map({ now - $0 >= .seconds(30) }) ?? true else { return }
+        loggedAt = now
         context.log.info(
             "send rate reduced: the gateway is overloaded or failing",
             metadata: ["app": "\(app)", "rate": "\(Int(clamping: after.rounded()))"])
@@ -221,5 +222,18 @@ import Logging
         } else {
             bits = nil
         }
+    }
+}
+
+/// What the governor observes of the sender.
+extension AppSender {
+    func makeGovernor() -> AppGovernor {
+        let governor = AppGovernor(context, app: name, pool: pool) { [unowned self] in schedule() }
+        governor.observe = { [unowned self] in
+            AppGovernor.Observation(
+                delivered: counts.delivered, isAtWork: pool.openStreams > 0 || !window.isEmpty,
+                isStopped: !troubles.isClosed)
+        }
+        return governor
     }
 }

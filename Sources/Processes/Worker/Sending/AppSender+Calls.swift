@@ -17,7 +17,7 @@ extension AppSender {
             switch action {
             case .report(let call, let report):
                 store.send(report) { [weak self] result in
-                    self?.tell { $0.answered(call, result) }
+                    self?.update { $0.answered(call, result) }
                     if case .failure(let error) = result { self?.note(error, "report failed") }
                     #if FAILPOINTS
                         if case .success(.taken(let state)) = result, state.isDone {
@@ -26,37 +26,37 @@ extension AppSender {
                     #endif
                 }
             case .putBack(let call, let putBack):
-                store.send(putBack) { [weak self] result in self?.tell { $0.putBack(call, result) } }
+                store.send(putBack) { [weak self] result in self?.update { $0.putBack(call, result) } }
             case .quarantine(let request):
                 context.log.error(
                     "batch quarantined",
                     metadata: ["batch": "\(request.batch)", "reason": "\(request.reason)"])
                 store.send(request) { [weak self] result in
-                    self?.tell { $0.quarantined(request, result) }
+                    self?.update { $0.quarantined(request, result) }
                 }
             case .repeated(let report):
-                store.send(report) { [weak self] result in self?.tell { $0.repeated(report, result) } }
+                store.send(report) { [weak self] result in self?.update { $0.repeated(report, result) } }
             case .hasReported: hasReported = true
             case .released(let shards): released(shards)
             case .fenced: context.onFenced(name)
             }
         }
-        if hasReported { context.tell(.reported(app: name)) }
+        if hasReported { context.notify(.reported(app: name)) }
         if let delay = window.delay, !reportTimer.isRunning { reportTimer.start(after: delay) }
     }
 
     func reportsAreDue() {
         // Without a connection nothing can be reported; on the next connection everything is.
         guard context.redis.isReady else { return }
-        tell { $0.reportDue() }
+        update { $0.reportDue() }
     }
 
     func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
         if case .failure(let error) = result { note(error, "checkout failed") }
-        tell { $0.checkedOut(request, result) }
-        recallLate()
+        update { $0.checkedOut(request, result) }
+        returnLateBatches()
         guard case .success(let reply) = result else { return }
-        learnGate(isPaused: reply.pauseReason != nil)
+        learnPause(isPaused: reply.pauseReason != nil)
         #if FAILPOINTS
             for given in reply.batches {
                 guard let batch = window.batch(given.id)?.batch else {
@@ -70,7 +70,7 @@ extension AppSender {
     }
 
     /// Tells the window something; what comes of it is carried out at the end of the turn.
-    private func tell(_ body: (Window) -> Void) {
+    private func update(_ body: (Window) -> Void) {
         window.now = .now
         window.yieldsToSuspect = context.exclusiveTurn.isWanted
         body(window)

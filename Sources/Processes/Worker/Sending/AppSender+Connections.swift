@@ -14,17 +14,17 @@ extension AppSender {
         pool.spent(connection)
         schedule()
         // Such as a certificate for the other environment, which the gateway refuses before the first push.
-        guard case .credentialsWrong(let reason) = verdict, hold == nil else { return }
-        hold = .doubt
+        guard case .credentialsWrong(let reason) = verdict, suspension == nil else { return }
+        suspension = .doubt
         pool.retireAll()
-        context.tell(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
+        context.notify(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
     }
 
     func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {
         context.log.error(
             "the gateway rejected pushes that had counted as delivered",
             metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
-        context.tell(.late(app: name, pushes: UInt32(clamping: count), reason: reason))
+        context.notify(.late(app: name, pushes: UInt32(clamping: count), reason: reason))
     }
 
     func ended(_ connection: any GatewayConnection, reason: String) {
@@ -36,9 +36,9 @@ extension AppSender {
     func dialFailed(_ reason: String, refusedByPeer: Bool) {
         context.log.warning("cannot connect", metadata: ["app": "\(name)", "reason": "\(reason)"])
         schedule()
-        guard refusedByPeer, pool.refusalsInARow >= 3, hold == nil else { return }
-        hold = .doubt
-        context.tell(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
+        guard refusedByPeer, pool.refusalsInARow >= 3, suspension == nil else { return }
+        suspension = .doubt
+        context.notify(.doubt(app: name, .credentialsWrong, generation: generation, reason: reason))
     }
 
     func dialPauseEnded() { schedule() }

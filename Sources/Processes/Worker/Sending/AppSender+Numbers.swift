@@ -4,8 +4,8 @@ import Delivery
 /// An app's numbers in a worker's heartbeats and dumps.
 extension AppSender {
     /// The app's numbers since the last call; nil when nothing has happened.
-    func takeNumbers() -> Notice.Beat.App? {
-        var numbers = Notice.Beat.App(name: name)
+    func takeNumbers() -> Notice.Heartbeat.App? {
+        var numbers = Notice.Heartbeat.App(name: name)
         numbers.connections = UInt32(pool.connections.count)
         numbers.openStreams = UInt32(pool.openStreams)
         if let rate = governor.rate {
@@ -16,11 +16,11 @@ extension AppSender {
             if troubles.isLasting { numbers.trouble = troubles.reason }
         }
         counts.take(into: &numbers, dials: pool.dials, latencies: pool.takeLatencies())
-        return numbers == Notice.Beat.App(name: name) ? nil : numbers
+        return numbers == Notice.Heartbeat.App(name: name) ? nil : numbers
     }
 
     /// Adds the app to the numbers of the whole worker.
-    func add(to sum: inout Notice.Beat) {
+    func add(to sum: inout Notice.Heartbeat) {
         sum.connections += UInt32(pool.connections.count)
         sum.openStreams += UInt32(pool.openStreams)
         sum.batches += UInt32(window.batchCount)
@@ -36,7 +36,7 @@ extension AppSender {
     // MARK: Dump
 
     var summary: String {
-        let state = hold.map { "\($0)" } ?? "sending"
+        let state = suspension.map { "\($0)" } ?? "sending"
         return [
             state, "shards \(shards.count)", "batches \(window.batchCount)", "in flight \(pool.openStreams)",
             "not reported \(window.exposure)", "waiting high \(window.waitingBatches(of: .high))",

@@ -16,7 +16,7 @@ extension AppSender {
         guard let batch = window.batch(ticket.batch) else { return }
         let position = Int(ticket.position)
         let wasSuspect = batch.isSuspect
-        defer { if wasSuspect { context.exclusiveTurn.cameBack(to: self) } }
+        defer { if wasSuspect { context.exclusiveTurn.noteResponse(to: self) } }
         #if FAILPOINTS
             Failpoint.hit("answer", token: batch.batch.bytes[batch.batch.pushes[position].token])
         #endif
@@ -43,7 +43,7 @@ extension AppSender {
             .retry(
                 cause, status: rejection.status, reason: reason, retryAfterMilliseconds: asked(rejection))
         }
-        tellGovernor(of: rejection.verdict, batch, position)
+        informGovernor(of: rejection.verdict, batch, position)
         troubles.rejected(rejection.verdict, at: .now)
         switch rejection.verdict {
         case .delivered: preconditionFailure("an acceptance told as a rejection")
@@ -78,7 +78,7 @@ extension AppSender {
         var scope: String?
         if isInvalid {
             scope = suppression.suppress(
-                batch, position, rejection, timestamp: timestamp, isPaused: hold?.isPause == true,
+                batch, position, rejection, timestamp: timestamp, isPaused: suspension?.isPause == true,
                 at: context.redis.clock.seconds)
         }
         record(
@@ -99,7 +99,7 @@ extension AppSender {
                 retryAfterMilliseconds: UInt32(clamping: wait.milliseconds)))
     }
 
-    private func tellGovernor(of verdict: Verdict, _ batch: HeldBatch, _ position: Int) {
+    private func informGovernor(of verdict: Verdict, _ batch: HeldBatch, _ position: Int) {
         switch verdict {
         case .serverTrouble, .outcomeUnknown: governor.troubled()
         case .throttled: governor.throttled(device: batch.device(of: position))
@@ -132,10 +132,10 @@ extension AppSender {
         _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ rejection: Rejection, _ reason: String
     ) {
         window.giveBack(batch, position)
-        guard hold == nil, rejection.generation == generation else { return }
-        hold = .doubt
+        guard suspension == nil, rejection.generation == generation else { return }
+        suspension = .doubt
         pool.retireAll()
-        context.tell(.doubt(app: name, doubt, generation: generation, reason: reason))
+        context.notify(.doubt(app: name, doubt, generation: generation, reason: reason))
     }
 
     /// Records the outcome of a push that was not delivered.
@@ -148,6 +148,6 @@ extension AppSender {
 
     private func prove() {
         provenGeneration = generation
-        context.tell(.proved(app: name, generation: generation))
+        context.notify(.proved(app: name, generation: generation))
     }
 }

@@ -13,8 +13,8 @@ extension AppSender {
     /// Sends what may be sent on what has room for it.
     func feed() {
         let now = ContinuousClock.now
-        guard hold == nil, context.mayStart, context.exclusiveTurn.lets(self) else {
-            return governor.rests(at: now)
+        guard suspension == nil, context.mayStart, context.exclusiveTurn.lets(self) else {
+            return governor.idle(at: now)
         }
         var isProbe = false
         switch troubles.permit(at: now) {
@@ -22,7 +22,7 @@ extension AppSender {
         case .probe: isProbe = true
         case .nothing(let until):
             if let until { timer.start(after: until - now) }
-            return governor.rests(at: now)
+            return governor.idle(at: now)
         }
         let (allowance, share) = (governor.allowance(at: now), context.turns.share(of: self, weight: weight))
         var left = min(allowance, share)
@@ -131,7 +131,7 @@ extension AppSender {
                         timestamp: found.since * 1000)
                     continue
                 }
-                if !coolDowns.isEmpty, let delay = coolDowns.putOff(batch, segment, position, at: now) {
+                if !coolDowns.isEmpty, let delay = coolDowns.postpone(batch, segment, position, at: now) {
                     record(batch, position, as: delay)
                     continue
                 }

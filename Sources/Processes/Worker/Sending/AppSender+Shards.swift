@@ -13,7 +13,7 @@ extension AppSender {
         takeShare()
         serveKnown()
         if !withdrawn.isEmpty {
-            context.tell(.released(app: name, shards: withdrawn.map { UInt16($0) }))
+            context.notify(.released(app: name, shards: withdrawn.map { UInt16($0) }))
         }
     }
 
@@ -46,23 +46,23 @@ extension AppSender {
 
     /// Gives back the batches of these jobs that are not in flight. The whole shard goes back, so that nothing overtakes, and is served
     /// again when nothing of it is held.
-    func recall(jobs: [String], shards: [Int]) {
+    func returnBatches(jobs: [String], shards: [Int]) {
         let ids = Set(jobs)
         // What a checkout under way brings may have been assigned before the order was given.
-        if window.isCheckingOut { self.shards.recallLate(ids) }
+        if window.isCheckingOut { self.shards.returnLateBatches(ids) }
         empty(window.shards(of: ids).union(shards))
     }
 
     /// A checkout may have brought batches of jobs that were to be given back.
-    func recallLate() {
-        let jobs = shards.takeLate()
+    func returnLateBatches() {
+        let jobs = shards.takeLateJobs()
         if !jobs.isEmpty { empty(window.shards(of: jobs)) }
     }
 
     private func empty(_ wanted: Set<Int>) {
         let mine = wanted.filter { window.servedToken(of: $0) != nil }
         guard !mine.isEmpty else { return }
-        shards.recall(mine)
+        shards.returnBatches(mine)
         serveKnown()
     }
 
@@ -71,7 +71,7 @@ extension AppSender {
         let (servesAgain, withdrawn) = shards.released(empty)
         if servesAgain { serveKnown() }
         if !withdrawn.isEmpty {
-            context.tell(.released(app: name, shards: withdrawn.map { UInt16($0) }))
+            context.notify(.released(app: name, shards: withdrawn.map { UInt16($0) }))
         }
     }
 }

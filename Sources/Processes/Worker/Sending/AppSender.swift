@@ -46,26 +46,26 @@ import StoreProtocol
     private static let mixedFor = Duration.seconds(60)
 
     /// Why nothing is sent, if nothing is.
-    var hold: Hold? {
-        didSet { window.change(to: hold?.mode ?? .sending) }
+    var suspension: Suspension? {
+        didSet { window.change(to: suspension?.mode ?? .sending) }
     }
     /// The coordinator knows that the gateway accepts credentials of this generation.
     var provenGeneration: UInt32?
     private(set) var generation: UInt32 = 0
 
-    enum Hold {
+    enum Suspension {
         /// The gateway rejects the credentials; the coordinator knows, and has not decided yet.
         case doubt
         /// The app is paused: batches go back.
         case paused
         /// Redis says that the app is paused, which the coordinator may not know: batches go back until Redis says otherwise.
-        case gateClosed
+        case pausedInRedis
         /// The app is not served any more: batches go back.
         case left
         /// The worker is finishing: nothing new starts.
         case finishing
 
-        var isPause: Bool { self == .paused || self == .gateClosed }
+        var isPause: Bool { self == .paused || self == .pausedInRedis }
         fileprivate var mode: Window.Mode { self == .doubt ? .holding : .returning }
     }
 
@@ -106,7 +106,7 @@ import StoreProtocol
         }
         pool.follow(plan)
         if let plan { governor.follow(plan, limits: limits) }
-        if case .doubt = hold { hold = nil }
+        if case .doubt = suspension { suspension = nil }
         schedule()
     }
 
@@ -123,44 +123,44 @@ import StoreProtocol
         return UInt32(clamping: time.milliseconds)
     }
 
-    func pause() { hold(as: .paused) }
+    func pause() { suspend(as: .paused) }
 
     /// The coordinator does not serve the app any more.
     func leave() {
-        hold(as: .left)
+        suspend(as: .left)
         provenGeneration = nil
     }
 
     /// The coordinator serves the app again.
-    func comeBack() {
-        guard hold == .left else { return }
-        hold = nil
+    func configuredAgain() {
+        guard suspension == .left else { return }
+        suspension = nil
         resume()
     }
 
     /// Redis was asked for batches, and said so or otherwise about the app.
-    func learnGate(isPaused: Bool) {
-        if isPaused, hold == nil || hold == .doubt { hold(as: .gateClosed) }
-        if !isPaused, hold == .gateClosed { resume() }
+    func learnPause(isPaused: Bool) {
+        if isPaused, suspension == nil || suspension == .doubt { suspend(as: .pausedInRedis) }
+        if !isPaused, suspension == .pausedInRedis { resume() }
     }
 
-    private func hold(as next: Hold) {
-        guard !isFinishing, hold != .left else { return }
+    private func suspend(as next: Suspension) {
+        guard !isFinishing, suspension != .left else { return }
         // Recent suppressions may be false and rejected by Redis: reload them.
-        if next.isPause, hold?.isPause != true { suppressionLists.reload() }
-        hold = next
+        if next.isPause, suspension?.isPause != true { suppressionLists.reload() }
+        suspension = next
         resumesWhenKnown = false
         pool.retireAll()
         schedule()
     }
 
     func resume() {
-        guard !isFinishing, hold != .left else { return }
+        guard !isFinishing, suspension != .left else { return }
         guard suppressionLists.isWhole else {
             resumesWhenKnown = true
             return
         }
-        hold = nil
+        suspension = nil
         troubles.reset()
         window.mayHaveBatches()
         schedule()
@@ -173,7 +173,7 @@ import StoreProtocol
     }
 
     func finish() {
-        hold = .finishing
+        suspension = .finishing
         pool.retireAll()
         schedule()
     }
@@ -217,9 +217,9 @@ import StoreProtocol
     // MARK: Batches
 
     private var limit: Int {
-        min(pool.window, governor.worthHolding)
+        min(pool.window, governor.usefulWindow)
     }
-    private var wantsBatches: Bool { hold == nil && context.mayStart && troubles.maySend(at: .now) }
+    private var wantsBatches: Bool { suspension == nil && context.mayStart && troubles.maySend(at: .now) }
 
     /// Expires held pushes whose deadline has passed: the gateway may be unreachable for long.
     func expireOverdue() {
@@ -264,6 +264,6 @@ import StoreProtocol
     }
 
     private var isFinishing: Bool {
-        if case .finishing = hold { true } else { false }
+        if case .finishing = suspension { true } else { false }
     }
 }

@@ -37,7 +37,7 @@ import EventLoop
     }
 
     /// A push of a suspect batch has come back: the air may be clear now.
-    func cameBack(to member: any Member) {
+    func noteResponse(to member: any Member) {
         if !member.hasSuspectInFlight { wake() }
     }
 

@@ -5,10 +5,10 @@ import PushModel
 
 /// Counts what an app has sent, for the worker's heartbeats.
 struct SendCounts {
-    private var counts = Notice.Beat()
+    private var counts = Notice.Heartbeat()
     /// From the split of first attempts to their departure, by lane, since the last heartbeat.
     private var waits = [LatencyCounts(), LatencyCounts()]
-    private var told: (sent: UInt64, dials: Int) = (0, 0)
+    private var reported: (sent: UInt64, dials: Int) = (0, 0)
 
     var sent: UInt64 { counts.sent }
     var delivered: UInt64 { counts.delivered }
@@ -35,16 +35,16 @@ struct SendCounts {
     }
 
     /// Writes what has happened since the last call.
-    mutating func take(into numbers: inout Notice.Beat.App, dials: Int, latencies: LatencyCounts) {
-        (numbers.sent, numbers.dials) = (counts.sent &- told.sent, UInt32(dials - told.dials))
-        told = (counts.sent, dials)
-        numbers.gateway = Notice.Beat.Times(latencies)
-        numbers.highWait = Notice.Beat.Times(waits[0])
-        numbers.bulkWait = Notice.Beat.Times(waits[1])
+    mutating func take(into numbers: inout Notice.Heartbeat.App, dials: Int, latencies: LatencyCounts) {
+        (numbers.sent, numbers.dials) = (counts.sent &- reported.sent, UInt32(dials - reported.dials))
+        reported = (counts.sent, dials)
+        numbers.gateway = Notice.Heartbeat.Times(latencies)
+        numbers.highWait = Notice.Heartbeat.Times(waits[0])
+        numbers.bulkWait = Notice.Heartbeat.Times(waits[1])
         waits = [LatencyCounts(), LatencyCounts()]
     }
 }
 
-extension Notice.Beat.Times {
+extension Notice.Heartbeat.Times {
     fileprivate init(_ counts: LatencyCounts) { self.init(counts.counts, milliseconds: counts.milliseconds) }
 }

@@ -9,9 +9,9 @@ import StoreProtocol
 @Loop final class ServedShards {
     private var shards: [Int: FenceToken] = [:]
     /// Shards that are emptied and then served again.
-    private var recalled: Set<Int> = []
+    private var returning: Set<Int> = []
     /// Jobs whose batches a checkout under way may bring, though they were recalled.
-    private var recalledLate: Set<String> = []
+    private var lateJobs: Set<String> = []
     /// What the whole farm may use, and into how many shards it is divided.
     private var budget = (farm: FarmBudget(), shards: 1)
 
@@ -35,7 +35,7 @@ import StoreProtocol
     ///
     /// - Parameter isReady: whether a shard is served already, or its suppression list is known.
     func served(isReady: (_ shard: Int) -> Bool) -> [Int: FenceToken] {
-        shards.filter { !recalled.contains($0.key) && isReady($0.key) }
+        shards.filter { !returning.contains($0.key) && isReady($0.key) }
     }
 
     // MARK: Budget
@@ -53,22 +53,22 @@ import StoreProtocol
     // MARK: Recall
 
     /// A checkout under way may bring batches of these jobs, which Redis assigned before they were recalled.
-    func recallLate(_ jobs: Set<String>) { recalledLate.formUnion(jobs) }
+    func returnLateBatches(_ jobs: Set<String>) { lateJobs.formUnion(jobs) }
 
     /// Takes the jobs of recalls that the last checkout may not have heeded.
-    func takeLate() -> Set<String> {
-        defer { recalledLate = [] }
-        return recalledLate
+    func takeLateJobs() -> Set<String> {
+        defer { lateJobs = [] }
+        return lateJobs
     }
 
     /// Empties these shards, to serve them again afterwards.
-    func recall(_ shards: Set<Int>) { recalled.formUnion(shards) }
+    func returnBatches(_ shards: Set<Int>) { returning.formUnion(shards) }
 
     /// Nothing of these shards is held any more.
     ///
     /// - Returns: whether some are to be served again, and those that were withdrawn.
     func released(_ empty: [Int]) -> (servesAgain: Bool, withdrawn: [Int]) {
-        let back = empty.filter { recalled.remove($0) != nil && shards[$0] != nil }
+        let back = empty.filter { returning.remove($0) != nil && shards[$0] != nil }
         return (!back.isEmpty, empty.filter { shards[$0] == nil })
     }
 }

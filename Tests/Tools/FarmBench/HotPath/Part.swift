@@ -39,7 +39,8 @@ package enum Part: String, Codable, Sendable, CaseIterable {
     private static let modules: [(String, Part)] = [
         ("3TLS", .tls), ("5HTTP2", .http), ("13StoreProtocol", .redis), ("11RedisClient", .redis),
         ("13RedisProtocol", .redis), ("4RESP", .redis), ("7Gateway", .push),
-        ("4APNs", .push), ("10FarmPolicy", .push), ("6Worker", .batch), ("9PushModel", .batch),
+        ("4APNs", .push), ("10FarmPolicy", .push), ("6Worker", .batch), ("8Delivery", .batch),
+        ("9PushModel", .batch),
         ("9Transport", .loop), ("9EventLoop", .loop), ("11Supervision", .loop), ("14ControlChannel", .loop),
     ]
 

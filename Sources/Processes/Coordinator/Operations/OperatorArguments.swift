@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 
 /// The arguments of an operator's command: names and options.
-struct OperatorWords {
+struct OperatorArguments {
     let words: [String]
     /// Their names.
     private let options: Set<String>

@@ -1,4 +1,4 @@
-extension Notice.Beat {
+extension Notice.Heartbeat {
     /// A worker's numbers of one app.
     package struct App: Equatable, Sendable {
         package var name: String
@@ -41,7 +41,7 @@ extension Notice.Beat {
     }
 }
 
-extension Notice.Beat.App {
+extension Notice.Heartbeat.App {
     func write(to writer: inout ControlWriter) {
         writer.text(name)
         for number in [connections, openStreams, slowedTo, dials] { writer.number(number) }
@@ -60,13 +60,13 @@ extension Notice.Beat.App {
         isStalled = try reader.flag()
         trouble = try reader.text()
         sent = try reader.number()
-        gateway = try Notice.Beat.Times(from: &reader)
-        highWait = try Notice.Beat.Times(from: &reader)
-        bulkWait = try Notice.Beat.Times(from: &reader)
+        gateway = try Notice.Heartbeat.Times(from: &reader)
+        highWait = try Notice.Heartbeat.Times(from: &reader)
+        bulkWait = try Notice.Heartbeat.Times(from: &reader)
     }
 }
 
-extension Notice.Beat.Times {
+extension Notice.Heartbeat.Times {
     func write(to writer: inout ControlWriter) {
         writer.number(first)
         writer.list(counts) { $0.number($1) }

@@ -2,7 +2,7 @@ import EventLoop
 import FarmConfiguration
 import PushModel
 
-extension FarmConfiguration {
+extension Configuration {
     /// The app that a command is for: the one that was named, or the only one there is.
     func chosenApp(_ name: String?) throws(CommandFailure) -> String {
         if let name { return name }
@@ -16,7 +16,7 @@ extension FarmConfiguration {
     }
 }
 
-extension FarmConfiguration {
+extension Configuration {
     /// Runs the loop until `body` has ended, with a connection to the farm's Redis.
     func withClient<Value: Sendable>(
         _ body: @escaping @Loop (FarmClient) async throws -> Value
@@ -38,7 +38,7 @@ extension CommonOptions {
     }
 }
 
-extension FarmConfiguration {
+extension Configuration {
     /// Redis's address is not configured, but for a `pushfarm up` that may have ended.
     var isOfNoFile: Bool {
         guard case .file(let file, _) = redisPlace else { return redisPlace == nil }

@@ -6,20 +6,20 @@ import StoreProtocol
 
 /// Paused and cancelled jobs, tokens and shards of an app: notifies the workers of this host, and ends cancelled pushes if the
 /// app's intake is this host's.
-@Loop final class HoldSync {
+@Loop final class PauseSync {
     /// Shards that are not served.
-    private(set) var withheld: Set<Int> = []
+    private(set) var pausedShards: Set<Int> = []
     /// Called when the set of paused shards changes.
-    var onWithheld: @Loop () -> Void = {}
+    var onPausedShardsChanged: @Loop () -> Void = {}
     /// The app's intake is this host's.
     var isOwner: @Loop () -> Bool = { false }
 
     private let context: AppContext
-    private let tellWorkers: @Loop (Order) -> Void
+    private let notifyWorkers: @Loop (Order) -> Void
     /// What `holds` in the gate was when the marks were read.
     private var seen: Int?
     /// Marks that the workers know.
-    private var told: Set<String> = []
+    private var announced: Set<String> = []
     /// Jobs that are called back from a later moment on, in Unix milliseconds.
     private var later: [String: Int64] = [:]
     private var rounds = CancelRounds()
@@ -28,18 +28,18 @@ import StoreProtocol
     private static let jobsPerOrder = 100
     private static let batchesPerCall = 64
 
-    init(_ context: AppContext, tellWorkers: @escaping @Loop (Order) -> Void) {
-        (self.context, self.tellWorkers) = (context, tellWorkers)
+    init(_ context: AppContext, notifyWorkers: @escaping @Loop (Order) -> Void) {
+        (self.context, self.notifyWorkers) = (context, notifyWorkers)
     }
 
     /// To be called whenever the gate was read.
-    func look(_ standing: ReadStanding.Standing) async {
+    func apply(_ standing: ReadStanding.Standing) async {
         if standing.holds != seen ?? 0 { await read(standing.holds) }
         let now = context.clock.seconds * 1000
         let due = later.filter { $0.value <= now }.keys.sorted()
         if !due.isEmpty {
             for job in due { later[job] = nil }
-            recall(due, [])
+            returnBatches(due, [])
             rounds.changed(at: .now)
         }
         guard !isSweeping, isOwner(), rounds.isDue(open: standing.cancels, at: .now) else { return }
@@ -60,7 +60,7 @@ import StoreProtocol
             var fresh: Set<String> = []
             func isNew(_ mark: ReadMarks.Mark) -> Bool {
                 fresh.insert("\(mark.kind) \(mark.text) \(mark.since)")
-                return !told.contains("\(mark.kind) \(mark.text) \(mark.since)")
+                return !announced.contains("\(mark.kind) \(mark.text) \(mark.since)")
             }
             for mark in try await marks(.jobs) where isNew(mark) { jobs.append(mark.text) }
             let now = context.clock.seconds * 1000
@@ -76,12 +76,12 @@ import StoreProtocol
                 if let shard = mark.shard { shards.insert(shard) }
             }
             let held = Set(try await marks(.shards).compactMap { Int(foreign: $0.text) })
-            (seen, told) = (holds, fresh)
-            recall(jobs, shards)
+            (seen, announced) = (holds, fresh)
+            returnBatches(jobs, shards)
             rounds.changed(at: .now)
-            if held != withheld {
-                withheld = held
-                onWithheld()
+            if held != pausedShards {
+                pausedShards = held
+                onPausedShardsChanged()
             }
         } catch {
             context.log.warning(
@@ -95,12 +95,12 @@ import StoreProtocol
     }
 
     /// Workers give back the pushes of these that are not in flight: checkouts skip them from then on.
-    private func recall(_ jobs: [String], _ shards: Set<Int>) {
+    private func returnBatches(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
-        if !numbers.isEmpty { tellWorkers(.recall(app: context.name, jobs: [], shards: numbers)) }
+        if !numbers.isEmpty { notifyWorkers(.returnBatches(app: context.name, jobs: [], shards: numbers)) }
         for first in stride(from: 0, to: jobs.count, by: Self.jobsPerOrder) {
             let some = Array(jobs[first..<min(first + Self.jobsPerOrder, jobs.count)])
-            tellWorkers(.recall(app: context.name, jobs: some, shards: []))
+            notifyWorkers(.returnBatches(app: context.name, jobs: some, shards: []))
         }
     }
 

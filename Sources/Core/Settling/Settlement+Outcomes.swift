@@ -42,7 +42,7 @@ extension Settlement {
     }
 
     /// Keeps pushes that failed though their tokens are fine.
-    mutating func bury(
+    mutating func keepDeadLetter(
         _ segment: Batch.Segment, of entry: ResultsEntry, reason: String, status: UInt16 = 0
     ) {
         var builder = BatchBuilder()
@@ -60,13 +60,13 @@ extension Settlement {
     mutating func expire(_ count: Int) { jobs[jobs.count - 1].expired += count }
 
     /// - Parameter isDoubtful: it may have been delivered already.
-    mutating func wait(_ count: Int, isDoubtful: Bool) {
+    mutating func delay(_ count: Int, mayBeDuplicated: Bool) {
         jobs[jobs.count - 1].waiting += count
-        if isDoubtful { jobs[jobs.count - 1].maybeDuplicated += count }
+        if mayBeDuplicated { jobs[jobs.count - 1].maybeDuplicated += count }
     }
 
     /// Events, one a token, unless the job only wants counts.
-    mutating func tell(
+    mutating func addEvents(
         _ kind: FarmEvent.Kind, _ tokens: some Sequence<Range<Int>>, of entry: ResultsEntry,
         _ receipts: Receipts,
         reason: String = "", cause: String = "", status: UInt16 = 0
@@ -85,7 +85,7 @@ extension Settlement {
     /// - Parameters:
     ///   - shard: of a token.
     ///   - now: Unix seconds.
-    mutating func tell(
+    mutating func addEvents(
         _ failure: ResultsEntry.Failure, reason: String, in entry: ResultsEntry, now: Int64,
         shard: (ArraySlice<UInt8>) -> Int
     ) {

@@ -2,7 +2,7 @@ package import FarmLogging
 package import Logging
 
 /// The farm's configuration as one value, read at the start and at each reload.
-package struct FarmConfiguration: Sendable, Equatable {
+package struct Configuration: Sendable, Equatable {
     package struct Log: Sendable, Equatable {
         package var level: Logger.Level = .info
         package var format: LogFormat = .text

@@ -28,7 +28,7 @@ extension AppIntake {
                 }
                 // A kill during a Redis outage must not count as a job's crash.
                 let wasWorking = isWorking
-                rest()
+                becomeIdle()
                 guard (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
                 if wasWorking { await work() }
             }

@@ -7,7 +7,7 @@ import StoreProtocol
 ///
 /// The shard gets a new fencing token, so the owner's steps are refused from then on. What the owner has in flight may be
 /// sent twice, and is counted as such.
-@Loop final class TakeoverCommand {
+@Loop final class TakeoverOperation {
     private let context: HostContext
     private let apps: HostedApps
     private let leases: LeaseKeeper

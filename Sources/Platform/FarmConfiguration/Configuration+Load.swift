@@ -1,7 +1,7 @@
 import FarmLogging
 import Logging
 
-extension FarmConfiguration {
+extension Configuration {
     /// The process that reads the configuration.
     package enum Purpose: Sendable {
         /// A command that only uses Redis: credential files and passwords are not read.
@@ -25,7 +25,7 @@ extension FarmConfiguration {
     package static func load(
         path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client,
         findsLocalFarm: Bool = false
-    ) throws(ConfigurationError) -> FarmConfiguration {
+    ) throws(ConfigurationError) -> Configuration {
         var path = path ?? environment[EnvironmentLayer.fileVariable]
         if path == nil, FileText.exists(defaultFile) { path = defaultFile }
         if path == nil, findsLocalFarm {
@@ -52,7 +52,7 @@ extension FarmConfiguration {
     package static func read(
         _ text: String, file: String?, environment: [String: String] = [:], overrides: [Override] = [],
         purpose: Purpose = .client, workingDirectory: String = "/farm"
-    ) throws(ConfigurationError) -> FarmConfiguration {
+    ) throws(ConfigurationError) -> Configuration {
         var settings =
             try file.map { file throws(ConfigurationError) in try FileLayer(file: file).read(text) }
             ?? Settings()
@@ -62,7 +62,7 @@ extension FarmConfiguration {
         let reader = SettingReader(
             settings: settings, workingDirectory: workingDirectory,
             credentialsDirectory: environment[SettingReader.credentialsVariable])
-        return try FarmConfiguration(reader, file: file, environment: environment, purpose: purpose)
+        return try Configuration(reader, file: file, environment: environment, purpose: purpose)
     }
 
     private init(

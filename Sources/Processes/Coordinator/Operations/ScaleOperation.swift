@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 
 /// `scale`: changes how many workers this host runs.
-@Loop final class ScaleCommand {
+@Loop final class ScaleOperation {
     private let context: HostContext
     private let fleet: WorkerFleet
     private let shards: ShardDistribution
@@ -52,7 +52,7 @@ import FarmPolicy
             operation.progress("\(fleet.slots.count { $0.pid > 0 }) of \(number) workers")
             let isRight =
                 size != number
-                || shards.placement.seated == number && fleet.slots.prefix(number).allSatisfy(\.isReady)
+                || shards.placement.active == number && fleet.slots.prefix(number).allSatisfy(\.isReady)
                     && fleet.slots.dropFirst(number).allSatisfy { $0.pid == 0 }
             return isRight || context.lifecycle.isStopping
         }

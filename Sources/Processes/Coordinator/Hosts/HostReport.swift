@@ -9,7 +9,7 @@ import StoreProtocol
 #endif
 
 /// This host's state, for its heartbeat, for operators, and for the service manager.
-@Loop final class HostStatus {
+@Loop final class HostReport {
     private let context: HostContext
     private let apps: HostedApps
     private let fleet: WorkerFleet
@@ -56,7 +56,7 @@ import StoreProtocol
             intake: fleet.intake,
             slots: fleet.presentSlots(of: placement.size).map { slot in
                 (
-                    slot, placement.isQuiet(slot.index) || slot.beat.isQuiet,
+                    slot, placement.isQuiet(slot.index) || slot.heartbeat.isQuiet,
                     shards.shardCount(of: slot.index)
                 )
             },
