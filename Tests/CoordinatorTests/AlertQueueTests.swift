@@ -25,7 +25,7 @@ import Testing
 
         func open() {
             isOpen = true
-            changes.ring()
+            changes.signal()
         }
     }
 

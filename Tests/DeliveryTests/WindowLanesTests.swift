@@ -119,7 +119,7 @@ import Testing
         lists.send(atMost: 1000)
         #expect(lists.window.exposure <= 1000 - 125)
         lists.waiting[.high] = 3
-        lists.ring()
+        lists.signal()
         lists.fill()
         #expect(lists.send(atMost: 1000) == 3)
         #expect(lists.sent[.high] == 3)
@@ -131,7 +131,7 @@ import Testing
         lists.fill()
         #expect(lists.window.held.values.contains { $0.granted < $0.count })
         lists.waiting[.high] = 5
-        lists.ring()
+        lists.signal()
         lists.fill()
         lists.send(atMost: 5)
         #expect(lists.sent[.high] == 5, "it goes before what was there first")
@@ -156,7 +156,7 @@ import Testing
         lists.window.queues.share = LaneShare(bulkFloor: floor)
         lists.waiting = [.high: 10_000_000, .bulk: 10_000_000]
         for _ in 0..<500 {
-            lists.ring()
+            lists.signal()
             lists.fill()
             lists.send(atMost: 400)
             lists.deliver(400)
@@ -173,7 +173,7 @@ import Testing
         lists.waiting[.high] = 100_000
         for step in 0..<500 {
             if step % 3 == 0 { lists.waiting[.bulk]! += step % 7 }
-            lists.ring()
+            lists.signal()
             lists.fill()
             lists.send(atMost: 60)
             lists.deliver(60)
@@ -185,7 +185,7 @@ import Testing
         let lists = Lists(limit: 300)
         lists.waiting = [.high: 50_000, .bulk: 50_000]
         for step in 0..<500 {
-            lists.ring()
+            lists.signal()
             lists.fill()
             #expect(lists.window.exposure <= 300)
             lists.send(atMost: 37 + step % 90)

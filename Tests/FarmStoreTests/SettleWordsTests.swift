@@ -119,7 +119,7 @@ import Testing
             try desk.redis.run("DEL", "{pushfarm:demo}:" + damage[1])
         }
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
-        #expect(try desk.perform(CountLetters()) == .init(pushes: 1, bytes: 4))
+        #expect(try desk.perform(CountDeadLetters()) == .init(pushes: 1, bytes: 4))
     }
 
     @Test func `a batch and an event as large as they may be are booked`() throws {

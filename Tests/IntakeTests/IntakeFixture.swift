@@ -94,7 +94,7 @@ import Testing
         redis.start()
         await redis.whenReady()
         let ear = AsyncEvent()
-        subscriber.onReady = { ear.ring() }
+        subscriber.onReady = { ear.signal() }
         subscriber.start()
         await ear.wait(atMost: .seconds(20))
         try await takeLeases()

@@ -147,7 +147,7 @@ import Supervision
     /// Waits until operators who stopped the host have their answers.
     private func answerOperators() async {
         context.lifecycle.childrenHaveEnded()
-        context.changes.ring()
+        context.changes.signal()
         await parts.operations.waitForAnswers()
     }
 

@@ -41,7 +41,7 @@ import Logging
             exit(0)
         }
         lifecycle.stop(because: failure)
-        context.changes.ring()
+        context.changes.signal()
         waiter?.resume()
         waiter = nil
     }

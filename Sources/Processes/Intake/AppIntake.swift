@@ -71,7 +71,7 @@ import StoreProtocol
 
     private func wake() {
         watcher.close()
-        wakeUp.ring()
+        wakeUp.signal()
     }
 
     private func run() async {

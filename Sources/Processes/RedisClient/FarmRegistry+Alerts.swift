@@ -29,15 +29,15 @@ extension FarmRegistry {
 
     /// - Returns: false when that was so already, at that level or a worse one.
     package func raise(_ alert: RaisedAlert, sender: String) async throws(RedisError) -> Bool {
-        try await tell("fired", alert, sender)
+        try await write("fired", alert, sender)
     }
 
     /// - Returns: false when it was not raised.
     package func callOff(_ alert: RaisedAlert, sender: String) async throws(RedisError) -> Bool {
-        try await tell("cleared", alert, sender)
+        try await write("cleared", alert, sender)
     }
 
-    private func tell(
+    private func write(
         _ verb: String, _ alert: RaisedAlert, _ sender: String
     ) async throws(RedisError) -> Bool {
         let words = [

@@ -147,14 +147,14 @@ package import StoreProtocol
         return score.text.flatMap { Int64(foreign: $0) }
     }
 
-    /// Tells a command to every coordinator that listens on ``FarmKeys/commands``.
+    /// Sends a command to every coordinator that listens on ``FarmKeys/commands``.
     /// - Returns: how many heard it.
     package func announce(_ command: [UInt8]) async throws(RedisError) -> Int {
         Int(try await connection.call(publication(of: command)).integer ?? 0)
     }
 
-    /// As above, without waiting: a message that is lost only makes others wait for their next look.
-    package func tell(_ command: String) {
+    /// As above, without waiting: after a lost message others notice the change at their next regular check.
+    package func send(_ command: String) {
         connection.send(publication(of: Array(command.utf8))) { _ in }
     }
 

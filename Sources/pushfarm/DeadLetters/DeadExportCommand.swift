@@ -28,7 +28,7 @@ struct DeadExportCommand: ParsableCommand {
         let (letters, pushes) = try common.withClient { client in
             let apps = try await client.apps(meant: app)
             var total = 0
-            for name in apps { total += try await client.call(CountLetters(), name).pushes }
+            for name in apps { total += try await client.call(CountDeadLetters(), name).pushes }
             let output = try DeadLetterFile(file == "-" ? nil : file, total: total, quiet: isQuiet)
             for name in apps {
                 try await DeadLetterStore(client: client, app: name).read(filter) {

@@ -17,7 +17,7 @@ import StoreProtocol
         _ body: (DeadLetter) async throws(CommandFailure) -> Bool
     ) async throws(CommandFailure) {
         guard let end = if let last { last } else { try await self.last() } else { return }
-        var range = ReadLetters.Range.since(0)
+        var range = ReadDeadLetters.Range.since(0)
         if let since = filter.since {
             let clock = try await client.clock()
             range = .since(since.past(now: clock.components.seconds * 1000))
@@ -26,7 +26,7 @@ import StoreProtocol
             range = .since(first.milliseconds)
         }
         while true {
-            let reply = try await client.call(ReadLetters(range, count: Self.portion), app)
+            let reply = try await client.call(ReadDeadLetters(range, count: Self.portion), app)
             for letter in reply.letters {
                 if end < letter.id { return }
                 if filter.covers(letter), try await !body(letter) { return }
@@ -38,7 +38,7 @@ import StoreProtocol
 
     /// The youngest letter; nil: there is none.
     func last() async throws(CommandFailure) -> EntryID? {
-        try await client.call(LastLetter(), app)
+        try await client.call(LastDeadLetter(), app)
     }
 }
 

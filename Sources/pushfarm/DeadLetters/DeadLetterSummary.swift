@@ -5,7 +5,7 @@ import StoreProtocol
 struct DeadLetterSummary: Sendable {
     struct App: Sendable {
         let name: String
-        let count: CountLetters.Reply
+        let count: CountDeadLetters.Reply
     }
 
     /// The letters of one app and reason.

@@ -32,7 +32,7 @@ struct DeadListCommand: ParsableCommand {
             var summary = DeadLetterSummary(now: try await client.clock().components.seconds * 1000)
             var apps: [DeadLetterSummary.App] = []
             for name in try await client.apps(meant: app) {
-                let count = try await client.call(CountLetters(), name)
+                let count = try await client.call(CountDeadLetters(), name)
                 apps.append(DeadLetterSummary.App(name: name, count: count))
                 guard summary.letters.count < most else { break }
                 try await DeadLetterStore(client: client, app: name).read(filter) {

@@ -33,7 +33,7 @@ struct DeadShowCommand: ParsableCommand {
             for id in ids {
                 var isFound = false
                 for name in apps {
-                    let request = ReadLetters(.only(EntryID(Array(id.utf8))))
+                    let request = ReadDeadLetters(.only(EntryID(Array(id.utf8))))
                     for letter in try await client.call(request, name).letters {
                         guard let open = DecodedDeadLetter(letter, app: name) else {
                             throw CommandFailure.failed("\(id) of \(name) cannot be read")

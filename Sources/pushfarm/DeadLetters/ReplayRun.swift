@@ -20,7 +20,7 @@ struct ReplayRun: Sendable {
         let apps = try await client.apps(meant: app)
         let now = try await client.clock().components.seconds
         var total = 0
-        for name in apps { total += try await client.call(CountLetters(), name).pushes }
+        for name in apps { total += try await client.call(CountDeadLetters(), name).pushes }
         var progress = ProgressLine("pushes", total: min(total, settings.limit ?? total), quiet: console.json)
         var done: [(app: String, outcome: ReplayAct.Outcome)] = []
         for name in apps where !end.isGiven {

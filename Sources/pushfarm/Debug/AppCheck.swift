@@ -131,9 +131,9 @@ import StoreProtocol
 
     /// Looks at one shard after the other, so that Redis is never held up for long; and again, because the farm keeps running.
     private func doubts(_ unsettled: Set<String>) async throws(CommandFailure) -> Doubts {
-        var doubts = try await look(unsettled, isFirst: true)
+        var doubts = try await check(unsettled, isFirst: true)
         for _ in 1..<Self.looks where !doubts.isEmpty && !doubts.isCertain {
-            let next = try await look(doubts.jobs, isFirst: false)
+            let next = try await check(doubts.jobs, isFirst: false)
             doubts.jobs.formIntersection(next.jobs)
             doubts.batches.formIntersection(next.batches)
             doubts.isCertain = next.isCertain
@@ -142,7 +142,7 @@ import StoreProtocol
     }
 
     /// - Parameter isFirst: the accounts of all jobs that are in queues are looked at, too.
-    private func look(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Doubts {
+    private func check(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Doubts {
         var doubts = Doubts(batches: try await all { ScanBatches(cursor: $0) })
         var sums: [String: AuditPart.Sums] = [:]
         for shard in (0..<shards).map(Optional.some) + [nil] {

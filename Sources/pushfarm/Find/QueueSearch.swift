@@ -22,16 +22,16 @@ import StoreProtocol
     }
 
     func run() async throws(CommandFailure) -> [PushFinding] {
-        try await lookInJobs(.inbox, .inbox)
-        try await lookInJobs(.taken, .taken)
-        try await lookInDelayed()
-        try await lookInList(.paused, .paused)
+        try await searchJobs(.inbox, .inbox)
+        try await searchJobs(.taken, .taken)
+        try await searchDelayed()
+        try await searchList(.paused, .paused)
         for shard in wanted.shards(of: shards) {
-            try await lookInList(.ready(shard: shard, .high), .ready)
-            try await lookInList(.ready(shard: shard, .bulk), .bulk)
-            try await lookInList(.inFlight(shard: shard), .flight)
+            try await searchList(.ready(shard: shard, .high), .ready)
+            try await searchList(.ready(shard: shard, .bulk), .bulk)
+            try await searchList(.inFlight(shard: shard), .flight)
         }
-        try await lookInResults()
+        try await searchResults()
         return findings
     }
 
@@ -40,7 +40,7 @@ import StoreProtocol
 
     // MARK: Jobs that are not split
 
-    private func lookInJobs(
+    private func searchJobs(
         _ list: ReadListEnd.List, _ place: PushFinding.Place
     ) async throws(CommandFailure) {
         let texts = JobTexts(client)
@@ -61,24 +61,24 @@ import StoreProtocol
 
     // MARK: Batches
 
-    private func lookInDelayed() async throws(CommandFailure) {
+    private func searchDelayed() async throws(CommandFailure) {
         var cursor: String? = "0"
         while let from = cursor {
             let page = try await client.call(ReadDelayed(.scan(cursor: from, count: Self.ids)), app)
             cursor = page.next
             let due = Dictionary(page.entries.filter { isMeant($0.id) }.map { ($0.id, $0.due) }) { $1 }
-            try await look(in: Array(due.keys), .delayed, due: due)
+            try await search(in: Array(due.keys), .delayed, due: due)
         }
     }
 
-    private func lookInList(
+    private func searchList(
         _ list: ReadListEnd.List, _ place: PushFinding.Place
     ) async throws(CommandFailure) {
         var skipped = 0
         while true {
             let page = try await client.call(ReadListEnd(list, skipping: skipped, count: Self.ids), app)
             let ids = page.map { String(decoding: $0, as: UTF8.self) }.filter(isMeant)
-            try await look(in: ids, place, due: [:])
+            try await search(in: ids, place, due: [:])
             guard page.count == Self.ids else { return }
             skipped += Self.ids
         }
@@ -87,7 +87,7 @@ import StoreProtocol
     /// The push may be in the batch of this id.
     private func isMeant(_ batch: String) -> Bool { prefixes.contains(String(batch.prefix { $0 != "." })) }
 
-    private func look(
+    private func search(
         in ids: [String], _ place: PushFinding.Place, due: [String: Int64]
     ) async throws(CommandFailure) {
         for start in stride(from: 0, to: ids.count, by: Self.bodies) {
@@ -140,16 +140,16 @@ import StoreProtocol
 
     // MARK: What is reported and not settled
 
-    private func lookInResults() async throws(CommandFailure) {
+    private func searchResults() async throws(CommandFailure) {
         var after: EntryID?
         repeat {
             let page = try await client.call(ListReports(after: after), app)
-            for (id, entry) in page.entries { look(in: entry, id) }
+            for (id, entry) in page.entries { search(in: entry, id) }
             after = page.next
         } while after != nil
     }
 
-    private func look(in entry: ResultsEntry, _ id: EntryID) {
+    private func search(in entry: ResultsEntry, _ id: EntryID) {
         for item in entry.items {
             let job = entry.jobID(of: item)
             var tokens: [Range<Int>] = []

@@ -15,11 +15,11 @@ import Transport
         link = ControlLink(stream)
         link.onMessage = { [unowned self] answer in
             last = answer
-            bell.ring()
+            bell.signal()
         }
         link.onEnd = { [unowned self] _ in
             hasEnded = true
-            bell.ring()
+            bell.signal()
         }
     }
 

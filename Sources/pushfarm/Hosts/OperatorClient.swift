@@ -92,14 +92,14 @@ import StoreProtocol
         let bell = AsyncEvent()
         let subscriber = RedisSubscriber(
             client.redis.settings, channels: [Array(FarmKeys.answers.utf8)])
-        subscriber.onReady = { bell.ring() }
-        subscriber.onMessage = { _, message in if message.elementsEqual(command.id.utf8) { bell.ring() } }
+        subscriber.onReady = { bell.signal() }
+        subscriber.onMessage = { _, message in if message.elementsEqual(command.id.utf8) { bell.signal() } }
         subscriber.start()
         defer { subscriber.close() }
         let end = EndSignal()
         let watch = Loop.task {
             await end.wait()
-            bell.ring()
+            bell.signal()
         }
         defer { watch.cancel() }
         _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }

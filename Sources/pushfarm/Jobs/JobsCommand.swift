@@ -87,7 +87,7 @@ struct JobsCommand: ParsableCommand {
             let names = try await client.apps(meant: app)
             let now = try await client.clock().components.seconds * 1000
             let running = RunningJobs(client: client, limit: isStuck ? nil : limit)
-            let (jobs, others) = try await running.look(names, over: pause)
+            let (jobs, others) = try await running.read(names, over: pause)
             let end = try await client.clock().clampedMilliseconds
             return (jobs.filter { !isStuck || $0.isStuck(at: now) }, others, end)
         }

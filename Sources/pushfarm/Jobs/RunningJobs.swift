@@ -61,7 +61,7 @@ struct RunningJobs: Sendable {
     let limit: Int?
 
     /// - Returns: the oldest of which something is due first, for they have their turn first; and how many are left out.
-    @Loop func look(
+    @Loop func read(
         _ apps: [String], over pause: Duration
     ) async throws(CommandFailure) -> (jobs: [Job], others: Int) {
         var open: [(account: Account, at: ContinuousClock.Instant)] = []

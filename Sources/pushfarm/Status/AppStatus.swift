@@ -59,7 +59,7 @@ struct AppStatus: Sendable {
             owners: owners(leases, at: now),
             unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: reader))
         status.ages = try await reader.read(ReadAges(shards: shards), else: status.ages)
-        status.dead = try await reader.read(CountLetters(), else: .init()).pushes
+        status.dead = try await reader.read(CountDeadLetters(), else: .init()).pushes
         let marks = ReadMarks(.shards)
         status.withheld = marks.marks(try await reader.read(marks, else: []))
         status.faults = faults

@@ -27,7 +27,7 @@ import StoreProtocol
         defer { terminal.hide() }
         draw()
         while !isOver {
-            await look()
+            await refresh()
             guard !isOver else { return }
             draw()
             await bell.wait(atMost: interval)
@@ -37,7 +37,7 @@ import StoreProtocol
     private func end() {
         isOver = true
         terminal.hide()
-        bell.ring()
+        bell.signal()
     }
 
     private func press(_ key: TopKey) {
@@ -47,15 +47,15 @@ import StoreProtocol
         case .draw: draw()
         case .look:
             draw()
-            bell.ring()
+            bell.signal()
         case .quit: end()
         case .suspend: terminal.suspend()
         }
     }
 
-    private func look() async {
+    private func refresh() async {
         do throws(CommandFailure) {
-            var look = try await Self.look(client, jobsOf: model.wantsJobs)
+            var look = try await Self.refresh(client, jobsOf: model.wantsJobs)
             if let (app, id) = model.wantsJob, let job = try await client.jobRecord(id, app) {
                 look.jobs = [job]
             }
@@ -79,7 +79,7 @@ import StoreProtocol
     private static let mostApps = 10
     private static let mostJobs = 40
 
-    static func look(
+    static func refresh(
         _ client: FarmClient, jobsOf apps: [String]?
     ) async throws(CommandFailure) -> TopModel.Look {
         var look = TopModel.Look(status: try await FarmStatus.read(from: client, countsJobs: false))

@@ -71,11 +71,11 @@ extension ScriptCase {
 
     /// Everything is kept that is not older than a moment, in seconds.
     private static func trim(_ retention: Retention = Retention(), from moment: Int64, most: Int = 256)
-        -> TrimLetters
+        -> TrimDeadLetters
     {
         var retention = retention
         (retention.deadSeconds, retention.auditSeconds) = (0, 0)
-        return TrimLetters(retention, now: moment, most: most)
+        return TrimDeadLetters(retention, now: moment, most: most)
     }
 
     private static let trims = [

@@ -27,8 +27,8 @@ extension FuzzTarget {
         NoteUnsettled.self, ReadFaults.self,
         ReadLoad.self, ReadAges.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
         SetAdmission.self, SetRate.self,
-        Checkout.self, ClaimResults.self, CountLetters.self, CreateResultsGroup.self,
-        DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastLetter.self, LatestJobs.self,
+        Checkout.self, ClaimResults.self, CountDeadLetters.self, CreateResultsGroup.self,
+        DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastDeadLetter.self, LatestJobs.self,
         Repair.self,
         NextJob.self,
         Offer.self,
@@ -36,7 +36,7 @@ extension FuzzTarget {
         ReadAudit.self,
         ListReports.self, ReadBatches.self, ReadBatchStates.self, ReadDelayed.self, ReadListEnd.self,
         ReadDepths.self, ReadFeedback.self, ReadFullness.self, ReadGate.self,
-        ReadLetters.self, ReadOwners.self, ReadRefusals.self, ReadRefused.self, ReadReplay.self,
+        ReadDeadLetters.self, ReadOwners.self, ReadRefusals.self, ReadRefused.self, ReadReplay.self,
         ReadResults.self,
         ReadScopes.self, ReadSuppressed.self, ReadSuppressionEnds.self, Reclaim.self,
         Refuse.self,
@@ -44,7 +44,7 @@ extension FuzzTarget {
         ScanAccounts.self,
         ScanBatches.self,
         Settle.self,
-        Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self, TrimLetters.self,
+        Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self, TrimDeadLetters.self,
     ]
 
     private static func readAll(_ value: RESPValue) throws(Violation) {

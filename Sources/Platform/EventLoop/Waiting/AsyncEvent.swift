@@ -1,31 +1,31 @@
-/// Wakes the one task that waits for it. A ``ring()`` without a waiting task ends the next wait at once.
+/// Wakes the one task that waits for it. A ``signal()`` without a waiting task ends the next wait at once.
 @Loop package final class AsyncEvent {
-    private var hasRung = false
+    private var isSignalled = false
     private var waiter: CheckedContinuation<Void, Never>?
-    private lazy var timer = Timer { [unowned self] in ring() }
+    private lazy var timer = Timer { [unowned self] in signal() }
 
     package init() {}
 
-    package func ring() {
-        hasRung = true
+    package func signal() {
+        isSignalled = true
         timer.stop()
         waiter?.resume()
         waiter = nil
     }
 
-    /// Returns after a ``ring()``, at once if there was one since the last wait, or after `limit`.
+    /// Returns after a ``signal()``, at once if there was one since the last wait, or after `limit`.
     package func wait(atMost limit: Duration) async {
-        if !hasRung {
+        if !isSignalled {
             await withCheckedContinuation { continuation in
                 waiter = continuation
                 timer.start(after: limit)
             }
         }
-        hasRung = false
+        isSignalled = false
     }
 }
 
-/// A condition variable for tasks: each waiting task checks its condition again after every ``ring()``.
+/// A condition variable for tasks: each waiting task checks its condition again after every ``signal()``.
 @Loop package final class AsyncCondition {
     private var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var next: UInt64 = 0
@@ -33,7 +33,7 @@
     package init() {}
 
     /// Makes all waiting tasks check their conditions.
-    package func ring() {
+    package func signal() {
         let all = waiters
         waiters = [:]
         for waiter in all.values { waiter.resume() }

@@ -41,7 +41,7 @@ import StoreProtocol
                 await self.deliver(next: self.waiting.removeFirst())
             }
             self.work = nil
-            self.changes.ring()
+            self.changes.signal()
         }
     }
 

@@ -26,7 +26,7 @@ import FarmPolicy
         app.isQuiet = context.lifecycle.isQuiet
         app.onShardsChanged = { [shards, context, unowned app] in
             shards.assign(app)
-            context.changes.ring()
+            context.changes.signal()
         }
         await app.start()
         leases.renewSoon()

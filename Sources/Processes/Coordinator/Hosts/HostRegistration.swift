@@ -102,7 +102,7 @@ import StoreProtocol
     }
 
     /// Tells the other hosts to read the registry: this host has come, goes, or serves more or less.
-    func announceChange() { context.registry.tell(HostCommand.hosts.text) }
+    func announceChange() { context.registry.send(HostCommand.hosts.text) }
 
     /// Writes the heartbeat, then notifies the other hosts.
     func sendHeartbeatAndAnnounce() async {
@@ -134,7 +134,7 @@ import StoreProtocol
         context.lifecycle.leaveRegistry()
         // The line ends by itself if this does not get through.
         try? await context.registry.leave(host: context.host, nonce: context.nonce)
-        context.registry.tell(HostCommand.left(host: context.host).text)
+        context.registry.send(HostCommand.left(host: context.host).text)
     }
 
     // MARK: Other hosts

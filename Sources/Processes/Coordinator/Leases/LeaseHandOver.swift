@@ -71,7 +71,7 @@ import FarmPolicy
 
     /// Releases those of the shards that are leaving: no worker has anything of them any more.
     func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
-        defer { context.changes.ring() }
+        defer { context.changes.signal() }
         guard app.leases.emptied(numbers) else { return }
         // The next ones follow at once: with one portion a heartbeat, half of the shards would take as many seconds.
         handOverNext(of: app)

@@ -64,11 +64,11 @@ import Leasing
 
     func renewSoon() {
         rounds.renewSoon(at: .now)
-        wakeUp.ring()
+        wakeUp.signal()
     }
 
     /// Looks after the leases of apps that have a reason, before the pause ends.
-    func wake() { wakeUp.ring() }
+    func wake() { wakeUp.signal() }
 
     /// Keeps the count of lost leases when an app is removed.
     func noteRemoval(of app: HostedApp) { lostByRemovedApps += app.leases.lost }

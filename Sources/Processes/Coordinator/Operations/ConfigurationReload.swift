@@ -52,7 +52,7 @@ import StoreProtocol
         defer {
             isUnderWay = false
             service.reloaded()
-            context.changes.ring()
+            context.changes.signal()
         }
         let next = try read()
         let waiting = try checkCredentials(of: next)

@@ -46,7 +46,7 @@ import StoreProtocol
         (self.context, self.apps, self.fleet, self.shards) = (context, apps, fleet, shards)
         (self.registration, self.status, self.desired) = (registration, status, desired)
         (self.shutdown, self.commands) = (shutdown, commands)
-        consumer.onEnd = { [changes = context.changes] in changes.ring() }
+        consumer.onEnd = { [changes = context.changes] in changes.signal() }
     }
 
     // MARK: Where commands come from

@@ -28,7 +28,7 @@ import StoreProtocol
 
     func stop() async {
         task?.cancel()
-        wakeUp.ring()
+        wakeUp.signal()
         await task?.value
         task = nil
     }
@@ -38,7 +38,7 @@ import StoreProtocol
         let moment = Loop.milliseconds + earliest.milliseconds
         guard moment < due else { return }
         due = moment
-        wakeUp.ring()
+        wakeUp.signal()
     }
 
     private func run() async {

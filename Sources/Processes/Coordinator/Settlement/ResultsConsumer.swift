@@ -52,18 +52,18 @@ import StoreProtocol
     /// Settles all entries, and ends.
     func stop() async {
         isStopping = true
-        wakeUp.ring()
+        wakeUp.signal()
         await task?.value
         task = nil
     }
 
     /// A worker has reported.
-    func wake() { wakeUp.ring() }
+    func wake() { wakeUp.signal() }
 
     /// Another host has left: its pending entries are due.
     func claim() {
         isClaimDue = true
-        wakeUp.ring()
+        wakeUp.signal()
     }
 
     private func run() async {

@@ -69,11 +69,11 @@ import Supervision
             descriptor: ControlDescriptor.child, peer: "coordinator before")
         link.onMessage = { [unowned self] order in
             self.order = order
-            context.changes.ring()
+            context.changes.signal()
         }
         link.onEnd = { [unowned self] _ in
             hasPredecessorEnded = true
-            context.changes.ring()
+            context.changes.signal()
         }
         return link
     }

@@ -72,7 +72,7 @@ import Supervision
         guard lifecycle.isUpgrading else { return "no upgrade is under way" }
         if isDry { return "would end the new coordinator, and take back what it has" }
         lifecycle.abortUpgrade()
-        context.changes.ring()
+        context.changes.signal()
         return "the new coordinator gives everything back"
     }
 
@@ -92,7 +92,7 @@ import Supervision
             return try Successor(
                 program, arguments: context.options.arguments, environment: context.options.variables,
                 lock: lock
-            ) { [changes = context.changes] in changes.ring() }
+            ) { [changes = context.changes] in changes.signal() }
         } catch { throw OperationRefusal("\(program) does not start: \(error)") }
     }
 

@@ -56,7 +56,7 @@ import FarmPolicy
         case .released(let name, let numbers):
             if let app = apps[name] { released(numbers.map { Int($0) }, of: app, by: slot) }
         }
-        context.changes.ring()
+        context.changes.signal()
     }
 
     private func released(_ numbers: [Int], of app: HostedApp, by slot: WorkerSlot) {

@@ -42,7 +42,7 @@ import StoreProtocol
         }
         shards.workerEnded(slot.index)
         scaling.endRetiredWorkers()
-        context.changes.ring()
+        context.changes.signal()
         if cause == .crash { shards.quarantineAfterCrash(inFlight.shards) }
         for app in apps.all { await app.feedback.workerEnded(name) }
     }

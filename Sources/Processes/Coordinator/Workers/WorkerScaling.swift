@@ -136,7 +136,7 @@ import Logging
             shards.resize(to: change.to)
             endRetiredWorkers()
         }
-        context.changes.ring()
+        context.changes.signal()
     }
 
     private func addPlaces(upTo count: Int) {

@@ -17,7 +17,7 @@ package struct DeadLetter: Equatable, Sendable {
 }
 
 /// Reads dead letters, the oldest first.
-package struct ReadLetters: Request {
+package struct ReadDeadLetters: Request {
     package enum Range: Sendable {
         case after(EntryID)
         /// From a moment on, in Unix milliseconds.
@@ -69,7 +69,7 @@ package struct ReadLetters: Request {
 }
 
 /// What is in an app's dead letters, and what became of those that are gone.
-package struct CountLetters: Request {
+package struct CountDeadLetters: Request {
     package struct Reply: Equatable, Sendable {
         package var pushes = 0
         package var bytes = 0
@@ -101,7 +101,7 @@ package struct CountLetters: Request {
 }
 
 /// Drops dead letters, and entries of the audit, that are too old or too many, a bounded number at a time.
-package struct TrimLetters: Request {
+package struct TrimDeadLetters: Request {
     package static var script: Script? { .trim }
 
     package var retention: Retention
@@ -132,7 +132,7 @@ package struct TrimLetters: Request {
 }
 
 /// The id of the youngest dead letter; nil: there is none.
-package struct LastLetter: Request {
+package struct LastDeadLetter: Request {
     package init() {}
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
