@@ -9,7 +9,7 @@ struct VerdictTests {
         (tally.arrived, tally.distinct, tally.claimed, tally.found) = (99_000, 99_000, 99_000, 1_000)
         (tally.connections, tally.mostConnections, tally.seconds) = (1_040, 61, 12.34)
         tally.workerSeconds = 0.9
-        tally.account = Tally.Account(
+        tally.jobRecord = Tally.JobRecord(
             accepted: 100_000, delivered: 99_000, failed: 1_000, isFinished: true)
         return tally
     }
@@ -34,14 +34,14 @@ struct VerdictTests {
             switch what {
             case "lost": (tally.arrived, tally.distinct) = (98_999, 98_999)
             case "doubled": tally.arrived += 1
-            case "unfinished": tally.account?.isFinished = false
-            case "accepted": tally.account?.accepted -= 1
-            case "outcome missing": tally.account?.failed -= 1
+            case "unfinished": tally.jobRecord?.isFinished = false
+            case "accepted": tally.jobRecord?.accepted -= 1
+            case "outcome missing": tally.jobRecord?.failed -= 1
             case "false claim":
-                tally.account?.delivered += 1
-                tally.account?.failed -= 1
+                tally.jobRecord?.delivered += 1
+                tally.jobRecord?.failed -= 1
             case "crash": tally.crashes = 1
-            default: tally.account = nil
+            default: tally.jobRecord = nil
             }
         }
         #expect(!verdict.broken.isEmpty)
@@ -50,7 +50,7 @@ struct VerdictTests {
     @Test func `what was doubled and known to be in doubt is no broken promise, but no clean run`() {
         let verdict = verdict { tally in
             tally.arrived += 3
-            tally.account?.maybeDuplicated = 3
+            tally.jobRecord?.maybeDuplicated = 3
         }
         #expect(verdict.broken.isEmpty && !verdict.bars[0].isReached)
     }

@@ -44,9 +44,9 @@ import Testing
         #expect(window(10).refused(identifier, at: at(1)) == .foreign)
     }
 
-    /// So many of ten frames of 100 bytes have left, as far as the account of bytes says.
+    /// So many of ten frames of 100 bytes have left, as far as the job record of bytes says.
     @Test(arguments: [0, 99, 100, 350, 400, 999, 1000] as [UInt64])
-    func `an identifier of the window proves that its frame has left, whatever the account says`(
+    func `an identifier of the window proves that its frame has left, whatever the jobRecord says`(
         left: UInt64
     ) {
         for identifier: UInt32 in 1...10 {

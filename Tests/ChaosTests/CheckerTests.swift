@@ -83,7 +83,7 @@ struct CheckerTests {
         run.evidence.books.insert(run.evidence.books[index], at: index)
         #expect(run.verdict.complaints.contains { $0.kind == .ledger })
         run = SampleRun()
-        run.evidence.books.insert(BooksNote(number: 2, at: 1_100, accounts: nil), at: 1)
+        run.evidence.books.insert(BooksNote(number: 2, at: 1_100, jobRecords: nil), at: 1)
         run.evidence.books[2].number = 3
         #expect(run.verdict.isGood)
         run.evidence.books.remove(at: 1)
@@ -92,7 +92,7 @@ struct CheckerTests {
 
     @Test(arguments: ["a", "b", "c"]) func `a missing job record is noticed`(job: String) {
         var run = SampleRun()
-        run.evidence.books[1].accounts?[job] = nil
+        run.evidence.books[1].jobRecords?[job] = nil
         #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job \(job)") })
     }
 
@@ -127,8 +127,8 @@ struct CheckerTests {
     func `a changed number is noticed`(job: String, field: String) {
         for change in [-1, 1] {
             var run = SampleRun()
-            let old = run.evidence.books[1].accounts?[job]?[field].flatMap { Int($0) } ?? 0
-            run.evidence.books[1].accounts?[job]?[field] = "\(old + change)"
+            let old = run.evidence.books[1].jobRecords?[job]?[field].flatMap { Int($0) } ?? 0
+            run.evidence.books[1].jobRecords?[job]?[field] = "\(old + change)"
             #expect(run.verdict.complaints.contains { $0.text.contains("job \(job)") }, "\(change)")
         }
     }
@@ -136,22 +136,22 @@ struct CheckerTests {
     @Test(arguments: ["submitted", "accepted", "in_flight", "failed"])
     func `a wrong number in the middle is noticed`(field: String) {
         var run = SampleRun()
-        run.evidence.books[0].accounts?["a"]?[field] = "9"
+        run.evidence.books[0].jobRecords?["a"]?[field] = "9"
         #expect(run.verdict.wrongSums > 0)
         #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a at look") })
     }
 
     @Test func `a delivery that the gateway does not know is a false claim`() {
         var run = SampleRun()
-        run.evidence.books[1].accounts?["c"]?["delivered"] = "2"
-        run.evidence.books[1].accounts?["c"]?["failed"] = "0"
-        run.evidence.books[1].accounts?["c"]?["reason:unknown"] = "0"
+        run.evidence.books[1].jobRecords?["c"]?["delivered"] = "2"
+        run.evidence.books[1].jobRecords?["c"]?["failed"] = "0"
+        run.evidence.books[1].jobRecords?["c"]?["reason:unknown"] = "0"
         #expect(run.verdict.complaints.contains { $0.kind == .falseClaim && $0.text.contains("job c") })
     }
 
     @Test func `duplicates beyond the job record's count are too many`() {
         var run = SampleRun()
-        run.evidence.books[1].accounts?["a"]?["maybe_duplicated"] = "0"
+        run.evidence.books[1].jobRecords?["a"]?["maybe_duplicated"] = "0"
         #expect(run.verdict.complaints.contains { $0.kind == .doubled && $0.text.contains("job a") })
     }
 
@@ -269,10 +269,10 @@ struct CheckerTests {
         var run = SampleRun()
         let (first, last) = (run.evidence.books[0].at, run.evidence.books[1].at)
         let middle = (first + last) / 2
-        var accounts = try #require(run.evidence.books[0].accounts)
-        accounts["b"]?["delivered"] = "1"
-        run.evidence.books.insert(BooksNote(number: 2, at: middle, accounts: accounts), at: 1)
-        run.evidence.books[0].accounts?["b"]?.merge(["delivered": "2", "state": "finished"]) { $1 }
+        var jobRecords = try #require(run.evidence.books[0].jobRecords)
+        jobRecords["b"]?["delivered"] = "1"
+        run.evidence.books.insert(BooksNote(number: 2, at: middle, jobRecords: jobRecords), at: 1)
+        run.evidence.books[0].jobRecords?["b"]?.merge(["delivered": "2", "state": "finished"]) { $1 }
         run.evidence.books[2].number = 3
         for (away, isGood) in [
             (first + 1...middle - 1, true), (middle - 1...middle + 1, true), (first - 9...first - 1, false),

@@ -84,8 +84,8 @@ struct SampleRun {
         event("job.finished", job, fields)
     }
 
-    private mutating func look(_ accounts: [String: [String: Int]]) {
-        let texts = accounts.mapValues { numbers in
+    private mutating func look(_ jobRecords: [String: [String: Int]]) {
+        let texts = jobRecords.mapValues { numbers in
             let closed = (numbers["delivered"] ?? 0) + (numbers["failed"] ?? 0)
             let isFinished = closed == numbers["accepted"]
             return numbers.mapValues { "\($0)" }.merging(
@@ -93,6 +93,6 @@ struct SampleRun {
             ) { $1 }
         }
         evidence.books.append(
-            BooksNote(number: evidence.books.count + 1, at: tick(), accounts: texts))
+            BooksNote(number: evidence.books.count + 1, at: tick(), jobRecords: texts))
     }
 }

@@ -113,14 +113,14 @@ import Testing
             let desk = try await Desk()
             let app = desk.app("demo")
             #expect(await app.leases.keep() == .kept)
-            let account = "{pushfarm:demo}:job:job"
-            try await desk.run("HSET", account, "state", "open", "accepted", "2", "in_flight", "2")
+            let jobRecord = "{pushfarm:demo}:job:job"
+            try await desk.run("HSET", jobRecord, "state", "open", "accepted", "2", "in_flight", "2")
             for crash in 1...2 {
                 for shard in ["03", "20"] {
                     try await desk.putInFlight(shard, "w\(crash)|1|1||1|.", Self.body(.atMostOnce))
                 }
                 _ = await app.reclaim(from: "w\(crash)", .crash(hadSent: true))
-                #expect(try await desk.run("HGET", account, "crashes").text == "\(crash)")
+                #expect(try await desk.run("HGET", jobRecord, "crashes").text == "\(crash)")
             }
             desk.redis.close()
         }

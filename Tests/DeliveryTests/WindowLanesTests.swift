@@ -25,7 +25,7 @@ import Testing
             window.assign([0: FenceToken(Array("1:n:h".utf8))])
         }
 
-        func ring() { window.shards.mayHaveBatches([0]) }
+        func signal() { window.shards.mayHaveBatches([0]) }
 
         /// Asks for what there is room for, until nothing is asked for.
         func fill() {

@@ -109,7 +109,7 @@ import Testing
         #expect(text(try take()) == ["a", "b"])
     }
 
-    @Test func `of a job split in part the rest fails, and the account adds up`() throws {
+    @Test func `of a job split in part the rest fails, and the jobRecord adds up`() throws {
         try submit("big", "next")
         _ = try take()
         let batch = Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: Desk.body([("big", 2)]))
@@ -120,9 +120,9 @@ import Testing
                 batches: [batch]))
         for process in 1...3 { try blame("p\(process)") }
         #expect(try desk.audit() == [])
-        var account = try desk.account("big")
-        #expect(account.failed == 4 && account.reasons == ["poison": 4] && account.queued == 2)
-        #expect(account.state == .open)
+        var jobRecord = try desk.jobRecord("big")
+        #expect(jobRecord.failed == 4 && jobRecord.reasons == ["poison": 4] && jobRecord.queued == 2)
+        #expect(jobRecord.state == .open)
         #expect(try refused().first?["job"] == "big")
         let cut = try #require(try desk.events().first { $0["type"] == "job.truncated" })
         #expect(cut["job"] == "big" && cut["failed"] == "4" && cut["reason"] == "poison")
@@ -133,8 +133,8 @@ import Testing
         _ = try desk.report(held, 0..<2, entry: Desk.delivered("big", 2))
         let record = try #require(try desk.results().first)
         try desk.perform(Settle([Desk.settlement(record, "big", delivered: 2)]))
-        account = try desk.account("big")
-        #expect(account.state == .finished && account.delivered == 2 && account.failed == 4)
+        jobRecord = try desk.jobRecord("big")
+        #expect(jobRecord.state == .finished && jobRecord.delivered == 2 && jobRecord.failed == 4)
         #expect(try desk.audit() == [])
     }
 
@@ -150,14 +150,14 @@ import Testing
         _ = try desk.report(held, 0..<2, entry: Desk.delivered("big", 2))
         let record = try #require(try desk.results().first)
         try desk.perform(Settle([Desk.settlement(record, "big", delivered: 2)]))
-        #expect(try desk.account("big").state == .open)
+        #expect(try desk.jobRecord("big").state == .open)
         // What does not parse any more is refused: the same way, as lost.
         try desk.perform(
             Refuse(
                 token: desk.token, step: 2, job: nil, field: "tokens", position: 0, reason: "changed",
                 original: Array("big".utf8)))
-        let account = try desk.account("big")
-        #expect(account.state == .finished && account.reasons == ["lost": 4])
+        let jobRecord = try desk.jobRecord("big")
+        #expect(jobRecord.state == .finished && jobRecord.reasons == ["lost": 4])
         let finished = try #require(try desk.events().first { $0["type"] == "job.finished" })
         #expect(finished["delivered"] == "2" && finished["failed"] == "4" && finished["accepted"] == "6")
         #expect(try desk.audit() == [])

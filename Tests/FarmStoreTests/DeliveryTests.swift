@@ -17,7 +17,7 @@ import Testing
         #expect(batch.map == Array("..........".utf8))
         #expect(try Batch(decoding: batch.body).pushes.count == 10)
         #expect(reply.fenced.isEmpty && reply.pauseReason == nil)
-        #expect(try desk.account("j1").inFlight == 6 && desk.account("j2").inFlight == 4)
+        #expect(try desk.jobRecord("j1").inFlight == 6 && desk.jobRecord("j2").inFlight == 4)
         #expect(try desk.audit() == [])
     }
 
@@ -29,7 +29,7 @@ import Testing
         #expect(try desk.checkout(known: again.map(\.id)).batches.isEmpty)
         #expect(try desk.checkout(known: nil).batches.isEmpty)
         #expect(try desk.checkout("w2").batches.isEmpty)
-        #expect(try desk.account("j1").inFlight == 4)
+        #expect(try desk.jobRecord("j1").inFlight == 4)
         #expect(try desk.audit() == [])
     }
 
@@ -43,7 +43,7 @@ import Testing
                 try desk.report(batch, 0..<2, entry: Desk.delivered("j1", 2))
             }
         }
-        #expect(try desk.results().isEmpty && desk.account("j1").inFlight == 0)
+        #expect(try desk.results().isEmpty && desk.jobRecord("j1").inFlight == 0)
     }
 
     @Test func `high goes before bulk, and shards in turns`() throws {
@@ -147,7 +147,7 @@ import Testing
         try desk.split([("j1", 4)])
         let batch = try #require(try desk.checkout().batches.first)
         _ = try desk.perform(Reclaim(.gone(["w1"]), shards: [(1, desk.token)]))
-        #expect(try desk.account("j1").inFlight == 0)
+        #expect(try desk.jobRecord("j1").inFlight == 0)
         let entry = Desk.delivered("j1", 1)
         #expect(
             try desk.report(batch, 0..<1, entry: entry, facts: false)
@@ -155,7 +155,7 @@ import Testing
         #expect(
             try desk.report(batch, 0..<1, entry: entry, wanted: 4)
                 == .taken(.init(open: 3, granted: 0, isDone: false, staleness: .redelivered)))
-        #expect(try desk.account("j1").inFlight == 1)
+        #expect(try desk.jobRecord("j1").inFlight == 1)
         #expect(try desk.audit() == [])
         // Another worker has it now; the rest of the old one's facts end the batch wherever it is.
         let second = try #require(try desk.checkout("w2").batches.first)
@@ -181,7 +181,7 @@ import Testing
         #expect(try desk.perform(back) == 2)
         #expect(try desk.perform(back) == 0)
         #expect(try desk.audit() == [])
-        #expect(try desk.account("j1").inFlight == 1 && desk.account("j1").queued == 1)
+        #expect(try desk.jobRecord("j1").inFlight == 1 && desk.jobRecord("j1").queued == 1)
         let again = try desk.checkout().batches
         #expect(try Desk.jobs(again) == ["j1", "j2", "j3"])
         #expect(again.map(\.delivery) == [2, 2, 1] && again.allSatisfy { $0.suspicion == nil })
@@ -213,7 +213,7 @@ import Testing
             let back = PutBack(token: desk.token, worker: worker, batches: [(batch.id, batch.delivery)])
             #expect(try desk.perform(back) == 0)
         }
-        #expect(try desk.account("j1").inFlight == 2)
+        #expect(try desk.jobRecord("j1").inFlight == 2)
         #expect(try desk.audit() == [])
     }
 }

@@ -42,8 +42,8 @@ struct Desk {
     /// Faults in the books.
     func audit() throws -> [String] { try perform(Audit(shards: Self.shards)) }
 
-    func account(_ job: String) throws -> Account {
-        try #require(Account(id: job, app: "demo", fields: try perform(ReadAccount(job: job))))
+    func jobRecord(_ job: String) throws -> JobRecord {
+        try #require(JobRecord(id: job, app: "demo", fields: try perform(ReadJobRecord(job: job))))
     }
 
     static func tokens(_ count: Int, from first: Int = 0) -> [[UInt8]] {

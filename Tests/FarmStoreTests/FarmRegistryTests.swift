@@ -113,8 +113,8 @@ import Testing
 
     @Test func `hosts show up, end, and leave`() async throws {
         try await withRegistry { registry, redis in
-            _ = try await registry.beat(line("a-b", apps: ["x", "y"]), lifetime: .seconds(10))
-            let reply = try await registry.beat(line("c"), lifetime: .seconds(10))
+            _ = try await registry.heartbeat(line("a-b", apps: ["x", "y"]), lifetime: .seconds(10))
+            let reply = try await registry.heartbeat(line("c"), lifetime: .seconds(10))
             #expect(reply.heldFor == nil && reply.time > 1_700_000_000_000)
             #expect(
                 reply.members.sorted { $0.name < $1.name } == [
@@ -129,9 +129,9 @@ import Testing
             hosts = try await registry.hosts()
             #expect(hosts.map(\.name) == ["a-b"])
             // A line that has ended shows for an hour, and is no member.
-            _ = try await registry.beat(line("c"), lifetime: .milliseconds(1))
+            _ = try await registry.heartbeat(line("c"), lifetime: .milliseconds(1))
             try await Loop.sleep(for: .milliseconds(5))
-            let last = try await registry.beat(line("a-b"), lifetime: .seconds(10))
+            let last = try await registry.heartbeat(line("a-b"), lifetime: .seconds(10))
             #expect(last.members.map(\.name) == ["a-b"])
             #expect(try await registry.hosts().map(\.name) == ["a-b", "c"])
         }
@@ -139,18 +139,19 @@ import Testing
 
     @Test func `a host's name belongs to one coordinator while it lives`() async throws {
         try await withRegistry { registry, _ in
-            _ = try await registry.beat(line("a", "n1"), lifetime: .seconds(10))
-            let refused = try await registry.beat(line("a", "n2"), lifetime: .seconds(10))
+            _ = try await registry.heartbeat(line("a", "n1"), lifetime: .seconds(10))
+            let refused = try await registry.heartbeat(line("a", "n2"), lifetime: .seconds(10))
             let left = try #require(refused.heldFor)
             #expect(left > .seconds(8) && left <= .seconds(10) && refused.members.map(\.nonce) == ["n1"])
             // Nor can it be taken out by another.
             try await registry.leave(host: "a", nonce: "n2")
             #expect(try await registry.hosts().map(\.name) == ["a"])
             // Its successor on the same host knows that it is gone.
-            let heir = try await registry.beat(line("a", "n2"), predecessor: "n1", lifetime: .milliseconds(1))
+            let heir = try await registry.heartbeat(
+                line("a", "n2"), predecessor: "n1", lifetime: .milliseconds(1))
             #expect(heir.heldFor == nil)
             try await Loop.sleep(for: .milliseconds(5))
-            let next = try await registry.beat(line("a", "n3"), lifetime: .seconds(10))
+            let next = try await registry.heartbeat(line("a", "n3"), lifetime: .seconds(10))
             #expect(next.heldFor == nil && next.members.map(\.nonce) == ["n3"])
         }
     }

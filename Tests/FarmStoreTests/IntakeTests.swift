@@ -118,8 +118,8 @@ import Testing
         #expect(reply == .done(rung: [1], nextDue: nil, isDrained: true))
         #expect(try desk.perform(desk.splitRequest(step: 1, jobs)) == .doneBefore)
         #expect(try desk.audit() == [])
-        let account = try desk.account("j1")
-        #expect(account.accepted == 3 && account.queued == 3 && account.state == .open)
+        let jobRecord = try desk.jobRecord("j1")
+        #expect(jobRecord.accepted == 3 && jobRecord.queued == 3 && jobRecord.state == .open)
         #expect(try desk.perform(ReadDepths(shards: 4)).shards[1].high == 1)
         #expect(try desk.perform(LatestJobs(count: 5)).sorted() == ["j1", "j2"])
         #expect(try desk.events().map { $0["job"] } == ["j1", "j2"])
@@ -132,10 +132,10 @@ import Testing
         }
         #expect(try desk.perform(LatestJobs(count: 5)) == ["j1"])
         #expect(try desk.audit() == [])
-        // A finished account of the day before makes room.
+        // A finished job record of the day before makes room.
         try desk.redis.run("HSET", "{pushfarm:demo}:job:j2", "state", "finished", "created_at", "1000")
         try desk.split(step: 2, [("j2", 2)])
-        #expect(try desk.account("j2").accepted == 2)
+        #expect(try desk.jobRecord("j2").accepted == 2)
         #expect(try desk.audit() == [])
     }
 
@@ -176,8 +176,8 @@ import Testing
                 jobs: [
                     Split.Job(id: "m", opens: true, submitted: 1, accepted: 0, malformed: 1, events: [event])
                 ], batches: []))
-        let account = try desk.account("m")
-        #expect(account.state == .finished && account.malformed == 1 && account.finishedAt != nil)
+        let jobRecord = try desk.jobRecord("m")
+        #expect(jobRecord.state == .finished && jobRecord.malformed == 1 && jobRecord.finishedAt != nil)
         #expect(try desk.events().map { $0["type"] } == ["job.accepted", "token.malformed", "job.finished"])
         #expect(try desk.audit() == [])
     }
@@ -189,19 +189,19 @@ import Testing
             return
         }
         #expect(rung.isEmpty && due.map { $0 > .seconds(1_000_000) } == true)
-        #expect(try desk.account("j1").waiting == 3)
+        #expect(try desk.jobRecord("j1").waiting == 3)
         #expect(try desk.audit() == [])
         #expect(try desk.perform(Promote()).rung.isEmpty)
         try desk.makeDue()
         #expect(try desk.perform(Promote()) == Promote.Reply(nextDue: nil, rung: [1]))
         #expect(try desk.perform(Promote()) == Promote.Reply(nextDue: nil, rung: []))
-        #expect(try desk.account("j1").waiting == 0)
+        #expect(try desk.jobRecord("j1").waiting == 0)
         #expect(try desk.audit() == [])
     }
 
-    @Test func `accounts are kept up to a number, open ones always`() throws {
+    @Test func `jobRecords are kept up to a number, open ones always`() throws {
         var retention = Retention()
-        retention.accounts = 3
+        retention.jobRecords = 3
         for number in 1...8 {
             try submit("job")
             _ = try take(known: 0)
@@ -217,6 +217,6 @@ import Testing
         }
         let kept = try desk.perform(LatestJobs(count: 10))
         #expect(kept.count <= 4 && kept.contains("j1") && kept.contains("j8"))
-        #expect(try desk.account("j1").state == .open)
+        #expect(try desk.jobRecord("j1").state == .open)
     }
 }

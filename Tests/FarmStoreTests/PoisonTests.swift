@@ -87,13 +87,13 @@ import Testing
         #expect(search.largestGroup[1] <= 16 && search.largestGroup[2] <= 16)
         #expect(search.rounds <= 16 + 16 + 16 + 3)
         #expect(search.sent.count == 256 && search.sent.values.allSatisfy { $0 <= 3 })
-        #expect(try desk.account("j1").inFlight == 256)
+        #expect(try desk.jobRecord("j1").inFlight == 256)
         let closed = try desk.results().compactMap { record -> [Range<Int>]? in
             guard case .closed(.poison, _, let positions) = record.content else { return nil }
             return positions
         }
         #expect(closed == [[position..<position + 1]])
-        #expect(try desk.account("j1").crashes == 2 && desk.account("j1").parked == nil)
+        #expect(try desk.jobRecord("j1").crashes == 2 && desk.jobRecord("j1").parked == nil)
     }
 
     @Test(arguments: [[3, 4], [3, 200], [0, 255]])
@@ -102,7 +102,7 @@ import Testing
         let search = try run(Set(positions))
         #expect(search.crashes <= 6 && search.poisoned == positions)
         #expect(search.sent.count == 256)
-        #expect(try desk.account("j1").parked == nil)
+        #expect(try desk.jobRecord("j1").parked == nil)
         #expect(try desk.audit() == [])
     }
 

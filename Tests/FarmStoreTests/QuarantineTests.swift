@@ -47,9 +47,9 @@ import Testing
 
     @Test func `a job whose every push is poison costs eight crashes and two pushes, then waits`() throws {
         try quarantine()
-        let account = try desk.account("bad")
-        #expect(account.parked == "poison" && account.crashes == 5 && account.state == .open)
-        #expect(account.queued == 98 && account.inFlight == 2)
+        let jobRecord = try desk.jobRecord("bad")
+        #expect(jobRecord.parked == "poison" && jobRecord.crashes == 5 && jobRecord.state == .open)
+        #expect(jobRecord.queued == 98 && jobRecord.inFlight == 2)
         let event = try #require(try desk.events().first { $0["type"] == "job.paused" })
         #expect(event["job"] == "bad" && event["reason"] == "poison" && event["crashes"] == "5")
         #expect(try desk.perform(ReadDepths(shards: Desk.shards)).parked == 1)
@@ -61,7 +61,7 @@ import Testing
         try desk.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "bad5", "1")
         let batch = try #require(try desk.checkout("w").batches.first)
         #expect(batch.map == Array("....p".utf8) && batch.granted == 5)
-        #expect(try desk.account("bad5").queued == 1 && desk.account("bad5").inFlight == 0)
+        #expect(try desk.jobRecord("bad5").queued == 1 && desk.jobRecord("bad5").inFlight == 0)
         #expect(try desk.audit() == [])
         guard
             case .taken(let state) = try desk.report(
@@ -86,7 +86,7 @@ import Testing
         #expect(other == .init(batches: 0, next: nil, jobs: 0))
         #expect(try desk.perform(Release(.job("bad"))) == .init(batches: 1, next: nil, jobs: 1))
         #expect(try desk.perform(Release(.job("bad"))) == .init(batches: 0, next: nil, jobs: 0))
-        #expect(try desk.account("bad").parked == nil && desk.account("bad").crashes == 0)
+        #expect(try desk.jobRecord("bad").parked == nil && desk.jobRecord("bad").crashes == 0)
         #expect(try desk.audit() == [])
         let batch = try #require(try desk.checkout().batches.first)
         #expect(batch.granted == 100 && batch.map.count { $0 == UInt8(ascii: ".") } == 98)
@@ -143,7 +143,7 @@ import Testing
             #expect(try reclaim("w\(crash)", .crash(hadSent: false)).parked == (crash == 5 ? 1 : 0))
         }
         #expect(try Desk.jobs(desk.checkout().batches) == ["j3"])
-        #expect(try desk.account("j1").queued == 2 && desk.account("j1").crashes == 0)
+        #expect(try desk.jobRecord("j1").queued == 2 && desk.jobRecord("j1").crashes == 0)
         #expect(try desk.perform(Release()).batches == 1 && desk.perform(Release()).batches == 0)
         #expect(try desk.checkout().batches.first?.granted == 4)
         #expect(try desk.audit() == [])
@@ -161,7 +161,7 @@ import Testing
             #expect(
                 try reclaim("w\(crash)", .crash(hadSent: false)).quarantined == (crash == 5 ? ["j1"] : []))
         }
-        #expect(try desk.account("j1").parked == "poison")
+        #expect(try desk.jobRecord("j1").parked == "poison")
     }
 
     @Test func `a batch that a crashed worker held beside the one that it sent is no suspect`() throws {

@@ -20,8 +20,8 @@ import Testing
         let reply = try reclaim(.gone(["w1"]))
         #expect(reply.putBack == 1 && reply.suspects == 4 && reply.rung == [1] && reply.parked == 0)
         #expect(try reclaim(.gone(["w1"])).putBack == 0)
-        #expect(try desk.account("j1").maybeDuplicated == 2 && desk.account("j2").maybeDuplicated == 2)
-        #expect(try desk.account("j1").inFlight == 2 && desk.account("j2").inFlight == 0)
+        #expect(try desk.jobRecord("j1").maybeDuplicated == 2 && desk.jobRecord("j2").maybeDuplicated == 2)
+        #expect(try desk.jobRecord("j1").inFlight == 2 && desk.jobRecord("j2").inFlight == 0)
         #expect(try desk.audit() == [])
     }
 
@@ -60,8 +60,8 @@ import Testing
         (job.failed, job.reasons) = (3, ["unknown": 3])
         settlement.jobs = [job]
         try desk.perform(Settle([settlement]))
-        #expect(try desk.account("j1").reasons == ["unknown": 3])
-        #expect(try desk.account("j1").maybeDuplicated == 0)
+        #expect(try desk.jobRecord("j1").reasons == ["unknown": 3])
+        #expect(try desk.jobRecord("j1").maybeDuplicated == 0)
         #expect(try desk.audit() == [])
     }
 }

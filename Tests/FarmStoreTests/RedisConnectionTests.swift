@@ -68,7 +68,7 @@ import Testing
             try redis.run("SCRIPT", "FLUSH")
             #expect(try await store.perform(Audit(shards: 4)) == [])
             try redis.run("SCRIPT", "FLUSH")
-            _ = try await registry.beat(Heartbeat(host: "a", nonce: "n"), lifetime: .seconds(5))
+            _ = try await registry.heartbeat(Heartbeat(host: "a", nonce: "n"), lifetime: .seconds(5))
             connection.close()
         }
     }

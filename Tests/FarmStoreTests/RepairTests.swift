@@ -46,7 +46,7 @@ import Testing
         var jobs: [String] = []
         var cursor: String? = "0"
         while let start = cursor {
-            let reply = try desk.perform(ScanAccounts(shards: Desk.shards, cursor: start))
+            let reply = try desk.perform(ScanJobRecords(shards: Desk.shards, cursor: start))
             jobs += reply.items
             cursor = reply.next
         }
@@ -67,7 +67,7 @@ import Testing
                 done += try desk.perform(
                     Repair(.batch(String(fault.split(separator: " ")[1])), shards: Desk.shards))
             }
-            done += try desk.perform(Repair(.accounts(unsettled), shards: Desk.shards))
+            done += try desk.perform(Repair(.jobRecords(unsettled), shards: Desk.shards))
         }
         return done
     }
@@ -161,14 +161,14 @@ import Testing
         #expect(try desk.audit() == [], "\(damage.name)")
         #expect(try repair().isEmpty)
         for (job, lost) in zip(["waits", "flies", "later"], damage.lost) {
-            let account = try desk.account(job)
-            #expect(account.reasons == (lost > 0 ? ["lost": lost] : [:]), "\(damage.name): \(job)")
-            #expect(account.failed == lost)
+            let jobRecord = try desk.jobRecord(job)
+            #expect(jobRecord.reasons == (lost > 0 ? ["lost": lost] : [:]), "\(damage.name): \(job)")
+            #expect(jobRecord.failed == lost)
         }
         try deliverTheRest()
     }
 
-    /// Everything that is left can be delivered, once, and then every account is finished.
+    /// Everything that is left can be delivered, once, and then every job record is finished.
     private func deliverTheRest() throws {
         _ = try desk.perform(Reclaim(.gone(["w1"]), shards: (0..<Desk.shards).map { ($0, desk.token) }))
         try desk.makeDue()
@@ -199,8 +199,8 @@ import Testing
         }
         #expect(try desk.audit() == [])
         for job in ["waits", "flies", "later"] {
-            let account = try desk.account(job)
-            #expect(account.state == .finished && account.queued == 0)
+            let jobRecord = try desk.jobRecord(job)
+            #expect(jobRecord.state == .finished && jobRecord.queued == 0)
         }
     }
 
@@ -223,7 +223,7 @@ import Testing
         #expect(try desk.audit().contains("results entry \(record.id) cannot be settled: ERR why not"))
         try repair()
         #expect(try desk.audit() == [])
-        #expect(try desk.account("flies").reasons == ["lost": 2])
+        #expect(try desk.jobRecord("flies").reasons == ["lost": 2])
         let after = try desk.perform(ReadFaults(shards: Desk.shards))
         #expect(after.unsettled == 0 && after.unreadable == 1 && after.name == "\(record.id)")
         try desk.perform(DropUnreadable())
@@ -280,7 +280,7 @@ import Testing
     @Test func `a whole farm is not touched by a repair`() throws {
         let batches = try farm()
         for id in batches { #expect(try desk.perform(Repair(.batch(id), shards: Desk.shards)).isEmpty) }
-        #expect(try desk.perform(Repair(.accounts(nil), shards: Desk.shards)).isEmpty)
+        #expect(try desk.perform(Repair(.jobRecords(nil), shards: Desk.shards)).isEmpty)
         #expect(try desk.audit() == [])
     }
 
@@ -302,7 +302,7 @@ import Testing
     }
 
     /// A farm keeps a million of them: nothing that holds Redis up may read them all.
-    @Test func `finished accounts are looked at in pages, and not again with the queues`() throws {
+    @Test func `finished jobRecords are looked at in pages, and not again with the queues`() throws {
         let batches = try farm()
         for number in 0..<2_000 {
             try run(["HSET", "job:old \(number)", "state", "finished", "accepted", "3", "delivered", "3"])
@@ -316,7 +316,7 @@ import Testing
         var (found, pages) = ([String](), 0)
         while let start = cursor {
             let before = try accountsRead()
-            let reply = try desk.perform(ScanAccounts(shards: Desk.shards, cursor: start))
+            let reply = try desk.perform(ScanJobRecords(shards: Desk.shards, cursor: start))
             #expect(try accountsRead() - before < 500)
             found += reply.items
             cursor = reply.next
@@ -334,12 +334,12 @@ import Testing
         #expect(try desk.perform(Audit(shards: Desk.shards, jobs: [])).contains("job later delayed 3 of 4"))
         let asked = try accountsRead()
         _ = try desk.perform(Audit(shards: Desk.shards, jobs: ["waits"]))
-        _ = try desk.perform(Repair(.accounts(["old 7", "waits"]), shards: Desk.shards))
+        _ = try desk.perform(Repair(.jobRecords(["old 7", "waits"]), shards: Desk.shards))
         #expect(try accountsRead() - asked < 20)
-        #expect(try desk.account("old 7").failed == 1 && desk.account("old 8").inFlight == 1)
+        #expect(try desk.jobRecord("old 7").failed == 1 && desk.jobRecord("old 8").inFlight == 1)
     }
 
-    /// How many accounts Redis was ever asked for.
+    /// How many job records Redis was ever asked for.
     private func accountsRead() throws -> Int {
         let text = try desk.redis.run("INFO", "commandstats").text ?? ""
         let line = text.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_hgetall:calls=") }

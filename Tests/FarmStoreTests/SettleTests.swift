@@ -27,9 +27,9 @@ import Testing
         #expect(try desk.perform(Settle([first, second, second])) == .init(booked: 1, finishedJobs: 1))
         #expect(try desk.perform(Settle([first, second])) == .init(booked: 0, finishedJobs: 0))
         for job in ["j1", "j2"] {
-            let account = try desk.account(job)
-            #expect(account.delivered == 3 && account.state == .finished && account.inFlight == 0)
-            #expect(account.finishedAt != nil)
+            let jobRecord = try desk.jobRecord(job)
+            #expect(jobRecord.delivered == 3 && jobRecord.state == .finished && jobRecord.inFlight == 0)
+            #expect(jobRecord.finishedAt != nil)
         }
         #expect(
             try desk.events().filter { $0["type"] == "job.finished" }.map { $0["delivered"] } == ["3", "3"])
@@ -60,9 +60,11 @@ import Testing
         #expect(try desk.perform(Settle([settlement])) == .init(booked: 1, finishedJobs: 0))
         #expect(try desk.perform(Settle([settlement])) == .init(booked: 0, finishedJobs: 0))
         #expect(try desk.audit() == [])
-        let account = try desk.account("j1")
-        #expect(account.failed == 1 && account.expired == 1 && account.waiting == 1 && account.inFlight == 0)
-        #expect(account.maybeDuplicated == 1 && account.reasons == ["BadDeviceToken": 1])
+        let jobRecord = try desk.jobRecord("j1")
+        #expect(
+            jobRecord.failed == 1 && jobRecord.expired == 1 && jobRecord.waiting == 1
+                && jobRecord.inFlight == 0)
+        #expect(jobRecord.maybeDuplicated == 1 && jobRecord.reasons == ["BadDeviceToken": 1])
         let events = try desk.events().suffix(2)
         #expect(events.first?["token"] == "ab01" && events.first?["status"] == "400")
         #expect(events.last?["type"] == "token.invalid" && events.last?["timestamp"] == "5000")
@@ -76,7 +78,7 @@ import Testing
         #expect(batch.id.description == id && batch.delivery == 1)
         _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1))
         try desk.perform(Settle([Desk.settlement(try desk.results()[0], "j1", delivered: 1)]))
-        #expect(try desk.account("j1").state == .finished)
+        #expect(try desk.jobRecord("j1").state == .finished)
         #expect(try desk.audit() == [])
     }
 

@@ -169,10 +169,10 @@ import Testing
         #expect(try desk.redis.run("HGETALL", "{pushfarm:demo}:unreadable").fields == [name: field[2]])
         let told = try desk.events().filter { $0["type"] == "data.unreadable" }
         #expect(told.map { $0["entry"] } == [name])
-        if field[0] == "job:a", field[1] != "accepted" { #expect(try desk.account("a").accepted == 4) }
+        if field[0] == "job:a", field[1] != "accepted" { #expect(try desk.jobRecord("a").accepted == 4) }
         // What they find is named and put right: these entries were made up.
         _ = try desk.audit()
-        _ = try desk.perform(Repair(.accounts(nil), shards: Desk.shards))
+        _ = try desk.perform(Repair(.jobRecords(nil), shards: Desk.shards))
     }
 
     @Test func `a job record that is not a hash goes, and the other job of the call is settled`() throws {
@@ -186,7 +186,7 @@ import Testing
             Desk.settlement(records[0], "a", delivered: 2), Desk.settlement(records[1], "b", delivered: 2),
         ]
         #expect(try desk.perform(Settle(settlements)) == .init(booked: 2, finishedJobs: 1))
-        #expect(try desk.account("b").state == .finished)
+        #expect(try desk.jobRecord("b").state == .finished)
         #expect(try desk.redis.run("HKEYS", "{pushfarm:demo}:unreadable").array?.map(\.text) == ["job a"])
         #expect(try desk.redis.run("EXISTS", "{pushfarm:demo}:job:a").integer == 0)
         #expect(try desk.audit() == [])

@@ -130,7 +130,7 @@ import Testing
         try desk.makeDue()
         _ = try desk.perform(Promote(limit: 2))
         #expect(try desk.redis.run("LLEN", "{pushfarm:demo}:ready:01").integer == 2)
-        #expect(try desk.account("j3").waiting == 3 && desk.account("j2").waiting == 0)
+        #expect(try desk.jobRecord("j3").waiting == 3 && desk.jobRecord("j2").waiting == 0)
         _ = try desk.perform(Promote(limit: 2))
         #expect(try Desk.jobs(try desk.checkout().batches) == ["j1", "j2", "j3"])
         #expect(try desk.audit() == [])

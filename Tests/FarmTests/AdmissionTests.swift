@@ -107,12 +107,12 @@ import Testing
 
         var maybe = 0
         for id in accepted.ids {
-            let account = try await eventually("job \(id) is finished") {
+            let jobRecord = try await eventually("job \(id) is finished") {
                 let fields = try client.run("HGETALL", "{pushfarm:demo}:job:\(id)").fields
                 return fields["state"] == "finished" ? fields : nil
             }
-            #expect(account["delivered"] == "20")
-            maybe += account["maybe_duplicated"].flatMap { Int($0) } ?? 0
+            #expect(jobRecord["delivered"] == "20")
+            maybe += jobRecord["maybe_duplicated"].flatMap { Int($0) } ?? 0
         }
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: accepted.tokens) == 0 && ledger.doubles <= maybe)

@@ -17,14 +17,14 @@ import Testing
             "push", "--app", "demo", "--token", good[0], good[1], "--alert", "Hi", "--id", "cli",
             "--wait", "--json")
         #expect(done.status == 0)
-        let account = try JSONDecoder().decode(Account.self, from: Data(done.output.utf8))
-        #expect(account.id == "cli" && account.delivered == 2 && account.addsUp)
+        let jobRecord = try JSONDecoder().decode(JobRecord.self, from: Data(done.output.utf8))
+        #expect(jobRecord.id == "cli" && jobRecord.delivered == 2 && jobRecord.addsUp)
 
         let bad = Tokens.make(1, start: "bad00000")[0]
         let failed = try await farm.run(
             "push", "--token", bad, good[2], "--alert", "Hi", "--wait", "--json")
         #expect(failed.status == 1)
-        let other = try JSONDecoder().decode(Account.self, from: Data(failed.output.utf8))
+        let other = try JSONDecoder().decode(JobRecord.self, from: Data(failed.output.utf8))
         #expect(other.reasons == ["BadDeviceToken": 1] && other.delivered == 1)
 
         let file = try farm.folder.write(

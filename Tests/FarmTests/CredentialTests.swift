@@ -44,7 +44,7 @@ import Testing
         try farm.push([Job(id: "o", tokens: others)], to: "other")
         #expect(try await farm.finished("o", app: "other").delivered == 300)
         // Nothing is lost, and nothing is retried in a loop.
-        let kept = try #require(try await farm.account("kept"))
+        let kept = try #require(try await farm.jobRecord("kept"))
         #expect(kept.state == "open" && kept.failed == 0 && kept.delivered == 0 && kept.addsUp)
         let refused = try farm.gateway.ledger().lines.count { $0.reason == "InvalidProviderToken" }
         #expect((1...10).contains(refused), "\(refused) requests with a wrong key")
@@ -55,8 +55,8 @@ import Testing
 
         try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
         _ = try await farm.event("app.resumed")
-        let account = try await farm.finished("kept")
-        #expect(account.delivered == 1_000 && account.maybeDuplicated == 0)
+        let jobRecord = try await farm.finished("kept")
+        #expect(jobRecord.delivered == 1_000 && jobRecord.maybeDuplicated == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens + others) == 0 && ledger.doubles == 0)
         #expect(try await farm.run("status").status == 0)
@@ -70,7 +70,7 @@ import Testing
         #expect(resumed.output.hasPrefix("{\"app\":\"demo\",\"resumed\":true,"))
         _ = try await farm.event("app.paused", number: 2)
         #expect(try farm.events("app.resumed").count == 1)
-        let kept = try #require(try await farm.account("kept"))
+        let kept = try #require(try await farm.jobRecord("kept"))
         #expect(kept.failed == 0 && kept.delivered == 0 && kept.addsUp)
         let other = try await farm.run("resume", "other", "--json")
         #expect(other.status == 0 && other.output.hasPrefix("{\"app\":\"other\",\"resumed\":false,"))
@@ -227,7 +227,7 @@ import Testing
         _ = try await farm.event("app.paused", number: 2)
         #expect(try refusals(farm) == 2)
         #expect(farm.mintedTokens == 3)
-        let second = try #require(try await farm.account("second"))
+        let second = try #require(try await farm.jobRecord("second"))
         #expect(second.delivered == 0 && second.failed == 0 && second.addsUp)
 
         // And back, with a manual `resume` too: it does not pause an app that resumed by itself.
@@ -264,7 +264,7 @@ import Testing
         #expect(try await farm.run("resume", "demo").status == 0)
         _ = try await farm.event("app.paused", number: 4)
         #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
-        let kept = try #require(try await farm.account("kept"))
+        let kept = try #require(try await farm.jobRecord("kept"))
         #expect(kept.delivered == 0 && kept.failed == 0 && kept.addsUp)
 
         try changeTeam(farm, to: farm.gateway.started.team)
@@ -348,8 +348,8 @@ import Testing
         for app in ["pkcs12", "pem"] {
             let tokens = Tokens.make(200, seed: app == "pem" ? 1 : 2)
             try farm.push([Job(id: "c", tokens: tokens)], to: app)
-            let account = try await farm.finished("c", app: app)
-            #expect(account.delivered == 200 && account.maybeDuplicated == 0)
+            let jobRecord = try await farm.finished("c", app: app)
+            #expect(jobRecord.delivered == 200 && jobRecord.maybeDuplicated == 0)
             #expect(try farm.gateway.ledger().lost(of: tokens) == 0)
         }
         #expect(try farm.gateway.counter("tokens_verified") == 0)
@@ -378,7 +378,7 @@ import Testing
         let pause = try await farm.event("app.paused")
         #expect(pause["reason"]?.contains("ExpiredProviderToken") == true)
         #expect(farm.mintedTokens == 2)
-        let second = try #require(try await farm.account("second"))
+        let second = try #require(try await farm.jobRecord("second"))
         #expect(second.failed == 0 && second.delivered == 0 && second.addsUp)
     }
 }

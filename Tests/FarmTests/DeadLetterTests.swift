@@ -69,9 +69,9 @@ import Testing
         // The gateway may not have checked an invalid token the first time.
         #expect(replayed.failed == replayed.reasons["Unregistered"] ?? 0 && replayed.failed <= dead.count)
         #expect(try await farm.finished("own.r1").delivered == failed[1])
-        let account = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:job:big.r1").fields
-        #expect(account["replay_of"] == "big")
-        #expect(try await farm.account("big")?.failed == big.failed, "old counters stay")
+        let jobRecord = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:job:big.r1").fields
+        #expect(jobRecord["replay_of"] == "big")
+        #expect(try await farm.jobRecord("big")?.failed == big.failed, "old counters stay")
         #expect(try letters(farm).isEmpty)
         let ledger = try farm.gateway.ledger()
         // Each token twice: by each of the jobs or its replay.
@@ -183,8 +183,8 @@ import Testing
         let farm = try await Farm(options)
         let tokens = Tokens.make(5)
         try farm.push([Job(id: "once", tokens: tokens, fields: #""delivery":"at-most-once""#)])
-        let account = try await farm.finished("once")
-        #expect(account.reasons == ["unknown": 5])
+        let jobRecord = try await farm.finished("once")
+        #expect(jobRecord.reasons == ["unknown": 5])
         try farm.gateway.tell("calm")
         let left = try await farm.run("replay", "--job", "once", "--json")
         #expect(left.status == 3 && left.output.contains(#""unknown":5"#), "\(left)")

@@ -24,11 +24,11 @@ import Testing
         }
         #expect(wasTold, "the coordinator hears what the app is to have")
         #expect(try await child.wait(within: .seconds(100)) == .exited(0), "\(child.error)")
-        let account = try #require(
+        let jobRecord = try #require(
             try JSONSerialization.jsonObject(with: Data(child.output.utf8)) as? [String: Any],
             "\(child.output)")
-        #expect(account["delivered"] as? Int == 1980 && account["failed"] as? Int == 20)
-        #expect(account["workers_killed"] as? Int == 1)
+        #expect(jobRecord["delivered"] as? Int == 1980 && jobRecord["failed"] as? Int == 20)
+        #expect(jobRecord["workers_killed"] as? Int == 1)
         #expect(ProcessTable.naming(folder: folder.path).isEmpty)
     }
 

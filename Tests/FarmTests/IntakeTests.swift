@@ -41,7 +41,7 @@ private func failing(_ rules: String...) -> [String: String] {
         #expect(refused.first?["original"]?.contains("poison") == true)
         #expect(try farm.events("job.refused").map { $0["reason"] } == ["poison"])
         #expect(try farm.refused(app: "other").isEmpty)
-        #expect(try await farm.account("poison") == nil)
+        #expect(try await farm.jobRecord("poison") == nil)
         let device = Tokens.make(1, seed: 77)[0]
         let order = try farm.gateway.ledger().lines.filter { $0.token == device }
         #expect(
@@ -78,9 +78,9 @@ private func failing(_ rules: String...) -> [String: String] {
         try farm.restartCoordinator(environment: failing("intake.parse@large:kill"))
 
         #expect(try await farm.finished("next").delivered == 5)
-        let account = try await farm.finished("large")
-        #expect(account.accepted == tokens.count && account.delivered == offset)
-        #expect(account.reasons == ["poison": tokens.count - offset])
+        let jobRecord = try await farm.finished("large")
+        #expect(jobRecord.accepted == tokens.count && jobRecord.delivered == offset)
+        #expect(jobRecord.reasons == ["poison": tokens.count - offset])
         #expect(try farm.refused().map { $0["job"] } == ["large"])
         let cut = try await farm.event("job.truncated")
         #expect(cut["job"] == "large" && cut["failed"] == "\(tokens.count - offset)")

@@ -193,10 +193,10 @@ import Testing
         let first = try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") }
         // At most the ten streams of each connection; there may be an extra connection for high.
         #expect(first - early <= 2 * 3 * 10, "\(first - early) were sent after it was paused")
-        let account = try #require(try await farm.account("big"))
+        let jobRecord = try #require(try await farm.jobRecord("big"))
         #expect(
-            account.addsUp && account.state == "open" && account.inFlight == 0
-                && account.delivered == first)
+            jobRecord.addsUp && jobRecord.state == "open" && jobRecord.inFlight == 0
+                && jobRecord.delivered == first)
         let list = try await farm.run("jobs", "--running", "--over", "0.5")
         #expect(list.output.contains("paused"), "\(list)")
         #expect(try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") } == first)
@@ -267,9 +267,10 @@ import Testing
             try farm.gateway.tell("answer off")
             try farm.push(others)
         }
-        let account = try await farm.finished("back")
-        #expect(account.delivered + account.failed + account.cancelled == count && account.cancelled > 0)
-        #expect(account.failed == 0 && account.maybeDuplicated == 0)
+        let jobRecord = try await farm.finished("back")
+        #expect(
+            jobRecord.delivered + jobRecord.failed + jobRecord.cancelled == count && jobRecord.cancelled > 0)
+        #expect(jobRecord.failed == 0 && jobRecord.maybeDuplicated == 0)
         if place == .paused { #expect(try await farm.run("resume", "demo").status == 0) }
         if hasOthers {
             #expect(try await farm.finished(others).delivered == 3_000)
@@ -280,9 +281,9 @@ import Testing
         #expect(ledger.doubles == 0)
         let deliveries = ledger.deliveries
         let reached = tokens.count { deliveries[$0] != nil }
-        #expect(reached == account.delivered, "\(reached) came to the gateway, \(account)")
+        #expect(reached == jobRecord.delivered, "\(reached) came to the gateway, \(jobRecord)")
         let event = try #require(try farm.events("job.finished").first { $0["job"] == "back" })
-        #expect(event["cancelled"] == "\(account.cancelled)")
+        #expect(event["cancelled"] == "\(jobRecord.cancelled)")
         try await eventually("nothing is open") { try open(redis) == 0 }
         #expect(try redis.run("HEXISTS", "{pushfarm:demo}:admission", "cancels").integer == 0)
         #expect(try await farm.run("debug", "fsck").status == 0)
@@ -300,11 +301,11 @@ import Testing
         let moment = Int(Date().timeIntervalSince1970) + 1
         let result = try await farm.run("cancel", "late", "--expire-at", "\(moment)", "--json")
         #expect(result.status == 0, "\(result)")
-        let account = try await farm.finished("late")
-        #expect(account.cancelled > 0 && account.delivered > 0)
+        let jobRecord = try await farm.finished("late")
+        #expect(jobRecord.cancelled > 0 && jobRecord.delivered > 0)
         let ledger = try farm.gateway.ledger()
         let deliveries = ledger.deliveries
-        #expect(tokens.count { deliveries[$0] != nil } == account.delivered && ledger.doubles == 0)
+        #expect(tokens.count { deliveries[$0] != nil } == jobRecord.delivered && ledger.doubles == 0)
     }
 
     @Test func `promote makes a job's delayed pushes due, and no others`() async throws {
@@ -321,8 +322,8 @@ import Testing
         let due = try await farm.run("promote", "first", "--json")
         #expect(due.status == 0 && due.output.contains(#""pushes":300"#), "\(due)")
         #expect(try await farm.finished("first").delivered == 300)
-        let account = try #require(try await farm.account("second"))
-        #expect(account.delayed == 200 && account.addsUp)
+        let jobRecord = try #require(try await farm.jobRecord("second"))
+        #expect(jobRecord.delayed == 200 && jobRecord.addsUp)
         #expect(try farm.gateway.ledger().lines.count == 300)
         #expect(try await farm.run("promote", "first").output.contains("no delayed pushes"))
         #expect(try await farm.run("cancel", "second").status == 0)

@@ -18,8 +18,8 @@ import Testing
                 "delivery":"at-most-once","max_attempts":3,"registered_at":1700000000
                 """#)
         try farm.push([job])
-        let account = try await farm.finished("full")
-        #expect(account.delivered == 3 && account.submitted == 3 && account.failed == 0)
+        let jobRecord = try await farm.finished("full")
+        #expect(jobRecord.delivered == 3 && jobRecord.submitted == 3 && jobRecord.failed == 0)
         let lines = try farm.gateway.ledger().lines
         #expect(Set(lines.compactMap(\.token)) == Set(tokens) && lines.count == 3)
         #expect(Set(lines.compactMap(\.apnsId)).count == 3)
@@ -81,11 +81,11 @@ import Testing
         let malformed = "not-a-token"
         let tokens = good + [bad, gone, good[0].uppercased(), malformed]
         try farm.push([Job(id: "r", tokens: tokens, fields: #""receipts":"\#(receipts)""#)])
-        let account = try await farm.finished("r")
-        #expect(account.submitted == 9 && account.accepted == 7)
-        #expect(account.malformed == 1 && account.duplicates == 1)
-        #expect(account.delivered == 5 && account.failed == 2)
-        #expect(account.reasons == ["BadDeviceToken": 1, "Unregistered": 1])
+        let jobRecord = try await farm.finished("r")
+        #expect(jobRecord.submitted == 9 && jobRecord.accepted == 7)
+        #expect(jobRecord.malformed == 1 && jobRecord.duplicates == 1)
+        #expect(jobRecord.delivered == 5 && jobRecord.failed == 2)
+        #expect(jobRecord.reasons == ["BadDeviceToken": 1, "Unregistered": 1])
 
         let accepted = try #require(try farm.events("job.accepted").first)
         #expect(

@@ -11,12 +11,12 @@ import Testing
         let farm = try await farm(["silence 10% processed"])
         let tokens = Tokens.make(500)
         try farm.push([Job(id: "s", tokens: tokens, fields: #""max_attempts":20"#)])
-        let account = try await farm.finished("s")
-        #expect(account.delivered == 500 && account.failed == 0)
+        let jobRecord = try await farm.finished("s")
+        #expect(jobRecord.delivered == 500 && jobRecord.failed == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0)
         // All pushes without a response had been processed.
-        #expect(ledger.doubles > 0 && ledger.doubles <= account.maybeDuplicated)
+        #expect(ledger.doubles > 0 && ledger.doubles <= jobRecord.maybeDuplicated)
     }
 
     @Test func `a push that never gets a response fails after its last attempt`() async throws {
@@ -24,9 +24,9 @@ import Testing
         let silent = Tokens.make(10, start: "0ff00000")
         let good = Tokens.make(100)
         try farm.push([Job(id: "x", tokens: silent + good, fields: #""max_attempts":2"#)])
-        let account = try await farm.finished("x")
-        #expect(account.delivered == 100 && account.failed == 10)
-        #expect(account.reasons == ["exhausted": 10])
+        let jobRecord = try await farm.finished("x")
+        #expect(jobRecord.delivered == 100 && jobRecord.failed == 10)
+        #expect(jobRecord.reasons == ["exhausted": 10])
         let requests = try farm.gateway.ledger().requests
         #expect(silent.allSatisfy { requests[$0] == 2 })
         let failed = try farm.events("push.failed")
@@ -37,13 +37,13 @@ import Testing
         let farm = try await farm(["silence 10% processed"])
         let tokens = Tokens.make(500)
         try farm.push([Job(id: "amo", tokens: tokens, fields: #""delivery":"at-most-once""#)])
-        let account = try await farm.finished("amo")
-        #expect(account.failed > 0 && account.delivered + account.failed == 500)
-        #expect(account.reasons == ["unknown": account.failed])
-        #expect(account.maybeDuplicated == 0)
+        let jobRecord = try await farm.finished("amo")
+        #expect(jobRecord.failed > 0 && jobRecord.delivered + jobRecord.failed == 500)
+        #expect(jobRecord.reasons == ["unknown": jobRecord.failed])
+        #expect(jobRecord.maybeDuplicated == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lines.count == 500 && ledger.requests.count == 500)
-        #expect(ledger.lines.count { $0.lost == true } == account.failed)
+        #expect(ledger.lines.count { $0.lost == true } == jobRecord.failed)
     }
 
     @Test func `at most once holds when a worker is killed`() async throws {

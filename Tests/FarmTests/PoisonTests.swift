@@ -39,7 +39,7 @@ import Testing
     }
 
     private func state(_ farm: Farm, _ id: String) async throws -> String? {
-        try await farm.account(id)?.state
+        try await farm.jobRecord(id)?.state
     }
 
     @Test(arguments: [(SIGSEGV, 3), (SIGABRT, 3), (SIGKILL, 4)])
@@ -55,14 +55,14 @@ import Testing
         try farm.push([job])
         let reaper = Reaper(farm, signal)
         try await reaper.run { try await state(farm, "p") == "finished" }
-        let account = try await farm.finished("p")
+        let jobRecord = try await farm.finished("p")
         #expect(reaper.ends <= most && reaper.ends >= 3, "\(reaper.ends) ends")
-        #expect(account.delivered == good.count && account.reasons == ["poison": 1])
+        #expect(jobRecord.delivered == good.count && jobRecord.reasons == ["poison": 1])
         let failed = try farm.events("push.failed")
         #expect(failed.map { $0["token"] } == [bad[0]] && failed.first?["reason"] == "poison")
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: good) == 0)
-        #expect(ledger.doubles <= account.maybeDuplicated)
+        #expect(ledger.doubles <= jobRecord.maybeDuplicated)
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
 
@@ -87,17 +87,17 @@ import Testing
         let parked = try await farm.run("job", "bad", "--app", "demo", "--json")
         #expect(parked.output.contains(#""paused_reason":"poison""#))
         try await eventually("all of it is parked") {
-            let account = try await farm.account("bad")
-            return account?.inFlight == 0 && account?.delayed == 0
+            let jobRecord = try await farm.jobRecord("bad")
+            return jobRecord?.inFlight == 0 && jobRecord?.delayed == 0
         }
         #expect(try await farm.status().hosts.count == 1)
         #expect(try await farm.run("debug", "fsck").status == 0)
 
         for token in bad { try farm.gateway.tell("token \(token) valid") }
         #expect(try await farm.run("resume", "--quarantined", "--job", "bad").status == 0)
-        let account = try await farm.finished("bad")
-        #expect(account.failed <= 5 && account.delivered == bad.count - account.failed)
-        #expect(account.reasons.keys.allSatisfy { $0 == "poison" })
+        let jobRecord = try await farm.finished("bad")
+        #expect(jobRecord.failed <= 5 && jobRecord.delivered == bad.count - jobRecord.failed)
+        #expect(jobRecord.reasons.keys.allSatisfy { $0 == "poison" })
     }
 
     @Test func `forty random kills fail no push and lose none`() async throws {

@@ -19,8 +19,8 @@ import Testing
         #expect(try await farm.coordinator.wait() == .exited(0))
         #expect(!farm.coordinator.error.contains("hangs"), "\(farm.coordinator.error)")
         try farm.restartCoordinator()
-        let account = try await farm.finished("slow")
-        #expect(account.delivered == 50 && account.maybeDuplicated == 0)
+        let jobRecord = try await farm.finished("slow")
+        #expect(jobRecord.delivered == 50 && jobRecord.maybeDuplicated == 0)
         #expect(try farm.gateway.ledger().lines.count == 50)
     }
 

@@ -27,8 +27,8 @@ import Testing
         #expect(open > 3 * Self.size, "too few pushes are open in the record")
         #expect(try await farm.run("resume", "held").status == 0)
         for id in Self.jobs {
-            let account = try await farm.finished(id)
-            #expect(account.delivered == Self.size, "\(account)")
+            let jobRecord = try await farm.finished(id)
+            #expect(jobRecord.delivered == Self.size, "\(jobRecord)")
         }
         #expect(try farm.gateway.requestCount() >= open)
         #expect(try redis.run("HGET", "{pushfarm:demo}:load", "open").text == "0")

@@ -85,7 +85,7 @@ import Testing
         let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
         for id in ["back", "due"] {
             try farm.push([Job(id: id, tokens: Tokens.make(30, seed: 8), fields: later)])
-            try await eventually("\(id) waits") { try await farm.account(id)?.delayed == 30 }
+            try await eventually("\(id) waits") { try await farm.jobRecord(id)?.delayed == 30 }
             #expect(try await farm.run("pause", "--job", id).status == 0)
             #expect(try await farm.run("resume", "--job", id).status == 0)
         }
@@ -273,8 +273,8 @@ import Testing
         let tokens = Tokens.make(50)
         try farm.push([Job(id: "blind", tokens: tokens)])
         let state = try await eventually("it is delivered") {
-            let account = try client(farm, "operator").run("HGETALL", "{pushfarm:demo}:job:blind").fields
-            return account["state"] == "finished" ? account : nil
+            let jobRecord = try client(farm, "operator").run("HGETALL", "{pushfarm:demo}:job:blind").fields
+            return jobRecord["state"] == "finished" ? jobRecord : nil
         }
         #expect(state["delivered"] == "50")
         #expect(try farm.gateway.ledger().lost(of: tokens) == 0)

@@ -82,9 +82,9 @@ import Testing
         let tokens = Tokens.make(30)
         let twice = tokens + tokens.map { $0.uppercased() } + tokens[..<5]
         try farm.push([Job(id: "once", tokens: twice), Job(id: "once", tokens: Tokens.make(3, seed: 5))])
-        let account = try await farm.finished("once")
-        #expect(account.submitted == 65 && account.accepted == 30 && account.duplicates == 35)
-        #expect(account.delivered == 30)
+        let jobRecord = try await farm.finished("once")
+        #expect(jobRecord.submitted == 65 && jobRecord.accepted == 30 && jobRecord.duplicates == 35)
+        #expect(jobRecord.delivered == 30)
         let event = try await farm.event("job.duplicate")
         #expect(event["job"] == "once")
         // Also after it is finished.
@@ -100,8 +100,8 @@ import Testing
     @Test func `a job with only malformed tokens is finished at once`() async throws {
         let farm = try await Farm()
         try farm.push([Job(id: "none", tokens: ["xyz", "abc", ""])])
-        let account = try await farm.finished("none")
-        #expect(account.submitted == 3 && account.malformed == 3 && account.accepted == 0)
+        let jobRecord = try await farm.finished("none")
+        #expect(jobRecord.submitted == 3 && jobRecord.malformed == 3 && jobRecord.accepted == 0)
         #expect(try farm.events("token.malformed").count == 3)
         #expect(try farm.events("job.finished").count == 1)
     }

@@ -25,8 +25,8 @@ import Testing
         try farm.push([Job(id: "ra", tokens: tokens)])
         try await farm.gateway.requests(8)
         try farm.gateway.tell("answer off")
-        let account = try await farm.finished("ra")
-        #expect(account.delivered == 8)
+        let jobRecord = try await farm.finished("ra")
+        #expect(jobRecord.delivered == 8)
         let lines = try farm.gateway.ledger().lines
         for refused in lines where refused.status == 503 {
             let next = try #require(lines.first { $0.token == refused.token && $0.status == 200 })

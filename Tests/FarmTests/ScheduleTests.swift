@@ -13,7 +13,7 @@ import Testing
             Job(id: "soon", tokens: soon, fields: #""deliver_at":\#(time)"#),
         ])
         #expect(try await farm.finished("soon").delivered == 50)
-        let waiting = try #require(try await farm.account("far"))
+        let waiting = try #require(try await farm.jobRecord("far"))
         #expect(waiting.delayed == 20 && waiting.addsUp)
         let app = try #require(try await farm.status().apps.first)
         #expect(app.delayed > 0 && app.ready == 0)
@@ -48,8 +48,8 @@ import Testing
             Date().timeIntervalSince1970 > Double(now + 11)
         }
         try farm.restartCoordinator()
-        let account = try await farm.finished("old")
-        #expect(account.expired == 20 && account.delivered == 0 && account.failed == 0)
+        let jobRecord = try await farm.finished("old")
+        #expect(jobRecord.expired == 20 && jobRecord.delivered == 0 && jobRecord.failed == 0)
         #expect(try farm.gateway.ledger().lines.isEmpty)
         #expect(try farm.events("push.expired").compactMap { $0["token"] }.sorted() == tokens.sorted())
     }
@@ -73,8 +73,8 @@ import Testing
     @Test func `a push that keeps failing expires at its deadline, with the cause`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["answer 500"]))
         try farm.push([Job(id: "ttl", tokens: Tokens.make(1), fields: #""ttl":3"#)])
-        let account = try await farm.finished("ttl")
-        #expect(account.expired == 1)
+        let jobRecord = try await farm.finished("ttl")
+        #expect(jobRecord.expired == 1)
         #expect(try farm.events("push.expired").first?["cause"] == "InternalServerError")
     }
 }

@@ -21,12 +21,12 @@ import Testing
         lines.insert("", at: 30)
         lines.append(Self.good[5].uppercased())
         let screening = try Screening(farm, lines)
-        let (status, account) = try await screening.run("--rate", "5000")
-        #expect(status == 1 && account.state == "finished" && account.open == 0)
-        #expect(account.submitted == 642 && account.good == 600 && account.invalid == 40)
-        #expect(account.rest == 0 && account.duplicates == 1)
-        #expect(account.invalidReasons == ["BadDeviceToken": 20, "Unregistered": 20])
-        #expect(account.malformed == 1 && account.malformedLines.map(\.line) == [10])
+        let (status, jobRecord) = try await screening.run("--rate", "5000")
+        #expect(status == 1 && jobRecord.state == "finished" && jobRecord.open == 0)
+        #expect(jobRecord.submitted == 642 && jobRecord.good == 600 && jobRecord.invalid == 40)
+        #expect(jobRecord.rest == 0 && jobRecord.duplicates == 1)
+        #expect(jobRecord.invalidReasons == ["BadDeviceToken": 20, "Unregistered": 20])
+        #expect(jobRecord.malformed == 1 && jobRecord.malformedLines.map(\.line) == [10])
 
         #expect(screening.tokens("good") == Self.good.sorted())
         #expect(screening.tokens("invalid") == (Self.bad + Self.gone).sorted())
@@ -49,12 +49,12 @@ import Testing
 
         // A second run has nothing to do.
         let again = try await screening.run()
-        #expect(again.status == 1 && again.account == account)
+        #expect(again.status == 1 && again.jobRecord == jobRecord)
         try screening.expectOnceAtTheGateway(Self.all)
         // In a new run the invalid tokens are known, with their time.
         let dead = screening.lines("invalid").sorted { $0[0] < $1[0] }
         let anew = try await screening.run("--anew", "--rate", "5000")
-        #expect(anew.account.suppressedBefore == 40 && anew.account.good == 600)
+        #expect(anew.jobRecord.suppressedBefore == 40 && anew.jobRecord.good == 600)
         for (now, before) in zip(screening.lines("invalid").sorted { $0[0] < $1[0] }, dead) {
             #expect(now[..<2] == before[..<2])
             guard let told = Int(before[2]), let known = Int(now[2]) else {
@@ -78,9 +78,9 @@ import Testing
         let bad = Tokens.make(1_800, start: "bad00000", seed: 31)
         let all = (Tokens.make(1_200, seed: 30) + bad).sorted { $0.suffix(16) < $1.suffix(16) }
         let screening = try Screening(farm, all)
-        let (status, account) = try await screening.run("--rate", "5000")
-        #expect(status == 0 && account.state == "finished")
-        #expect(account.good == 1_200 && account.invalidReasons == ["BadDeviceToken": 1_800])
+        let (status, jobRecord) = try await screening.run("--rate", "5000")
+        #expect(status == 0 && jobRecord.state == "finished")
+        #expect(jobRecord.good == 1_200 && jobRecord.invalidReasons == ["BadDeviceToken": 1_800])
         // Only invalid tokens.
         let others = Tokens.make(2_000, start: "bad00000", seed: 32)
         let file = try farm.folder.write(others.map { $0 + "\n" }.joined(), to: "others.txt")
@@ -117,11 +117,11 @@ import Testing
             }
             #expect(
                 end == .exited(75) && child.error.contains("the same command continues"), "\(child.error)")
-            let account = try Screening.Account(json: child.output)
-            #expect(account.addsUp && account.state == "interrupted" && account.open > 0)
+            let jobRecord = try Screening.JobRecord(json: child.output)
+            #expect(jobRecord.addsUp && jobRecord.state == "interrupted" && jobRecord.open > 0)
         }
-        let (status, account) = try await screening.run("--rate", "2000")
-        #expect(status == 0 && account.good == 3_000 && account.invalid == 40)
+        let (status, jobRecord) = try await screening.run("--rate", "2000")
+        #expect(status == 0 && jobRecord.good == 3_000 && jobRecord.invalid == 40)
         #expect(screening.tokens("invalid") == (Self.bad + Self.gone).sorted())
         screening.expectWhole(all)
         try screening.expectOnceAtTheGateway(all)
@@ -144,9 +144,9 @@ import Testing
             try await farm.status().apps.allSatisfy { $0.jobsOpen == 0 && $0.open == 0 && $0.inbox == 0 }
         }
         try farm.redis.client().run("XTRIM", "{pushfarm:demo}:events", "MAXLEN", "0")
-        let (status, account) = try await screening.run("--rate", "2000")
-        #expect(status == 1 && account.state == "finished")
-        #expect(Set(account.restReasons.keys) == ["unseen"])
+        let (status, jobRecord) = try await screening.run("--rate", "2000")
+        #expect(status == 1 && jobRecord.state == "finished")
+        #expect(Set(jobRecord.restReasons.keys) == ["unseen"])
         screening.expectWhole(Self.all)
         #expect(Set(screening.tokens("good")).isDisjoint(with: Self.bad + Self.gone))
         #expect(Set(screening.tokens("invalid")).isSubset(of: Self.bad + Self.gone))
@@ -165,8 +165,8 @@ import Testing
             try await farm.redis.restart()
         }
         #expect(try await child.wait() == .exited(0), "\(child.error)")
-        let account = try Screening.Account(json: child.output)
-        #expect(account.addsUp && account.good == 600 && account.invalid == 40)
+        let jobRecord = try Screening.JobRecord(json: child.output)
+        #expect(jobRecord.addsUp && jobRecord.good == 600 && jobRecord.invalid == 40)
         screening.expectWhole(Self.all)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.requests.keys.sorted() == Self.all.sorted())
@@ -179,8 +179,8 @@ import Testing
         let client = try farm.redis.client()
         let jobs = try client.run("ZRANGE", "{pushfarm:demo}:jobs", "0", "-1").array ?? []
         return try jobs.reduce(0) { sum, job in
-            let account = try client.run("HGETALL", "{pushfarm:demo}:job:\(job.text ?? "")").fields
-            return sum + (account["maybe_duplicated"].flatMap { Int($0) } ?? 0)
+            let jobRecord = try client.run("HGETALL", "{pushfarm:demo}:job:\(job.text ?? "")").fields
+            return sum + (jobRecord["maybe_duplicated"].flatMap { Int($0) } ?? 0)
         }
     }
 
@@ -195,8 +195,8 @@ import Testing
         #expect(try await child.wait() == .exited(75), "\(child.error)")
         #expect(child.error.contains("the same command continues"), "\(child.error)")
         farm.redis.process.signal(SIGCONT)
-        let (status, account) = try await screening.run("--rate", "2000")
-        #expect(status == 0 && account.good == 600 && account.invalid == 40)
+        let (status, jobRecord) = try await screening.run("--rate", "2000")
+        #expect(status == 0 && jobRecord.good == 600 && jobRecord.invalid == 40)
         screening.expectWhole(Self.all)
     }
 
@@ -218,8 +218,8 @@ import Testing
         try farm.gateway.tell("token \(held) forget")
         try await farm.redis.restart()
         #expect(try await child.wait() == .exited(0), "\(child.error)")
-        let account = try Screening.Account(json: child.output)
-        #expect(account.addsUp && account.good == 600 && account.invalid == 40)
+        let jobRecord = try Screening.JobRecord(json: child.output)
+        #expect(jobRecord.addsUp && jobRecord.good == 600 && jobRecord.invalid == 40)
         screening.expectWhole(Self.all)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: Self.good) == 0)
@@ -234,8 +234,8 @@ import Testing
     {
         let farm = try await Farm()
         let empty = try Screening(farm, ["# nobody", ""])
-        let (status, account) = try await empty.run()
-        #expect(status == 0 && account.submitted == 0)
+        let (status, jobRecord) = try await empty.run()
+        #expect(status == 0 && jobRecord.submitted == 0)
         #expect(empty.lines("good").isEmpty && empty.lines("invalid").isEmpty && empty.lines("rest").isEmpty)
 
         let config = ["--config", farm.folder.path + "/pushfarm.yaml"]
@@ -275,14 +275,14 @@ import Testing
         let bad = Array(Self.bad[..<4])
         let tokens = Array(Self.good[..<100]) + bad
         let screening = try Screening(farm, tokens)
-        let (status, account) = try await screening.run("--rate", "5000")
+        let (status, jobRecord) = try await screening.run("--rate", "5000")
         #expect(screening.tokens("good") == Self.good[..<100].sorted())
         // Command 0 has no reply with a reason.
         let isNamed = command > 0
-        #expect(status == (isNamed ? 0 : 1), "\(account)")
-        #expect(screening.tokens(isNamed ? "invalid" : "rest") == bad.sorted(), "\(account)")
-        #expect(account.invalidReasons == (isNamed ? ["InvalidToken": 4] : [:]))
-        #expect(account.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
+        #expect(status == (isNamed ? 0 : 1), "\(jobRecord)")
+        #expect(screening.tokens(isNamed ? "invalid" : "rest") == bad.sorted(), "\(jobRecord)")
+        #expect(jobRecord.invalidReasons == (isNamed ? ["InvalidToken": 4] : [:]))
+        #expect(jobRecord.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
         // Payload and priority as sent; commands 0 and 1 have no priority.
         let frames = try frames(farm)
         let accepted = frames.compactMap { $0["token"] as? String }

@@ -23,9 +23,9 @@ import Testing
 
         func again(_ id: String) async throws {
             try farm.push([Job(id: id, tokens: tokens)])
-            let account = try await farm.finished(id)
-            #expect(account.delivered == Self.good.count)
-            #expect(account.reasons == ["suppressed": Self.dead.count], "\(id)")
+            let jobRecord = try await farm.finished(id)
+            #expect(jobRecord.delivered == Self.good.count)
+            #expect(jobRecord.reasons == ["suppressed": Self.dead.count], "\(id)")
             let requests = try farm.gateway.ledger().requests
             #expect(Self.dead.allSatisfy { requests[$0] == 1 }, "\(id): one went out again")
         }
@@ -61,8 +61,8 @@ import Testing
             try farm.push([
                 Job(id: id, tokens: tokens, fields: #""registered_at":\#(registered)"#)
             ])
-            let account = try await farm.finished(id)
-            #expect(account.reasons["suppressed"] == (passes ? 1 : 2), "\(id)")
+            let jobRecord = try await farm.finished(id)
+            #expect(jobRecord.reasons["suppressed"] == (passes ? 1 : 2), "\(id)")
             let requests = try farm.gateway.ledger().requests
             #expect(requests[Self.unregistered[0]] == (passes ? 2 : 1), "\(id)")
             #expect(requests[Self.bad[0]] == 1, "\(id)")
@@ -117,8 +117,8 @@ import Testing
         #expect(imported.status == 1 && imported.output == "2 tokens imported\n", "\(imported)")
         #expect(imported.error.contains("line 4: ") && imported.error.contains("line 6: "))
         try farm.push([Job(id: "imported", tokens: Array(Self.good[..<3]))])
-        let account = try await farm.finished("imported")
-        #expect(account.reasons == ["suppressed": 2] && account.delivered == 1)
+        let jobRecord = try await farm.finished("imported")
+        #expect(jobRecord.reasons == ["suppressed": 2] && jobRecord.delivered == 1)
         #expect(try farm.gateway.ledger().requests[token] == 1)
     }
 
@@ -207,9 +207,9 @@ import Testing
             farm.coordinator.error.contains("too many invalid tokens")
         }
         try await eventually("what was in flight is settled") {
-            try await farm.account("campaign")?.inFlight == 0
+            try await farm.jobRecord("campaign")?.inFlight == 0
         }
-        #expect(try #require(await farm.account("campaign")).state == "open")
+        #expect(try #require(await farm.jobRecord("campaign")).state == "open")
         let list = try await farm.run("suppressed", "list")
         #expect(list.output == "no suppressed tokens\n", "\(list.output.prefix(400))")
         let kept = try await farm.run("suppressed", "confirm", "--dry-run", "--json")
@@ -223,8 +223,8 @@ import Testing
         let farm = try await Farm()
         let tokens = Self.mixed(bad: 1_500, of: 5_000)
         try farm.push([Job(id: "old", tokens: tokens)])
-        let account = try await farm.finished("old")
-        #expect(account.delivered == 3_500 && account.reasons == ["BadDeviceToken": 1_500])
+        let jobRecord = try await farm.finished("old")
+        #expect(jobRecord.delivered == 3_500 && jobRecord.reasons == ["BadDeviceToken": 1_500])
         #expect(try farm.events("app.paused").isEmpty)
         let redis = try farm.redis.client()
         let alert = "bad_tokens app demo "

@@ -20,15 +20,15 @@ import Testing
                 payload: #"{"aps":{"alert":"later \#(number)"}}"#, fields: #""max_attempts":1"#)
             try farm.push([job])
             try await eventually("the other one is through") {
-                guard let account = try await farm.account(job.id) else { return false }
-                return account.delivered == 1 && account.delayed == 1
+                guard let jobRecord = try await farm.jobRecord(job.id) else { return false }
+                return jobRecord.delivered == 1 && jobRecord.delayed == 1
             }
         }
         #expect(try farm.gateway.ledger().requests[device] == 1)
         try farm.gateway.tell("token \(device) forget")
         for id in ["first", "later-0", "later-1"] {
-            let account = try await farm.finished(id)
-            #expect(account.delivered == account.submitted && account.failed == 0)
+            let jobRecord = try await farm.finished(id)
+            #expect(jobRecord.delivered == jobRecord.submitted && jobRecord.failed == 0)
         }
         let lines = try farm.gateway.ledger().lines
         let mine = lines.filter { $0.token == device }
@@ -45,13 +45,13 @@ import Testing
         let others = Tokens.make(200)
         try farm.push([Job(id: "th", tokens: [throttled] + others)])
         let open = try await eventually("only the throttled one is open") {
-            let account = try await farm.account("th")
-            return account?.delivered == 200 && account?.delayed == 1 ? account : nil
+            let jobRecord = try await farm.jobRecord("th")
+            return jobRecord?.delivered == 200 && jobRecord?.delayed == 1 ? jobRecord : nil
         }
         #expect(open.state == "open" && open.failed == 0 && open.addsUp)
         try farm.gateway.tell("token \(throttled) forget")
-        let account = try await farm.finished("th")
-        #expect(account.delivered == 201 && account.maybeDuplicated == 0)
+        let jobRecord = try await farm.finished("th")
+        #expect(jobRecord.delivered == 201 && jobRecord.maybeDuplicated == 0)
         #expect(try farm.gateway.ledger().requests[throttled] == 2)
         #expect(try farm.events("token.invalid").isEmpty)
     }

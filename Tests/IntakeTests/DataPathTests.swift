@@ -34,9 +34,9 @@ import Testing
             }
             try await farm.audit()
             try await farm.until("the bell has rung") { farm.readyShards == Set(0..<IntakeFixture.shards) }
-            var account = try await farm.account("plain")
-            #expect(account.submitted == 607 && account.accepted == 600)
-            #expect(account.malformed == 2 && account.duplicates == 5 && account.queued == 600)
+            var jobRecord = try await farm.jobRecord("plain")
+            #expect(jobRecord.submitted == 607 && jobRecord.accepted == 600)
+            #expect(jobRecord.malformed == 2 && jobRecord.duplicates == 5 && jobRecord.queued == 600)
 
             farm.gatherer.start()
             try await farm.until("all jobs are finished") {
@@ -57,18 +57,19 @@ import Testing
                 return true
             }
 
-            account = try await farm.account("plain")
+            jobRecord = try await farm.jobRecord("plain")
             let dead = (0..<600).count { $0 % 256 % 10 == 0 }
             let wrong = (0..<600).count { $0 % 256 % 10 == 1 }
             let doubtful = (0..<600).count { $0 % 256 % 10 == 2 }
-            #expect(account.reasons == ["Unregistered": dead, "BadTopic": wrong])
-            #expect(account.delivered == 600 - dead - wrong && account.maybeDuplicated == doubtful)
-            #expect(account.inFlight == 0 && account.waiting == 0 && account.queued == 0)
-            account = try await farm.account("failing")
-            #expect(account.failed == 100 && account.reasons == ["exhausted": 100])
-            account = try await farm.account("silent")
+            #expect(jobRecord.reasons == ["Unregistered": dead, "BadTopic": wrong])
+            #expect(jobRecord.delivered == 600 - dead - wrong && jobRecord.maybeDuplicated == doubtful)
+            #expect(jobRecord.inFlight == 0 && jobRecord.waiting == 0 && jobRecord.queued == 0)
+            jobRecord = try await farm.jobRecord("failing")
+            #expect(jobRecord.failed == 100 && jobRecord.reasons == ["exhausted": 100])
+            jobRecord = try await farm.jobRecord("silent")
             #expect(
-                account.delivered == 7 && account.reasons == ["unknown": 3] && account.maybeDuplicated == 0)
+                jobRecord.delivered == 7 && jobRecord.reasons == ["unknown": 3]
+                    && jobRecord.maybeDuplicated == 0)
             #expect(farm.sent.values.max() == 2)
             try await farm.checkEvents(dead: dead, wrong: wrong)
         }
@@ -83,7 +84,7 @@ import Testing
             try await farm.submit(
                 JobText(id: "later", tokens: tokens(0..<50), fields: "\"deliver_at\":\(time),"))
             try await farm.until("it waits") {
-                try await farm.desk.store.account(of: "later")?.waiting == 50
+                try await farm.desk.store.jobRecord(of: "later")?.waiting == 50
             }
             #expect(try await farm.work() == 0)
             try await farm.audit()
@@ -116,7 +117,7 @@ import Testing
             }
             #expect(Set(heads).count == 1 && heads.count == 5)
             try await farm.until("all is split") {
-                try await farm.desk.store.account(of: "next") != nil
+                try await farm.desk.store.jobRecord(of: "next") != nil
             }
             try await farm.audit()
             farm.gatherer.start()
@@ -125,7 +126,7 @@ import Testing
                 try await farm.work()
                 return try await farm.isFinished(name)
             }
-            #expect(try await farm.account(name).delivered == 4000)
+            #expect(try await farm.jobRecord(name).delivered == 4000)
             #expect(farm.sent.count == 4003 && farm.sent.values.allSatisfy { $0 == 1 })
         }
     }
@@ -137,8 +138,8 @@ import Testing
             try await farm.submit(
                 JobText(id: "before", tokens: tokens(0..<3)), JobText(id: id, tokens: tokens(0..<3)),
                 JobText(id: id, tokens: tokens(0..<5)), JobText(id: "after", tokens: tokens(0..<3)))
-            try await farm.until("all are split") { try await farm.desk.store.account(of: "after") != nil }
-            #expect(try await farm.account(id).accepted == 3)
+            try await farm.until("all are split") { try await farm.desk.store.jobRecord(of: "after") != nil }
+            #expect(try await farm.jobRecord(id).accepted == 3)
             let duplicates = try await farm.events().filter { $0["type"] == "job.duplicate" }
             #expect(duplicates.map { $0["job"] } == [id])
             #expect(try await farm.stream(farm.desk.keys.refused).isEmpty)
@@ -162,9 +163,9 @@ import Testing
             try await farm.until("it is told") {
                 farm.notices.contains(.fenced(app: "demo", token: stale.bytes))
             }
-            #expect(try await farm.desk.store.account(of: "a") == nil)
+            #expect(try await farm.desk.store.jobRecord(of: "a") == nil)
             farm.intake.setToken(fresh)
-            try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
+            try await farm.until("it is split") { try await farm.desk.store.jobRecord(of: "a") != nil }
             try await farm.audit()
         }
     }
@@ -194,11 +195,11 @@ import Testing
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
             farm.intake.start()
             farm.gatherer.start()
-            try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
+            try await farm.until("it is split") { try await farm.desk.store.jobRecord(of: "a") != nil }
             try await farm.submit(JobText(id: "b", tokens: tokens(0..<3)))
             // Several looks of the intake.
             try await Loop.sleep(for: .milliseconds(350))
-            #expect(try await farm.desk.store.account(of: "b") == nil)
+            #expect(try await farm.desk.store.jobRecord(of: "b") == nil)
             try await farm.until("they are finished") {
                 try await farm.work()
                 return try await farm.isFinished("b")
@@ -211,7 +212,7 @@ import Testing
         try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
-            try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
+            try await farm.until("it is split") { try await farm.desk.store.jobRecord(of: "a") != nil }
             let results = String(decoding: farm.desk.keys.results, as: UTF8.self)
             try await farm.run("XADD", results, "*", "r", "nonsense")
             try await farm.work()
@@ -228,13 +229,13 @@ import Testing
         try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
-            try await farm.until("it is split") { try await farm.desk.store.account(of: "a") != nil }
+            try await farm.until("it is split") { try await farm.desk.store.jobRecord(of: "a") != nil }
             try await farm.work()
             try await farm.perform(CreateResultsGroup())
             #expect(try await !farm.perform(ReadResults(gatherer: gatherer, .new)).isEmpty)
             farm.gatherer.start()
             try await farm.until("it is finished") { try await farm.isFinished("a") }
-            #expect(try await farm.account("a").delivered == 30)
+            #expect(try await farm.jobRecord("a").delivered == 30)
             try await farm.audit()
         }
     }

@@ -33,8 +33,8 @@ import Testing
     private let server: RedisServer
     private let subscriber: RedisSubscriber
     private let setup = IntakeSetup(
-        name: "demo", topic: "com.example.demo", maxJobBytes: 1 << 20, maxTokens: 5000, accounts: 1_000_000,
-        accountSeconds: 72 * 3600)
+        name: "demo", topic: "com.example.demo", maxJobBytes: 1 << 20, maxTokens: 5000, jobRecords: 1_000_000,
+        jobRecordSeconds: 72 * 3600)
     private var leases: [FenceToken] = []
     private var hosts = 0
     /// Tokens that the worker has sent, with the job.
@@ -155,11 +155,11 @@ import Testing
     }
 
     func isFinished(_ job: String) async throws -> Bool {
-        try await desk.store.account(of: job)?.state == .finished
+        try await desk.store.jobRecord(of: job)?.state == .finished
     }
 
-    func account(_ job: String) async throws -> Account {
-        try #require(try await desk.store.account(of: job))
+    func jobRecord(_ job: String) async throws -> JobRecord {
+        try #require(try await desk.store.jobRecord(of: job))
     }
 
     /// Audits the books: they must be right at every instant.

@@ -84,7 +84,7 @@ import Testing
             }
             #expect(try await farm.perform(Audit(shards: IntakeFixture.shards)) == [])
             for number in 0..<40 {
-                let record = try await farm.account("job-\(number)")
+                let record = try await farm.jobRecord("job-\(number)")
                 let ended = record.delivered + record.failed + record.expired + record.cancelled
                 #expect(record.state == .finished && ended == record.accepted)
             }
@@ -127,7 +127,7 @@ extension IntakeFixture {
             for id in Set(faults.compactMap(Self.batch)) {
                 _ = try await perform(Repair(.batch(id), shards: Self.shards))
             }
-            _ = try await perform(Repair(.accounts(nil), shards: Self.shards))
+            _ = try await perform(Repair(.jobRecords(nil), shards: Self.shards))
         }
     }
 

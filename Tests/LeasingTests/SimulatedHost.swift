@@ -147,7 +147,7 @@ final class SimulatedHost {
             heldLeases?.handOverAll(at: instant)
             try tell()
             try letGo()
-            try ring()
+            try signal()
             for worker in workers { worker.tell(.finish) }
             later(20_000) { [unowned self] in for worker in workers { worker.kill() } }
             awaitWorkers()
@@ -171,7 +171,7 @@ final class SimulatedHost {
 
     // MARK: Leases: what `keepLeasesOn` and `AppLeases.keep` do
 
-    func ring() throws {
+    func signal() throws {
         isRung = true
         guard !isAtWork else { return }
         nap += 1
@@ -285,7 +285,7 @@ final class SimulatedHost {
             if membership.observe(hosts(members), at: instant) != nil {
                 heldLeases.shares = membership.shares(of: "demo")
                 heldLeases.wake()
-                try ring()
+                try signal()
             }
             handOverOthers()
             _ = heldLeases.keepOverdue(at: instant)
@@ -300,7 +300,7 @@ final class SimulatedHost {
 
     func reconnected() throws {
         rounds.renewSoon(at: instant)
-        try ring()
+        try signal()
     }
 
     private func handOverOthers() {
@@ -313,7 +313,7 @@ final class SimulatedHost {
             if case .left(let host) = command { membership.left(host, at: instant) }
             guard case .free = command else { return beat() }
             heldLeases.wake()
-            try ring()
+            try signal()
         }
     }
 
@@ -328,7 +328,7 @@ final class SimulatedHost {
         guard heldLeases?.emptied(shards) == true else { return }
         handOverOthers()
         try tell()
-        try ring()
+        try signal()
     }
 
     func becameReady(_ worker: SimulatedWorker) {
@@ -368,7 +368,7 @@ final class SimulatedHost {
         default:
             later(0) { [unowned self] in
                 heldLeases?.fenced()
-                try ring()
+                try signal()
             }
         }
         if !isUp { farm.after(farm.int(100...20_000)) { [unowned self] in start() } }

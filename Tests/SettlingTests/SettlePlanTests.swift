@@ -103,7 +103,7 @@ struct SettlePlanTests {
         #expect(settlement.deadTokens.map(\.isScreened) == [true, false])
     }
 
-    @Test func `items of one job in a row are one change of its account`() throws {
+    @Test func `items of one job in a row are one change of its jobRecord`() throws {
         let settlement = try settle { builder in
             for name in ["a", "a", "b", "a"] {
                 job(name) { builder.beginDelivered(jobID: $0, receipts: .failures) }
@@ -345,7 +345,7 @@ struct SettlePlanTests {
         }
     }
 
-    @Test func `an account gets a bounded number of short names`() {
+    @Test func `an jobRecord gets a bounded number of short names`() {
         var names = ReasonNames()
         func name(_ reason: String) -> String { names.name(reason) }
         #expect(name("BadDeviceToken") == "BadDeviceToken")

@@ -69,7 +69,7 @@ import Testing
             let context = AppContext(
                 name: "demo", host: "here", redis: farm.redis,
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                shards: SenderFixture.shards, ring: { _ in })
+                shards: SenderFixture.shards, shardsReady: { _ in })
             context.retention.auditBytes = 1 << 20
             let gatherer = ResultsConsumer(context, poll: .milliseconds(5))
             // A topic of their own: nothing that a gateway says of it stops the app.
@@ -130,10 +130,10 @@ extension SenderFixture {
         }
     }
 
-    fileprivate func jobRecords(_ count: Int) async throws -> [Account] {
-        var records: [Account] = []
+    fileprivate func jobRecords(_ count: Int) async throws -> [JobRecord] {
+        var records: [JobRecord] = []
         for number in 1...count {
-            records.append(try #require(try await sender.store.account(of: "job\(number)")))
+            records.append(try #require(try await sender.store.jobRecord(of: "job\(number)")))
         }
         return records
     }

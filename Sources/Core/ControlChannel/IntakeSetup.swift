@@ -13,18 +13,18 @@ package struct IntakeSetup: Equatable, Sendable {
     package var hasOneTopic: Bool
     /// Topics that jobs may choose besides the app's own; nil: any.
     package var topics: [String]?
-    /// Accounts of finished jobs: how many are kept, and for how long.
-    package var accounts: UInt64
-    package var accountSeconds: UInt64
+    /// Job records of finished jobs: how many are kept, and for how long.
+    package var jobRecords: UInt64
+    package var jobRecordSeconds: UInt64
 
     package init(
         name: String, topic: String, maxJobBytes: UInt64, maxTokens: UInt32, maxPayloadBytes: UInt32 = 0,
-        hasOneTopic: Bool = false, topics: [String]? = nil, accounts: UInt64, accountSeconds: UInt64
+        hasOneTopic: Bool = false, topics: [String]? = nil, jobRecords: UInt64, jobRecordSeconds: UInt64
     ) {
         (self.name, self.topic) = (name, topic)
         (self.maxJobBytes, self.maxTokens) = (maxJobBytes, maxTokens)
         (self.maxPayloadBytes, self.hasOneTopic, self.topics) = (maxPayloadBytes, hasOneTopic, topics)
-        (self.accounts, self.accountSeconds) = (accounts, accountSeconds)
+        (self.jobRecords, self.jobRecordSeconds) = (jobRecords, jobRecordSeconds)
     }
 }
 
@@ -39,8 +39,8 @@ extension IntakeSetup {
         writer.number(UInt8(topics == nil ? 1 : 0))
         writer.number(UInt16(clamping: topics?.count ?? 0))
         for topic in topics?.prefix(Int(UInt16.max)) ?? [] { writer.text(topic) }
-        writer.number(accounts)
-        writer.number(accountSeconds)
+        writer.number(jobRecords)
+        writer.number(jobRecordSeconds)
     }
 
     init(from reader: inout ControlReader) throws(ControlError) {
@@ -59,7 +59,7 @@ extension IntakeSetup {
         var listed: [String] = []
         for _ in 0..<count { listed.append(try reader.text()) }
         topics = anyTopic == 1 ? nil : listed
-        accounts = try reader.number()
-        accountSeconds = try reader.number()
+        jobRecords = try reader.number()
+        jobRecordSeconds = try reader.number()
     }
 }

@@ -6,7 +6,7 @@ package enum IntakeStep {
     /// The first job is dropped, its original kept for inspection.
     case refuse(Refusal)
 
-    /// Accounts and batches, as ``Split`` takes them.
+    /// Job records and batches, as ``Split`` takes them.
     package struct Plan {
         package var dropped = 0
         package var head: IntakeHead?

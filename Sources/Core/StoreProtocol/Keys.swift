@@ -96,8 +96,8 @@ package struct Keys: Hashable, Sendable {
     /// How far a replay of this name is, a hash.
     package func replay(_ name: String) -> [UInt8] { prefix + Array("replay:\(name)".utf8) }
 
-    /// The account of a job, a hash.
-    package func account(_ job: String) -> [UInt8] { prefix + Array("job:\(job)".utf8) }
+    /// The job record of a job, a hash.
+    package func jobRecord(_ job: String) -> [UInt8] { prefix + Array("job:\(job)".utf8) }
 }
 
 /// The keys that all apps of a farm share.

@@ -9,7 +9,7 @@ package enum StoreError: Error, Equatable, Sendable {
     case outOfStep(Int)
     /// So many jobs are taken: fewer than the caller holds, or others. Take again, from the beginning.
     case fewerTaken(Int)
-    /// An account of this id is open or younger than a day; nothing was split.
+    /// A job record of this id is open or younger than a day; nothing was split.
     case exists(job: String)
     /// The number of a replay is taken; this is the last one.
     case numberTaken(Int)

@@ -104,8 +104,8 @@ import StoreProtocol
     /// Gives apps what they need of the host. To be called once, when the predecessor is known.
     func prepareApps(_ context: HostContext) {
         var retention = Retention()
-        retention.accounts = context.configuration.jobRecordsKept
-        retention.accountSeconds = Int(context.configuration.jobRecordLife.components.seconds)
+        retention.jobRecords = context.configuration.jobRecordsKept
+        retention.jobRecordSeconds = Int(context.configuration.jobRecordLife.components.seconds)
         apps.prepare(
             HostedApp.Dependencies(
                 redis: context.redis, registry: context.registry, host: context.host,

@@ -77,8 +77,8 @@ extension AppIntake {
 
     private var retention: Retention {
         var retention = Retention()
-        retention.accounts = Int(setup.accounts)
-        retention.accountSeconds = Int(setup.accountSeconds)
+        retention.jobRecords = Int(setup.jobRecords)
+        retention.jobRecordSeconds = Int(setup.jobRecordSeconds)
         return retention
     }
 }

@@ -75,8 +75,8 @@ extension AppIntake {
 
     /// Parses a partly split job as of the time when its job record was created, so that the result is the same.
     private func parse(_ raw: [UInt8], resuming head: IntakeHead) async throws(StoreError) {
-        let account = try await retrying(ReadAccount(job: head.job))
-        let record = Account(id: head.job, app: name, fields: account)
+        let jobRecord = try await retrying(ReadJobRecord(job: head.job))
+        let record = JobRecord(id: head.job, app: name, fields: jobRecord)
         let now = record.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
         var limits = JobLimits(setup)
         limits.tokens = max(limits.tokens, record?.submitted ?? 0)

@@ -85,8 +85,8 @@ package import StoreProtocol
     }
 
     /// The record of a job; nil if there is none.
-    package func account(of job: String) async throws(StoreError) -> Account? {
-        Account(id: job, app: keys.app, fields: try await perform(ReadAccount(job: job)))
+    package func jobRecord(of job: String) async throws(StoreError) -> JobRecord? {
+        JobRecord(id: job, app: keys.app, fields: try await perform(ReadJobRecord(job: job)))
     }
 
     private func reply<Step: Request>(

@@ -64,7 +64,7 @@ package import StoreProtocol
 
     /// Writes a host's line; it ends after `lifetime` unless written again.
     /// - Parameter predecessor: the coordinator that is known to be gone, or "".
-    package func beat(
+    package func heartbeat(
         _ line: Heartbeat, predecessor: String = "", lifetime: Duration
     ) async throws(RedisError) -> Heartbeat.Reply {
         var command = [FarmKeys.hosts, line.host, "\(lifetime.wholeMilliseconds)", line.nonce, predecessor]
@@ -78,7 +78,7 @@ package import StoreProtocol
         #if FAILPOINTS
             Failpoint.hit("redis.leave.before")
         #endif
-        _ = try await beat(Heartbeat(host: host, nonce: nonce), lifetime: .zero)
+        _ = try await heartbeat(Heartbeat(host: host, nonce: nonce), lifetime: .zero)
     }
 
     /// Redis's milliseconds.

@@ -192,7 +192,7 @@ extension ReplayAct {
 
     private func lane(of job: String) async throws(CommandFailure) -> Lane {
         if let lane = settings.lane ?? lanes[job] { return lane }
-        let fields = try await client.call(ReadAccount(job: job), store.app)
+        let fields = try await client.call(ReadJobRecord(job: job), store.app)
         let lane = fields["lane"].flatMap { Lane(name: $0) } ?? .bulk
         if lanes.count < 10_000 { lanes[job] = lane }
         return lane

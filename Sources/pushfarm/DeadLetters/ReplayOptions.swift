@@ -17,7 +17,7 @@ struct ReplayOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "high or bulk. Default: the old job's; bulk when its account is gone.", valueName: "lane"))
+            "high or bulk. Default: the old job's; bulk when its job record is gone.", valueName: "lane"))
     var lane: String?
 
     @Option(reads: ArgumentHelp("Time to live from now on.", valueName: "duration"))

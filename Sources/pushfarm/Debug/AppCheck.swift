@@ -10,7 +10,7 @@ import StoreProtocol
     let shards: Int
     let client: FarmClient
 
-    /// As many batches and accounts may be looked at in one moment.
+    /// As many batches and job records may be looked at in one moment.
     private static let wholeLimit = 1000
     /// Parts are looked at so often until what does not add up is looked at in one moment.
     private static let looks = 3
@@ -57,14 +57,14 @@ import StoreProtocol
             if faults.isEmpty { break }
             for id in Set(faults.compactMap(Self.batch)).sorted() { done += try await repair(.batch(id)) }
             let jobs = Set(faults.compactMap { Self.job($0, among: unsettled) })
-            for page in Self.pages(jobs) { done += try await repair(.accounts(page)) }
+            for page in Self.pages(jobs) { done += try await repair(.jobRecords(page)) }
         }
         return done
     }
 
     private func repair(_ target: Repair.Target) async throws(CommandFailure) -> [String] {
         let life = Int(client.configuration.jobRecordLife.components.seconds)
-        return try await client.call(Repair(target, shards: shards, accountSeconds: life), app)
+        return try await client.call(Repair(target, shards: shards, jobRecordSeconds: life), app)
     }
 
     /// The batch that a fault is about; its id has no spaces.
@@ -89,9 +89,9 @@ import StoreProtocol
         }
     }
 
-    /// Jobs whose accounts have to be held against the queues.
+    /// Jobs whose job records have to be held against the queues.
     private func unsettled() async throws(CommandFailure) -> Set<String> {
-        try await all { ScanAccounts(shards: shards, cursor: $0) }
+        try await all { ScanJobRecords(shards: shards, cursor: $0) }
     }
 
     /// What a scan finds, page by page.
@@ -141,7 +141,7 @@ import StoreProtocol
         return doubts
     }
 
-    /// - Parameter isFirst: the accounts of all jobs that are in queues are looked at, too.
+    /// - Parameter isFirst: the job records of all jobs that are in queues are looked at, too.
     private func check(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Doubts {
         var doubts = Doubts(batches: try await all { ScanBatches(cursor: $0) })
         var sums: [String: AuditPart.Sums] = [:]
@@ -154,15 +154,15 @@ import StoreProtocol
         for job in isFirst ? jobs.union(sums.keys) : jobs {
             let sum = sums[job] ?? .init()
             let reader = AppStatusReader(app: app, client: client, hasFaults: true)
-            let account = Account(id: job, app: app, fields: try await reader.readRecord(of: job))
-            if !(account.map { addsUp($0, sum) } ?? (sum.open == 0)) { doubts.jobs.insert(job) }
+            let jobRecord = JobRecord(id: job, app: app, fields: try await reader.readRecord(of: job))
+            if !(jobRecord.map { addsUp($0, sum) } ?? (sum.open == 0)) { doubts.jobs.insert(job) }
         }
         return doubts
     }
 
-    private func addsUp(_ account: Account, _ sums: AuditPart.Sums) -> Bool {
-        account.settled + sums.open == account.accepted && account.inFlight == sums.inFlight
-            && account.waiting == sums.waiting && (account.state == .finished) == (sums.open == 0)
-            && account.reasons.values.reduce(0, +) <= account.failed
+    private func addsUp(_ jobRecord: JobRecord, _ sums: AuditPart.Sums) -> Bool {
+        jobRecord.settled + sums.open == jobRecord.accepted && jobRecord.inFlight == sums.inFlight
+            && jobRecord.waiting == sums.waiting && (jobRecord.state == .finished) == (sums.open == 0)
+            && jobRecord.reasons.values.reduce(0, +) <= jobRecord.failed
     }
 }

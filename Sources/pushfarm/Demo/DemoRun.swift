@@ -10,7 +10,7 @@ import StoreProtocol
     import Musl
 #endif
 
-/// Pushes the demo's jobs into a running farm, kills workers on the way, and draws up the account.
+/// Pushes the demo's jobs into a running farm, kills workers on the way, and draws up the job record.
 @Loop final class DemoRun {
     private let client: FarmClient
     private let load: DemoLoad
@@ -57,7 +57,7 @@ import StoreProtocol
         }
         let time = ContinuousClock.now - start
         progress.finish()
-        return try await account(time)
+        return try await summary(time)
     }
 
     /// Keeps the inbox filled.
@@ -98,7 +98,7 @@ import StoreProtocol
         if kill(victim, SIGKILL) == 0 { victims.insert(victim) }
     }
 
-    private func account(_ time: Duration) async throws(CommandFailure) -> DemoSummary {
+    private func summary(_ time: Duration) async throws(CommandFailure) -> DemoSummary {
         let answer: String
         do {
             answer = try await SimulatorControl.send("counters", socket: control)
@@ -108,13 +108,13 @@ import StoreProtocol
         guard let gateway = GatewayCount(json: answer) else {
             throw .failed("the simulator's counters cannot be read: \(answer)")
         }
-        var account = DemoSummary(load: load, gateway: gateway)
-        account.time = time
-        account.workersKilled = victims.count
-        account.workersToKill = kills
+        var summary = DemoSummary(load: load, gateway: gateway)
+        summary.time = time
+        summary.workersKilled = victims.count
+        summary.workersToKill = kills
         for job in 0..<load.jobs {
-            if let books = try await client.jobRecord(load.id(of: job), app) { account.add(books) }
+            if let jobRecord = try await client.jobRecord(load.id(of: job), app) { summary.add(jobRecord) }
         }
-        return account
+        return summary
     }
 }

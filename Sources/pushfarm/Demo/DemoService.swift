@@ -32,12 +32,12 @@ struct DemoService: Sendable {
             end.give()
         }
         end.onImpatience = { farm.kill() }
-        var account: DemoSummary?
+        var summary: DemoSummary?
         do throws(CommandFailure) {
             try StateFolder.write("{}\n", to: folder + "/pushfarm.yaml")
             console.say("starting a private Redis, a simulated gateway, a coordinator and \(workers) workers")
             try await farm.start()
-            account = try await deliver(farm, configuration, end)
+            summary = try await deliver(farm, configuration, end)
         } catch {
             failure = failure ?? error
         }
@@ -46,7 +46,7 @@ struct DemoService: Sendable {
             StateFolder.remove(folder)
             throw CommandFailure.failed("ended before it was done")
         }
-        try conclude(account, failure)
+        try conclude(summary, failure)
     }
 
     @Loop private func deliver(
@@ -68,9 +68,9 @@ struct DemoService: Sendable {
         return try await run.run { end.isGiven }
     }
 
-    private func conclude(_ account: DemoSummary?, _ failure: CommandFailure?) throws(CommandFailure) {
-        if let account { console.show(account.json, account.text(console.style)) }
-        guard failure == nil, let account, account.faults.isEmpty else {
+    private func conclude(_ summary: DemoSummary?, _ failure: CommandFailure?) throws(CommandFailure) {
+        if let summary { console.show(summary.json, summary.text(console.style)) }
+        guard failure == nil, let summary, summary.faults.isEmpty else {
             let hint = "\nlogs and data are kept in \(folder)"
             throw .failed((failure?.message ?? "the demo did not add up") + hint)
         }

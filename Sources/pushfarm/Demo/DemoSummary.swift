@@ -29,7 +29,7 @@ struct DemoSummary: Sendable {
     var workersToKill = 0
     var time: Duration = .zero
     var gateway: GatewayCount
-    private(set) var accounts = 0
+    private(set) var jobRecords = 0
     private(set) var unfinished = 0
     private(set) var accepted = 0
     private(set) var delivered = 0
@@ -44,16 +44,16 @@ struct DemoSummary: Sendable {
         self.gateway = gateway
     }
 
-    mutating func add(_ account: Account) {
-        accounts += 1
-        if account.state != .finished { unfinished += 1 }
-        accepted += account.accepted
-        delivered += account.delivered
-        failed += account.failed
-        expired += account.expired
-        cancelled += account.cancelled
-        maybeDuplicated += account.maybeDuplicated
-        reasons.merge(account.reasons, uniquingKeysWith: +)
+    mutating func add(_ jobRecord: JobRecord) {
+        jobRecords += 1
+        if jobRecord.state != .finished { unfinished += 1 }
+        accepted += jobRecord.accepted
+        delivered += jobRecord.delivered
+        failed += jobRecord.failed
+        expired += jobRecord.expired
+        cancelled += jobRecord.cancelled
+        maybeDuplicated += jobRecord.maybeDuplicated
+        reasons.merge(jobRecord.reasons, uniquingKeysWith: +)
     }
 
     /// Good devices that the gateway never heard of.
@@ -65,8 +65,8 @@ struct DemoSummary: Sendable {
     var faults: [String] {
         let checks: [(Bool, String)] = [
             (
-                accounts == load.jobs && unfinished == 0,
-                "\(load.jobs - accounts + unfinished) jobs are not finished"
+                jobRecords == load.jobs && unfinished == 0,
+                "\(load.jobs - jobRecords + unfinished) jobs are not finished"
             ),
             (accepted == load.pushes, "\(accepted) pushes accepted, \(load.pushes) sent"),
             (

@@ -129,8 +129,8 @@ import Transport
     }
 
     /// The record of a job; nil if there is none.
-    func jobRecord(_ id: String, _ app: String) async throws(CommandFailure) -> Account? {
-        Account(id: id, app: app, fields: try await call(ReadAccount(job: id), app))
+    func jobRecord(_ id: String, _ app: String) async throws(CommandFailure) -> JobRecord? {
+        JobRecord(id: id, app: app, fields: try await call(ReadJobRecord(job: id), app))
     }
 
     /// Redis's clock, since 1970, to the millisecond.

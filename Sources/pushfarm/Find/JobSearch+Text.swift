@@ -6,7 +6,7 @@ extension JobSearch.Outcome {
     func json(_ job: String) -> JSONValue {
         .object([
             "job": .string(job), "app": .string(app), "place": .text(place?.rawValue),
-            "paused": .bool(isPaused), "record": account?.json ?? .null,
+            "paused": .bool(isPaused), "record": jobRecord?.json ?? .null,
             "delays": .array(delays.map(JSONValue.string)),
             "dead_letters": .object(
                 letters.sorted { $0.key < $1.key }.map { .init(name: $0.key, value: .number($0.value)) }),
@@ -17,8 +17,9 @@ extension JobSearch.Outcome {
 
     func text(_ job: String, _ console: Console) -> String {
         var text = ""
-        if let account {
-            text += JobReport(accounts: [account], console: console, delays: [app: delays]).text(account)
+        if let jobRecord {
+            text += JobReport(jobRecords: [jobRecord], console: console, delays: [app: delays]).text(
+                jobRecord)
         }
         if let place { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(place.rawValue)\n" }
         if isPaused { text += Paint.red.on("paused", if: console.colours) + "\n" }

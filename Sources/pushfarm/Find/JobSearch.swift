@@ -7,7 +7,7 @@ import StoreProtocol
 @Loop struct JobSearch {
     struct Outcome: Sendable {
         let app: String
-        var account: Account?
+        var jobRecord: JobRecord?
         /// Why what is open of it is not sent at this moment.
         var delays: [String] = []
         /// It waits, whole.
@@ -21,7 +21,7 @@ import StoreProtocol
         var events: [EventEntry] = []
 
         var isKnown: Bool {
-            account != nil || place != nil || !letters.isEmpty || !refused.isEmpty || !events.isEmpty
+            jobRecord != nil || place != nil || !letters.isEmpty || !refused.isEmpty || !events.isEmpty
         }
     }
 
@@ -33,9 +33,9 @@ import StoreProtocol
 
     func run() async throws(CommandFailure) -> Outcome {
         var outcome = Outcome(app: app)
-        outcome.account = try await client.jobRecord(job, app)
-        if let account = outcome.account {
-            outcome.delays = try await client.delays(of: account)
+        outcome.jobRecord = try await client.jobRecord(job, app)
+        if let jobRecord = outcome.jobRecord {
+            outcome.delays = try await client.delays(of: jobRecord)
         } else {
             outcome.place = try await place()
         }

@@ -56,7 +56,7 @@ struct CancelCommand: ParsableCommand {
         let app: String
         let changed: Bool
         let subject: Hold.Subject
-        var account: Account?
+        var jobRecord: JobRecord?
         var isOverdue = false
     }
 
@@ -76,11 +76,11 @@ struct CancelCommand: ParsableCommand {
                 let moment = expireAt.map { ["--expire-at", "\($0 / 1000)"] } ?? []
                 try await OperatorClient.record(["cancel", job, "--app", app] + moment, client)
             }
-            outcome.account = try await client.jobRecord(job, app)
-            guard wait, !dryRun, outcome.account?.state != .finished else { return outcome }
+            outcome.jobRecord = try await client.jobRecord(job, app)
+            guard wait, !dryRun, outcome.jobRecord?.state != .finished else { return outcome }
             let watch = CancelWait(client: client, console: console)
-            outcome.account = try await watch.wait(job, app, atMost: patience)
-            outcome.isOverdue = outcome.account?.state != .finished
+            outcome.jobRecord = try await watch.wait(job, app, atMost: patience)
+            outcome.isOverdue = outcome.jobRecord?.state != .finished
             return outcome
         }
         show(outcome, console)
@@ -106,34 +106,34 @@ struct CancelCommand: ParsableCommand {
     @Loop private static func preview(
         _ job: String, _ app: String, _ client: FarmClient
     ) async throws(CommandFailure) -> Outcome {
-        let account = try await client.jobRecord(job, app)
+        let jobRecord = try await client.jobRecord(job, app)
         let isCalledBack = try await client.marks(.cancels, app).contains { $0.text == job }
-        let subject: Hold.Subject = account.map { $0.state == .open ? .open : .finished } ?? .expected
+        let subject: Hold.Subject = jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
         return Outcome(app: app, changed: subject != .finished && !isCalledBack, subject: subject)
     }
 
     private func show(_ outcome: Outcome, _ console: Console) {
-        let account = outcome.account
+        let jobRecord = outcome.jobRecord
         let job = choice.job
         var text = "job \(job) of \(outcome.app) "
-        if let account {
-            let open = account.accepted - account.settled
+        if let jobRecord {
+            let open = jobRecord.accepted - jobRecord.settled
             if dryRun {
                 text +=
                     outcome.changed
-                    ? "would be cancelled: up to \(Figures.grouped(open)) pushes of \(Figures.grouped(account.accepted))"
-                    : account.state == .finished ? "is finished" : "is being cancelled already"
-            } else if account.state == .finished {
-                text += "is finished: \(Figures.grouped(account.cancelled)) cancelled, "
+                    ? "would be cancelled: up to \(Figures.grouped(open)) pushes of \(Figures.grouped(jobRecord.accepted))"
+                    : jobRecord.state == .finished ? "is finished" : "is being cancelled already"
+            } else if jobRecord.state == .finished {
+                text += "is finished: \(Figures.grouped(jobRecord.cancelled)) cancelled, "
                 text +=
-                    "\(Figures.grouped(account.delivered)) delivered, \(Figures.grouped(account.failed)) failed"
+                    "\(Figures.grouped(jobRecord.delivered)) delivered, \(Figures.grouped(jobRecord.failed)) failed"
             } else {
                 text +=
                     !outcome.changed
                     ? "was being cancelled already: "
                     : expireAt == nil ? "is being cancelled: " : "is cancelled from then on: "
                 text +=
-                    "\(Figures.grouped(account.cancelled)) cancelled so far, \(Figures.grouped(open)) open"
+                    "\(Figures.grouped(jobRecord.cancelled)) cancelled so far, \(Figures.grouped(open)) open"
             }
         } else {
             text +=
@@ -144,7 +144,7 @@ struct CancelCommand: ParsableCommand {
             .object([
                 "app": .string(outcome.app), "job": .string(job), "changed": .bool(outcome.changed),
                 "dry_run": .bool(dryRun), "expected": .bool(outcome.subject == .expected),
-                "record": account?.json ?? .null,
+                "record": jobRecord?.json ?? .null,
             ]), text + "\n")
     }
 }
@@ -154,26 +154,26 @@ struct CancelCommand: ParsableCommand {
     let client: FarmClient
     let console: Console
 
-    /// - Returns: the account as it was last; nil when the job was refused or never came.
+    /// - Returns: the job record as it was last; nil when the job was refused or never came.
     func wait(_ job: String, _ app: String, atMost patience: Duration) async throws(CommandFailure)
-        -> Account?
+        -> JobRecord?
     {
         let deadline = ContinuousClock.now + patience
         var progress: ProgressLine?
         defer { progress?.finish() }
         var pause = Duration.milliseconds(10)
         while true {
-            let account = try await client.jobRecord(job, app)
-            if account?.state == .finished { return account }
-            if account == nil, try await client.refusal(of: job, app) != nil { return nil }
-            if let account {
+            let jobRecord = try await client.jobRecord(job, app)
+            if jobRecord?.state == .finished { return jobRecord }
+            if jobRecord == nil, try await client.refusal(of: job, app) != nil { return nil }
+            if let jobRecord {
                 if progress == nil {
-                    progress = ProgressLine("cancelling", total: account.accepted, quiet: console.json)
+                    progress = ProgressLine("cancelling", total: jobRecord.accepted, quiet: console.json)
                 }
-                progress?.update(account.settled)
+                progress?.update(jobRecord.settled)
             }
-            guard ContinuousClock.now < deadline else { return account }
-            do { try await Loop.sleep(for: pause) } catch { return account }
+            guard ContinuousClock.now < deadline else { return jobRecord }
+            do { try await Loop.sleep(for: pause) } catch { return jobRecord }
             pause = min(pause * 2, .milliseconds(250))
         }
     }

@@ -28,7 +28,8 @@ struct JobCommand: ParsableCommand {
         let configuration = try common.load()
         let console = Console(json: common.json)
         let (id, app, wait) = (choice.job, choice.app, wait)
-        let (accounts, delays) = try Loop.run { @Loop () async throws -> ([Account], [String: [String]]) in
+        let (jobRecords, delays) = try Loop.run {
+            @Loop () async throws -> ([JobRecord], [String: [String]]) in
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let apps = if let app { [app] } else { try await client.apps() }
@@ -45,7 +46,7 @@ struct JobCommand: ParsableCommand {
             }
             return (try await JobRecordPoller(client: client, console: console).wait([id], first.app), [:])
         }
-        try JobReport(accounts: accounts, console: console, delays: delays).show()
+        try JobReport(jobRecords: jobRecords, console: console, delays: delays).show()
     }
 }
 
@@ -64,7 +65,7 @@ extension FarmClient {
     /// The error for an unknown job: also the names of those that `pushfarm push` made of it, if it had more tokens than an
     /// app takes at a time.
     func noJob(_ id: String, in apps: [String]) async throws(CommandFailure) -> CommandFailure {
-        var last: Account?
+        var last: JobRecord?
         var count = 0
         while count < 10_000, let next = try await jobRecords(ofJob: "\(id).\(count + 1)", in: apps).first {
             (last, count) = (next, count + 1)

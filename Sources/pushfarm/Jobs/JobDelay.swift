@@ -63,25 +63,29 @@ extension FarmClient {
     }
 
     /// Why open pushes of a job are not sent now, one sentence each; empty when no reason is known.
-    func delays(of account: Account) async throws(CommandFailure) -> [String] {
-        guard account.state == .open else { return [] }
+    func delays(of jobRecord: JobRecord) async throws(CommandFailure) -> [String] {
+        guard jobRecord.state == .open else { return [] }
         var reasons: [String] = []
-        if let pause = try await call(ReadStanding(), account.app).pause {
+        if let pause = try await call(ReadStanding(), jobRecord.app).pause {
             reasons.append("the app is paused: \(PlainText.of(pause.reason, limit: 200))")
         }
-        for mark in try await marks(.jobs, account.app) where mark.text == account.id {
+        for mark in try await marks(.jobs, jobRecord.app) where mark.text == jobRecord.id {
             let by = mark.by.isEmpty ? "the farm" : PlainText.of(mark.by)
             let why = mark.reason.isEmpty ? "" : ": " + PlainText.of(mark.reason, limit: 200)
             reasons.append("the job is paused by \(by) (\(PlainText.of(mark.kind)))\(why)")
         }
-        if account.queued + account.inFlight > 0, let trouble = await gatewayTrouble(account.app) {
+        if jobRecord.queued + jobRecord.inFlight > 0, let trouble = await gatewayTrouble(jobRecord.app) {
             reasons.append(trouble)
         }
-        if let parked = account.parked { reasons.append("quarantined: \(PlainText.of(parked, limit: 200))") }
-        if account.waiting > 0, let delay = try await delays(of: [account.id], account.app)[account.id] {
+        if let parked = jobRecord.parked {
+            reasons.append("quarantined: \(PlainText.of(parked, limit: 200))")
+        }
+        if jobRecord.waiting > 0,
+            let delay = try await delays(of: [jobRecord.id], jobRecord.app)[jobRecord.id]
+        {
             let now = try await clock().clampedMilliseconds
             reasons.append(
-                "\(Figures.counted(account.waiting, "push is", "pushes are")) delayed; the first: \(delay.text(at: now))"
+                "\(Figures.counted(jobRecord.waiting, "push is", "pushes are")) delayed; the first: \(delay.text(at: now))"
             )
         }
         return reasons

@@ -1,66 +1,67 @@
 import FarmLogging
 import StoreProtocol
 
-/// Prints accounts: a JSON document each, or a table for people.
+/// Prints job records: a JSON document each, or a table for people.
 struct JobReport {
-    let accounts: [Account]
+    let jobRecords: [JobRecord]
     let console: Console
     /// Why pushes of open jobs are delayed, by app.
     var delays: [String: [String]] = [:]
 
     /// - Throws: status 1 when a finished job was not delivered whole.
     func show() throws(CommandFailure) {
-        for account in accounts { console.show(json(account), text(account)) }
-        let isGood = accounts.allSatisfy {
+        for jobRecord in jobRecords { console.show(json(jobRecord), text(jobRecord)) }
+        let isGood = jobRecords.allSatisfy {
             $0.state == .open || $0.delivered == $0.accepted && $0.malformed == 0
         }
         if !isGood { throw .failed() }
     }
 
-    private func json(_ account: Account) -> JSONValue {
-        guard case .object(let fields) = account.json else { return account.json }
-        let delays = (delays[account.app] ?? []).map(JSONValue.string)
+    private func json(_ jobRecord: JobRecord) -> JSONValue {
+        guard case .object(let fields) = jobRecord.json else { return jobRecord.json }
+        let delays = (delays[jobRecord.app] ?? []).map(JSONValue.string)
         return .object(fields + [.init(name: "delays", value: .array(delays))])
     }
 
-    func text(_ account: Account) -> String {
+    func text(_ jobRecord: JobRecord) -> String {
         var table = FactTable()
-        table.add("submitted", account.submitted, always: true)
-        table.add("accepted", account.accepted, always: true)
-        table.add("malformed", account.malformed, .yellow)
-        table.add("duplicates", account.duplicates)
-        table.add("delivered", account.delivered, .green, always: true)
-        table.add("failed", account.failed, .red, always: true)
-        table.add(reasons: account.reasons)
-        table.add("expired", account.expired, .yellow)
-        table.add("cancelled", account.cancelled, .yellow)
-        table.add("queued", account.queued)
-        table.add("in flight", account.inFlight)
-        table.add("delayed", account.waiting)
-        table.add("maybe duplicated", account.maybeDuplicated, .yellow)
-        table.add("crashes", account.crashes, .red)
-        table.add("replayed", account.replayed)
-        let head = Paint.bold.on("\(account.app) \(account.id)", if: console.colours)
-        let parked = account.parked.map { Paint.red.on("  paused: \($0)", if: console.colours) } ?? ""
-        let origin = account.replayOf.map { "  replay of \(PlainText.of($0))" } ?? ""
-        let warning = account.warning.map {
+        table.add("submitted", jobRecord.submitted, always: true)
+        table.add("accepted", jobRecord.accepted, always: true)
+        table.add("malformed", jobRecord.malformed, .yellow)
+        table.add("duplicates", jobRecord.duplicates)
+        table.add("delivered", jobRecord.delivered, .green, always: true)
+        table.add("failed", jobRecord.failed, .red, always: true)
+        table.add(reasons: jobRecord.reasons)
+        table.add("expired", jobRecord.expired, .yellow)
+        table.add("cancelled", jobRecord.cancelled, .yellow)
+        table.add("queued", jobRecord.queued)
+        table.add("in flight", jobRecord.inFlight)
+        table.add("delayed", jobRecord.waiting)
+        table.add("maybe duplicated", jobRecord.maybeDuplicated, .yellow)
+        table.add("crashes", jobRecord.crashes, .red)
+        table.add("replayed", jobRecord.replayed)
+        let head = Paint.bold.on("\(jobRecord.app) \(jobRecord.id)", if: console.colours)
+        let parked = jobRecord.parked.map { Paint.red.on("  paused: \($0)", if: console.colours) } ?? ""
+        let origin = jobRecord.replayOf.map { "  replay of \(PlainText.of($0))" } ?? ""
+        let warning = jobRecord.warning.map {
             Paint.yellow.on("warning: " + PlainText.of($0, limit: 300), if: console.colours) + "\n"
         }
-        return "\(head)\(origin)  \(account.state.rawValue)\(timing(account))\(parked)\n" + (warning ?? "")
+        return "\(head)\(origin)  \(jobRecord.state.rawValue)\(timing(jobRecord))\(parked)\n"
+            + (warning ?? "")
             + table.text(console.style)
-            + (delays[account.app] ?? []).map { "delay: \($0)\n" }.joined()
+            + (delays[jobRecord.app] ?? []).map { "delay: \($0)\n" }.joined()
     }
 
-    private func timing(_ account: Account) -> String {
-        guard let finished = account.finishedAt else {
-            return "  since \(Timestamp(milliseconds: account.createdAt))"
+    private func timing(_ jobRecord: JobRecord) -> String {
+        guard let finished = jobRecord.finishedAt else {
+            return "  since \(Timestamp(milliseconds: jobRecord.createdAt))"
         }
-        return " in " + Figures.time(.milliseconds(finished - account.createdAt))
+        return " in " + Figures.time(.milliseconds(finished - jobRecord.createdAt))
     }
 }
 
-extension Account {
-    /// The account with its stable field names.
+extension JobRecord {
+    /// The job record with its stable field names.
     var json: JSONValue {
         .object([
             "id": .string(id), "app": .string(app), "state": .string(state.rawValue),

@@ -48,37 +48,37 @@ struct JobsCommand: ParsableCommand {
     func run() throws {
         if running || stuck { return try showRunning() }
         let (app, limit, open) = (app, limit, open)
-        let (accounts, now) = try common.withClient { client in
-            var accounts: [Account] = []
+        let (jobRecords, now) = try common.withClient { client in
+            var jobRecords: [JobRecord] = []
             for name in try await client.apps(meant: app) {
-                accounts += try await Self.latest(limit, of: name, open: open, client)
+                jobRecords += try await Self.latest(limit, of: name, open: open, client)
             }
             let now = try await client.clock().clampedMilliseconds
-            let sorted = accounts.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
+            let sorted = jobRecords.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
             return (Array(sorted.prefix(limit)), now)
         }
         let console = Console(json: common.json)
         console.show(
-            .object(["jobs": .array(accounts.map(\.json))]),
-            JobsText(now: now, style: console.style).list(accounts))
+            .object(["jobs": .array(jobRecords.map(\.json))]),
+            JobsText(now: now, style: console.style).list(jobRecords))
     }
 
     /// The latest jobs of an app, or the latest of those that are open.
     @Loop private static func latest(
         _ limit: Int, of app: String, open: Bool, _ client: FarmClient
-    ) async throws(CommandFailure) -> [Account] {
-        var accounts: [Account] = []
+    ) async throws(CommandFailure) -> [JobRecord] {
+        var jobRecords: [JobRecord] = []
         var start = 0
-        while accounts.count < limit, start < RunningJobs.latest {
+        while jobRecords.count < limit, start < RunningJobs.latest {
             let ids = try await client.call(LatestJobs(from: start, count: open ? 500 : limit), app)
-            for id in ids where accounts.count < limit {
-                guard let account = try await client.jobRecord(id, app) else { continue }
-                if !open || account.state == .open { accounts.append(account) }
+            for id in ids where jobRecords.count < limit {
+                guard let jobRecord = try await client.jobRecord(id, app) else { continue }
+                if !open || jobRecord.state == .open { jobRecords.append(jobRecord) }
             }
             guard open, !ids.isEmpty else { break }
             start += ids.count
         }
-        return accounts
+        return jobRecords
     }
 
     private func showRunning() throws {

@@ -25,10 +25,10 @@ struct PromoteCommand: ParsableCommand {
         let (configuration, job, app, dryRun) = (try common.load(), choice.job, choice.app, dryRun)
         let (name, pushes) = try configuration.withClient { client in
             let name = try await client.app(ofJob: job, app: app)
-            guard let account = try await client.jobRecord(job, name) else {
+            guard let jobRecord = try await client.jobRecord(job, name) else {
                 throw CommandFailure.failed("job \(job) is still in the inbox of \(name)")
             }
-            if dryRun { return (name, account.waiting) }
+            if dryRun { return (name, jobRecord.waiting) }
             var (pushes, next) = (0, Int?.some(0))
             while let start = next {
                 let reply = try await client.call(MakeDue(job: job, start: start), name)

@@ -4,7 +4,7 @@ import StoreProtocol
 /// Jobs that are not finished, with what they do: looked at twice.
 struct RunningJobs: Sendable {
     struct Job: Sendable {
-        let account: Account
+        let jobRecord: JobRecord
         /// Pushes a second that came to their end between the looks.
         let rate: Double
         /// The app is paused.
@@ -15,26 +15,26 @@ struct RunningJobs: Sendable {
         var delay: JobDelay?
 
         /// All that is open of it waits for its time.
-        var isDelayed: Bool { account.isPutOff }
+        var isDelayed: Bool { jobRecord.isPutOff }
 
         /// Nil when nothing moves.
         var remaining: Duration? {
-            let due = account.accepted - account.settled - account.waiting
+            let due = jobRecord.accepted - jobRecord.settled - jobRecord.waiting
             guard due > 0 else { return .zero }
             return rate > 0 ? .milliseconds(Int64(clamping: (Double(due) / rate * 1000).rounded(.up))) : nil
         }
 
         /// The last outcome, or else the start.
-        var lastActivity: Int64 { max(account.createdAt, account.lastAt) }
+        var lastActivity: Int64 { max(jobRecord.createdAt, jobRecord.lastAt) }
 
         /// - Parameter now: Unix milliseconds.
         func isStuck(at now: Int64) -> Bool {
-            return !account.isPutOff && account.parked == nil && !isPaused && rate == 0
+            return !jobRecord.isPutOff && jobRecord.parked == nil && !isPaused && rate == 0
                 && (isQuiet || now - lastActivity > RunningJobs.stuckAfter)
         }
 
         var json: JSONValue {
-            guard case .object(let fields) = account.json else { return account.json }
+            guard case .object(let fields) = jobRecord.json else { return jobRecord.json }
             return .object(
                 fields + [
                     .init(name: "rate", value: .decimal((rate * 10).rounded() / 10)),
@@ -64,11 +64,11 @@ struct RunningJobs: Sendable {
     @Loop func read(
         _ apps: [String], over pause: Duration
     ) async throws(CommandFailure) -> (jobs: [Job], others: Int) {
-        var open: [(account: Account, at: ContinuousClock.Instant)] = []
+        var open: [(jobRecord: JobRecord, at: ContinuousClock.Instant)] = []
         for app in apps { open += try await self.open(app).map { ($0, .now) } }
         open.sort {
-            ($0.account.isPutOff ? 1 : 0, $0.account.createdAt) < (
-                $1.account.isPutOff ? 1 : 0, $1.account.createdAt
+            ($0.jobRecord.isPutOff ? 1 : 0, $0.jobRecord.createdAt) < (
+                $1.jobRecord.isPutOff ? 1 : 0, $1.jobRecord.createdAt
             )
         }
         let first = open.prefix(limit ?? open.count)
@@ -83,22 +83,22 @@ struct RunningJobs: Sendable {
                 paused[app] = try await client.call(ReadGate(), app) != nil
                 quiet[app] = try await hasWork(app, in: still)
             }
-            guard let account = try await client.jobRecord(before.id, app), account.state == .open else {
+            guard let jobRecord = try await client.jobRecord(before.id, app), jobRecord.state == .open else {
                 continue
             }
             let time = (ContinuousClock.now - at) / .seconds(1)
             jobs.append(
                 Job(
-                    account: account, rate: Double(max(0, account.settled - before.settled)) / time,
+                    jobRecord: jobRecord, rate: Double(max(0, jobRecord.settled - before.settled)) / time,
                     isPaused: paused[app] == true, isQuiet: quiet[app] == true))
         }
         for app in apps {
             let waiting = Set(
-                jobs.filter { $0.account.app == app && $0.account.waiting > 0 }.map(\.account.id))
+                jobs.filter { $0.jobRecord.app == app && $0.jobRecord.waiting > 0 }.map(\.jobRecord.id))
             guard !waiting.isEmpty else { continue }
             let delays = try await client.delays(of: waiting, app)
-            for index in jobs.indices where jobs[index].account.app == app {
-                jobs[index].delay = delays[jobs[index].account.id]
+            for index in jobs.indices where jobs[index].jobRecord.app == app {
+                jobs[index].delay = delays[jobs[index].jobRecord.id]
             }
         }
         return (jobs, others)
@@ -121,15 +121,15 @@ struct RunningJobs: Sendable {
         }
     }
 
-    @Loop private func open(_ app: String) async throws(CommandFailure) -> [Account] {
-        var found: [Account] = []
+    @Loop private func open(_ app: String) async throws(CommandFailure) -> [JobRecord] {
+        var found: [JobRecord] = []
         var start = 0
         while start < Self.latest {
             let ids = try await client.call(LatestJobs(from: start, count: 500), app)
             if ids.isEmpty { break }
             for id in ids {
-                if let account = try await client.jobRecord(id, app), account.state == .open {
-                    found.append(account)
+                if let jobRecord = try await client.jobRecord(id, app), jobRecord.state == .open {
+                    found.append(jobRecord)
                 }
             }
             if limit != nil, found.count >= Self.mostOpen { break }
@@ -139,7 +139,7 @@ struct RunningJobs: Sendable {
     }
 }
 
-extension Account {
+extension JobRecord {
     /// All that is open of it waits for its time.
     var isPutOff: Bool { waiting == accepted - settled }
 }

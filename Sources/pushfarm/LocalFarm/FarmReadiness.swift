@@ -19,7 +19,7 @@ import StoreProtocol
     }
 
     /// The workers, when all of their host's are ready, and its intake is.
-    func readyWorkers() async throws(CommandFailure) -> [HostStatus.Worker] {
+    func readyWorkers() async throws(CommandFailure) -> [HostStatus.WorkerStatus] {
         try await hosts().flatMap { host in
             let isReady =
                 host.state == "running" && host.intake?.state == "ready"
@@ -29,7 +29,7 @@ import StoreProtocol
     }
 
     /// The workers that are ready now.
-    func workers() async throws(CommandFailure) -> [HostStatus.Worker] {
+    func workers() async throws(CommandFailure) -> [HostStatus.WorkerStatus] {
         try await hosts().flatMap { host in host.workers.filter { $0.state == "ready" } }
     }
 

@@ -37,7 +37,7 @@ enum Subject: Equatable, Sendable {
 }
 
 extension FarmClient {
-    /// The app that has a job of this id; with `app`, that one. A job that is still in an inbox has no account: it is
+    /// The app that has a job of this id; with `app`, that one. A job that is still in an inbox has no job record: it is
     /// taken for one of the only app that has something there.
     func app(ofJob id: String, app: String?) async throws(CommandFailure) -> String {
         let known = try await apps()
@@ -73,8 +73,8 @@ extension FarmClient {
     }
 
     /// The records of jobs of one id.
-    func jobRecords(ofJob id: String, in apps: [String]) async throws(CommandFailure) -> [Account] {
-        var found: [Account] = []
+    func jobRecords(ofJob id: String, in apps: [String]) async throws(CommandFailure) -> [JobRecord] {
+        var found: [JobRecord] = []
         for app in apps { if let record = try await jobRecord(id, app) { found.append(record) } }
         return found
     }
@@ -103,7 +103,7 @@ extension CommandFailure {
     }
 
     /// - Parameter jobs: of one id.
-    static func several(_ jobs: [Account]) -> CommandFailure {
+    static func several(_ jobs: [JobRecord]) -> CommandFailure {
         .usage(
             "several apps have a job \(jobs[0].id); name one with --app: "
                 + jobs.map(\.app).joined(separator: ", "))

@@ -48,7 +48,7 @@ struct PushCommand: ParsableCommand {
     @Option(reads: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
     var patience = TimeSpan(seconds: 60)
 
-    @Flag(help: "Waits until all is settled, and prints the account.")
+    @Flag(help: "Waits until all is settled, and prints the job record.")
     var wait = false
 
     @Flag(help: "Checks the job and prints what would be sent, and sends nothing.")
@@ -79,10 +79,10 @@ struct PushCommand: ParsableCommand {
         let make: @Sendable (String) throws(CommandFailure) -> [CheckedJob] = {
             app throws(CommandFailure) in try checkedJobs(for: app, configuration, console)
         }
-        let (app, jobs, accounts) = try configuration.withClient { client in
+        let (app, jobs, jobRecords) = try configuration.withClient { client in
             let app = try await client.chosenApp(named)
             let jobs = try early ?? make(app)
-            guard !dryRun else { return (app, jobs, [Account]()) }
+            guard !dryRun else { return (app, jobs, [JobRecord]()) }
             let submitter = JobSubmitter(client: client, app: app, patience: patience)
             for job in jobs { try await submitter.submit(job.id, Array(job.text.utf8)) }
             guard wait else { return (app, jobs, []) }
@@ -90,7 +90,7 @@ struct PushCommand: ParsableCommand {
             return (app, jobs, try await watch.wait(jobs.map(\.id), app))
         }
         if wait, !dryRun {
-            try JobReport(accounts: accounts, console: console).show()
+            try JobReport(jobRecords: jobRecords, console: console).show()
         } else {
             show(jobs, of: app, console)
         }

@@ -52,8 +52,8 @@ import StoreProtocol
                 "it would be refused again: \(error.field), at \(error.position): \(error.reason); "
                     + "give a corrected job with --file")
         }
-        if let id = job.id, let account = try await client.jobRecord(id, app) {
-            guard account.state == .finished, account.createdAt < (now - 86_400) * 1000 else {
+        if let id = job.id, let jobRecord = try await client.jobRecord(id, app) {
+            guard jobRecord.state == .finished, jobRecord.createdAt < (now - 86_400) * 1000 else {
                 throw .failed(
                     "it would be refused: a job \(id) is open or younger than 24 hours. Give it another id with --file"
                 )

@@ -42,7 +42,7 @@ import StoreProtocol
 
     private static let page = 5000
     private static let longestSleep = Duration.milliseconds(100)
-    private static let accountPause = Duration.seconds(1)
+    private static let jobRecordPause = Duration.seconds(1)
     private static let commitPause = Duration.milliseconds(500)
 
     init(
@@ -58,7 +58,7 @@ import StoreProtocol
         self.files = files
     }
 
-    var account: ScreeningSummary {
+    var jobRecord: ScreeningSummary {
         ScreeningSummary(
             app: plan.app, survey: survey, tally: files.record.tally, duplicates: chunks.duplicates,
             paths: files.paths, time: .now - start)
@@ -158,11 +158,11 @@ import StoreProtocol
     /// Whether an earlier process put the chunk in, as far as the farm knows of it.
     private func wasPut(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
         if !tracker.hasEnded(chunk.number) {
-            guard let account = try await client.jobRecord(tracker.id(of: chunk.number), plan.app) else {
+            guard let jobRecord = try await client.jobRecord(tracker.id(of: chunk.number), plan.app) else {
                 return false
             }
             // It is closed when the events until now are read.
-            if account.state == .finished { tracker.ended(chunk.number, delivered: account.delivered) }
+            if jobRecord.state == .finished { tracker.ended(chunk.number, delivered: jobRecord.delivered) }
         }
         tracker.open(chunk.number, chunk.tokens, since: files.record.since)
         moved()
@@ -227,16 +227,16 @@ import StoreProtocol
         }
     }
 
-    /// An end whose event was not seen, because the events went on too fast, is in the job's account.
+    /// An end whose event was not seen, because the events went on too fast, is in the job record.
     private func lookAtOldest() async throws(CommandFailure) {
         guard .now >= looksAt, let oldest = tracker.open.first, !tracker.hasEnded(oldest) else { return }
-        looksAt = .now + Self.accountPause
+        looksAt = .now + Self.jobRecordPause
         pauseReason = try await client.call(ReadGate(), plan.app)?.reason
-        guard let account = try await client.jobRecord(tracker.id(of: oldest), plan.app),
-            account.state == .finished
+        guard let jobRecord = try await client.jobRecord(tracker.id(of: oldest), plan.app),
+            jobRecord.state == .finished
         else { return }
         // It is closed when the events until now are read.
-        tracker.ended(oldest, delivered: account.delivered)
+        tracker.ended(oldest, delivered: jobRecord.delivered)
         looksAt = .now
         moved()
     }

@@ -2,7 +2,7 @@ import EventLoop
 import FarmConfiguration
 import StoreProtocol
 
-/// `pushfarm screen`, from the connection to the account.
+/// `pushfarm screen`, from the connection to the job record.
 struct ScreeningService: Sendable {
     let configuration: Configuration
     let plan: ScreeningRun.Plan
@@ -28,12 +28,12 @@ struct ScreeningService: Sendable {
             progress: ScreeningProgress(total: survey.tokens, quiet: console.json))
         var failure: CommandFailure?
         do { try await run.run { end.isGiven } } catch { failure = error }
-        let account = run.account
-        console.show(account.json, account.text(console.style))
+        let jobRecord = run.jobRecord
+        console.show(jobRecord.json, jobRecord.text(console.style))
         if let failure { throw failure }
-        guard account.open == 0 else {
+        guard jobRecord.open == 0 else {
             throw CommandFailure.temporary("interrupted; the same command continues from here")
         }
-        if !account.isClear { throw CommandFailure.failed() }
+        if !jobRecord.isClear { throw CommandFailure.failed() }
     }
 }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// The chunks that were put in as jobs, and what events and accounts have said of them. Owns no connection and no clock.
+/// The chunks that were put in as jobs, and what events and job records have said of them. Owns no connection and no clock.
 ///
 /// Only failures have an event; who has none was delivered. That is believed when the job has ended with exactly as many
 /// delivered as are left without one: then no event was missed. It keeps what it hears of chunks that it does not have
@@ -70,7 +70,7 @@ struct ScreeningTracker {
         openTokens += tokens.count
     }
 
-    /// The account of the chunk's job says that it has ended; all events of it have been read.
+    /// The job record of the chunk's job says that it has ended; all events of it have been read.
     mutating func ended(_ chunk: Int, delivered: Int) {
         if !done.contains(chunk) { pages[chunk, default: Page()].delivered = delivered }
     }

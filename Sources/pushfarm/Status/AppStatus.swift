@@ -72,7 +72,7 @@ struct AppStatus: Sendable {
         var open = 0
         for id in try await reader.read(LatestJobs(count: latest), else: []) {
             let fields = try await reader.readRecord(of: id)
-            if Account(id: id, app: reader.app, fields: fields)?.state == .open { open += 1 }
+            if JobRecord(id: id, app: reader.app, fields: fields)?.state == .open { open += 1 }
         }
         return open
     }

@@ -18,7 +18,7 @@ import StoreProtocol
 
     /// The fields of a job record; none if there is no such record, or it cannot be read.
     func readRecord(of job: String) async throws(CommandFailure) -> [String: String] {
-        do { return try await client.call(ReadAccount(job: job), app) } catch {
+        do { return try await client.call(ReadJobRecord(job: job), app) } catch {
             guard error.status != .temporary else { throw error }
             return [:]
         }

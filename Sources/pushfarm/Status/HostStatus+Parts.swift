@@ -1,6 +1,6 @@
 extension HostStatus {
     /// One of the host's workers. Counts are since the process's start.
-    struct Worker: Decodable, Sendable {
+    struct WorkerStatus: Decodable, Sendable {
         var worker = ""
         /// Nil as long as there is no process.
         var pid: Int?
@@ -63,7 +63,7 @@ extension HostStatus {
 
 extension HostStatus {
     /// The process that takes the host's jobs in. Counts are since its start.
-    struct Intake: Decodable, Sendable {
+    struct IntakeStatus: Decodable, Sendable {
         /// Nil as long as there is no process.
         var pid: Int?
         var state = ""

@@ -33,8 +33,8 @@ struct HostStatus: Decodable, Sendable {
     /// Unix milliseconds.
     var since: Int64 = 0
     /// Nil in an older farm.
-    var intake: Intake?
-    var workers: [Worker] = []
+    var intake: IntakeStatus?
+    var workers: [WorkerStatus] = []
     var apps: [App] = []
     var quarantined: [Quarantined] = []
     /// Why changed files are not applied.

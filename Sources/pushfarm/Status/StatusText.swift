@@ -57,7 +57,7 @@ struct StatusText {
             + (table.isEmpty ? "no workers\n" : table.text(style)) + slowed(host)
     }
 
-    private func paint(of worker: HostStatus.Worker) -> Paint? {
+    private func paint(of worker: HostStatus.WorkerStatus) -> Paint? {
         switch worker.state {
         case "ready": nil
         case "failed", "backing-off", "gone": .red
@@ -79,7 +79,7 @@ struct StatusText {
         }.joined()
     }
 
-    private func text(_ intake: HostStatus.Intake) -> String {
+    private func text(_ intake: HostStatus.IntakeStatus) -> String {
         var words = [
             "intake \(Figures.pid(intake.pid))", intake.state, "\(Figures.grouped(intake.rate)) jobs/s",
             Figures.counted(intake.jobs, "job", "jobs"),

@@ -116,7 +116,7 @@ struct TopDetails {
         ]
     }
 
-    private func job(_ job: Account?) -> [TopLine] {
+    private func job(_ job: JobRecord?) -> [TopLine] {
         guard let job else { return [TopLine("its record was deleted, or is not among the latest", .yellow)] }
         let place = TopPlace.job(app: job.app, id: job.id).name
         let share = job.accepted > 0 ? Double(job.settled) / Double(job.accepted) : 1

@@ -166,7 +166,7 @@ extension TopModel {
         return make(.hosts, columns, by: (0, false), rows)
     }
 
-    private func jobs(_ jobs: [Account]) -> TopTable {
+    private func jobs(_ jobs: [JobRecord]) -> TopTable {
         let columns: [TopTable.Column] = [
             .init(title: "JOB", isRight: false, most: 28),
             .init(title: "APP", isRight: false, rank: 5, most: 16),
@@ -213,7 +213,7 @@ extension TopModel {
     }
 
     /// By the rate of the last looks; nil when that says nothing.
-    func secondsLeft(of job: Account) -> Int? {
+    func secondsLeft(of job: JobRecord) -> Int? {
         let recent = history.values(TopPlace.job(app: job.app, id: job.id).name).suffix(10)
         guard !recent.isEmpty, job.state == .open else { return nil }
         let rate = recent.reduce(0, +) / Double(recent.count)

@@ -6,7 +6,7 @@ struct TopModel {
     struct Look: Sendable {
         var status: FarmStatus
         /// Of the apps that are looked at more closely.
-        var jobs: [Account] = []
+        var jobs: [JobRecord] = []
     }
 
     /// What is to be done after a key.
@@ -66,7 +66,7 @@ struct TopModel {
         awayReason = reason
     }
 
-    private mutating func noteJobs(_ jobs: [Account], at now: Int64) {
+    private mutating func noteJobs(_ jobs: [JobRecord], at now: Int64) {
         var next: [String: (count: Int, at: Int64)] = [:]
         for job in jobs {
             let name = TopPlace.job(app: job.app, id: job.id).name

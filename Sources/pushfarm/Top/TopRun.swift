@@ -85,7 +85,7 @@ import StoreProtocol
         var look = TopModel.Look(status: try await FarmStatus.read(from: client, countsJobs: false))
         for app in (apps ?? []).prefix(mostApps) {
             for id in try await client.call(LatestJobs(count: mostJobs), app) {
-                if let account = try await client.jobRecord(id, app) { look.jobs.append(account) }
+                if let jobRecord = try await client.jobRecord(id, app) { look.jobs.append(jobRecord) }
             }
         }
         return look

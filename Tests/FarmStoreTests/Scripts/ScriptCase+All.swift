@@ -501,7 +501,7 @@ extension ScriptCase {
             try desk.redis.run(
                 "HSET", "{pushfarm:demo}:job:b", "state", "finished", "accepted", "2", "failed", "2")
             try desk.redis.run("ZADD", "{pushfarm:demo}:jobs", "5", "b")
-            return ScanAccounts(shards: Desk.shards)
+            return ScanJobRecords(shards: Desk.shards)
         },
         ScriptCase(.compareAndSet, "puts a token", again: .same) { desk in
             try desk.redis.run("SET", "{pushfarm}:provider:k", "old")

@@ -21,7 +21,7 @@ extension ScriptCase {
             retention: retention, alone: Array(alone.utf8))
     }
 
-    /// An account that ended at `time`, and has this place in the list.
+    /// A job record that ended at `time`, and has this place in the list.
     static func ended(_ desk: Desk, _ job: String, at time: Int64, place: Int64? = nil) throws {
         try desk.redis.run(
             "HSET", app + "job:\(job)", "state", "finished", "created_at", "\(time)", "finished_at",
@@ -35,9 +35,9 @@ extension ScriptCase {
     /// A moment that every retention reaches.
     static let farAhead: Int64 = 4_000_000_000_000
 
-    static func kept(_ accounts: Int, seconds: Int = 72 * 3600) -> Retention {
+    static func kept(_ jobRecords: Int, seconds: Int = 72 * 3600) -> Retention {
         var retention = Retention()
-        (retention.accounts, retention.accountSeconds) = (accounts, seconds)
+        (retention.jobRecords, retention.jobRecordSeconds) = (jobRecords, seconds)
         return retention
     }
 

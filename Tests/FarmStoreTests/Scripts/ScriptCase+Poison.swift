@@ -237,14 +237,14 @@ extension ScriptCase {
         },
         ScriptCase("makes accounts tell what is there", again: .other("[]")) { desk in
             for step in 1...4 { try desk.split(step: step, [("j\(step)", 4)]) }
-            let account = "{pushfarm:demo}:job:"
-            try desk.redis.run("HSET", account + "j1", "in_flight", "7", "delayed", "3")
-            try desk.redis.run("HSET", account + "j2", "accepted", "6", "submitted", "6")
-            try desk.redis.run("HSET", account + "j3", "state", "finished", "finished_at", "1")
-            try desk.redis.run("DEL", account + "j4")
+            let jobRecord = "{pushfarm:demo}:job:"
+            try desk.redis.run("HSET", jobRecord + "j1", "in_flight", "7", "delayed", "3")
+            try desk.redis.run("HSET", jobRecord + "j2", "accepted", "6", "submitted", "6")
+            try desk.redis.run("HSET", jobRecord + "j3", "state", "finished", "finished_at", "1")
+            try desk.redis.run("DEL", jobRecord + "j4")
             try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "99")
             try desk.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "?nonsense")
-            return Repair(.accounts(nil), shards: Desk.shards)
+            return Repair(.jobRecords(nil), shards: Desk.shards)
         },
         ScriptCase("ends an account of which nothing is there", again: .other("[]")) { desk in
             let batch = try desk.held([("a", 3)])
@@ -252,7 +252,7 @@ extension ScriptCase {
             for hash in ["states", "batches"] {
                 try desk.redis.run("HDEL", "{pushfarm:demo}:\(hash)", "\(batch.id)")
             }
-            return Repair(.accounts(nil), shards: Desk.shards)
+            return Repair(.jobRecords(nil), shards: Desk.shards)
         },
     ]
 }

@@ -6,7 +6,7 @@ import RedisProtocol
 
 /// What `fsck` repairs when more than one thing is wrong: each was found by `make mutants`.
 extension ScriptCase {
-    static let repairs = batches + accounts
+    static let repairs = batches + jobRecords
 
     private static func repair(_ id: BatchID) -> Repair { Repair(.batch("\(id)"), shards: Desk.shards) }
 
@@ -95,31 +95,32 @@ extension ScriptCase {
         return Repair(.batch(id), shards: Desk.shards)
     }
 
-    /// The fields of a job's account, and its place in the list of jobs.
-    private static func account(_ desk: Desk, _ job: String, _ fields: KeyValuePairs<String, String>) throws {
+    /// The fields of a job record, and its place in the list of jobs.
+    private static func jobRecord(_ desk: Desk, _ job: String, _ fields: KeyValuePairs<String, String>) throws
+    {
         for (name, value) in fields { try desk.redis.run("HSET", app + "job:\(job)", name, value) }
         try desk.redis.run("ZADD", app + "jobs", "7", job)
     }
 
-    private static let accounts = [
+    private static let jobRecords = [
         ScriptCase("finishes what has ended in whatever way", again: .other("[]")) { desk in
-            try account(desk, "a", ["state": "open", "accepted": "3", "delivered": "3"])
-            try account(desk, "b", ["state": "open", "accepted": "5", "expired": "3", "cancelled": "2"])
-            try account(desk, "c", ["state": "finished", "accepted": "1", "expired": "1"])
-            return Repair(.accounts(nil), shards: Desk.shards)
+            try jobRecord(desk, "a", ["state": "open", "accepted": "3", "delivered": "3"])
+            try jobRecord(desk, "b", ["state": "open", "accepted": "5", "expired": "3", "cancelled": "2"])
+            try jobRecord(desk, "c", ["state": "finished", "accepted": "1", "expired": "1"])
+            return Repair(.jobRecords(nil), shards: Desk.shards)
         },
         ScriptCase("finds more than was accepted", again: .other("[]")) { desk in
             for step in 1...2 { try desk.split(step: step, [("j\(step)", 4)]) }
-            try account(desk, "j1", ["accepted": "2", "submitted": "3", "delivered": "2"])
-            try account(desk, "j2", ["accepted": "4", "submitted": "4", "expired": "1", "cancelled": "1"])
-            return Repair(.accounts(nil), shards: Desk.shards)
+            try jobRecord(desk, "j1", ["accepted": "2", "submitted": "3", "delivered": "2"])
+            try jobRecord(desk, "j2", ["accepted": "4", "submitted": "4", "expired": "1", "cancelled": "1"])
+            return Repair(.jobRecords(nil), shards: Desk.shards)
         },
         ScriptCase("keeps what was ended and is open", again: .other("[]")) { desk in
             try desk.split([("a", 4)])
             _ = try desk.checkout()
-            try account(desk, "a", ["state": "finished", "finished_at": "5", "in_flight": "odd"])
+            try jobRecord(desk, "a", ["state": "finished", "finished_at": "5", "in_flight": "odd"])
             try desk.redis.run("EXPIRE", app + "job:a", "1000")
-            return Repair(.accounts(nil), shards: Desk.shards)
+            return Repair(.jobRecords(nil), shards: Desk.shards)
         },
         ScriptCase("makes the list of jobs what accounts there are", again: .other("[]")) { desk in
             for step in 1...4 { try desk.split(step: step, [("j\(step)", 2)]) }
@@ -128,21 +129,21 @@ extension ScriptCase {
             try desk.redis.run("HSET", app + "job:j3", "created_at", "8")
             try desk.redis.run("HSET", app + "job:j4", "created_at", "9")
             try desk.redis.run("ZREM", app + "jobs", "j2", "j3")
-            return Repair(.accounts(nil), shards: Desk.shards)
+            return Repair(.jobRecords(nil), shards: Desk.shards)
         },
         ScriptCase("loses nothing of what is not split yet", again: .same) { desk in
             try desk.take("a")
             try desk.perform(desk.firstPart())
-            return Repair(.accounts(nil), shards: Desk.shards)
+            return Repair(.jobRecords(nil), shards: Desk.shards)
         },
         ScriptCase("mends the accounts that are named, and those of open pushes", again: .any) {
             desk in
             let batch = try desk.held([("a", 2), ("b", 1), ("c", 1)])
             try desk.set(batch.id, to: "w1|1|4||1|xx.x")
             for job in ["a", "b", "c"] {
-                try account(desk, job, ["accepted": job == "b" ? "1" : "0", "in_flight": "9"])
+                try jobRecord(desk, job, ["accepted": job == "b" ? "1" : "0", "in_flight": "9"])
             }
-            return Repair(.accounts(["c", "none"]), shards: Desk.shards)
+            return Repair(.jobRecords(["c", "none"]), shards: Desk.shards)
         },
     ]
 }

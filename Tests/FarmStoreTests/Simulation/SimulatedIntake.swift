@@ -11,7 +11,7 @@ final class SimulatedIntake {
         /// Nil: it is to be refused.
         var job: Int?
         var id: String
-        /// Accepted pushes that are in batches; nil before its account is open.
+        /// Accepted pushes that are in batches; nil before its job record is open.
         var split: Int?
     }
 

@@ -119,7 +119,7 @@ final class SimulatedWorker {
             case 3, 4: try answer()
             case 5, 6, 7: try talk()
             case 8: tick()
-            default: window.shards.ringAll()
+            default: window.shards.allMayHaveBatches()
             }
             guard !isCrashed else { return }
             try turn()

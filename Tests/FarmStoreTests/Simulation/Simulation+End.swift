@@ -56,16 +56,16 @@ extension Simulation {
     private func checkBooks() throws {
         let faults = try perform(Audit(shards: Self.shards))
         guard faults.isEmpty else { throw SimulationFault.books(["fsck:"] + faults) }
-        var accounts: [Int: [Account]] = [:]
+        var jobRecords: [Int: [JobRecord]] = [:]
         for id in try perform(LatestJobs(count: 10_000)) {
-            guard let account = Account(id: id, app: "demo", fields: try perform(ReadAccount(job: id))),
+            guard let jobRecord = JobRecord(id: id, app: "demo", fields: try perform(ReadJobRecord(job: id))),
                 let number = number(of: id)
             else { throw SimulationFault.count("no account of \(id)") }
-            accounts[number, default: []].append(account)
+            jobRecords[number, default: []].append(jobRecord)
         }
         var suspected = 0
         for job in jobs {
-            let mine = accounts[job.number] ?? []
+            let mine = jobRecords[job.number] ?? []
             if mine.isEmpty, job.mayBeLost { continue }
             guard mine.count == 1 else {
                 throw SimulationFault.count("job \(job.number) has \(mine.count) accounts: \(mine)")
@@ -86,43 +86,43 @@ extension Simulation {
         try checkRest()
     }
 
-    private func check(_ account: Account, of job: SimulatedJob) throws {
+    private func check(_ jobRecord: JobRecord, of job: SimulatedJob) throws {
         func check(_ holds: Bool, _ what: String) throws {
-            guard holds else { throw SimulationFault.count("job \(job.number) \(what): \(account)") }
+            guard holds else { throw SimulationFault.count("job \(job.number) \(what): \(jobRecord)") }
         }
-        try check(account.state == .finished && account.queued == 0, "is not finished")
-        try check(account.inFlight == 0 && account.waiting == 0, "has something open")
-        let ended = account.delivered + account.failed + account.expired + account.cancelled
-        try check(account.cancelled == 0 || job.mayBeCancelled, "was cancelled by nobody")
+        try check(jobRecord.state == .finished && jobRecord.queued == 0, "is not finished")
+        try check(jobRecord.inFlight == 0 && jobRecord.waiting == 0, "has something open")
+        let ended = jobRecord.delivered + jobRecord.failed + jobRecord.expired + jobRecord.cancelled
+        try check(jobRecord.cancelled == 0 || job.mayBeCancelled, "was cancelled by nobody")
         try check(ended == job.tokens.count, "does not add up to \(job.tokens.count)")
         let healthy = job.tokens.filter { !gateway.poison.contains($0) }
         let fates = healthy.map(SimulatedGateway.fate)
         let poison = job.tokens.count { gateway.poison.contains($0) && SimulatedGateway.fate($0) != nil }
         let expired = job.tokens.count { SimulatedGateway.fate($0) == nil }
-        try check(account.reasons["poison", default: 0] <= poison, "fails healthy pushes as poison")
+        try check(jobRecord.reasons["poison", default: 0] <= poison, "fails healthy pushes as poison")
         let reached = job.tokens.count { gateway.timesKnown($0) > 0 }
-        if account.cancelled > 0 {
+        if jobRecord.cancelled > 0 {
             // Some of what was in doubt may have reached the gateway all the same.
-            let unknown = account.reasons["unknown", default: 0]
+            let unknown = jobRecord.reasons["unknown", default: 0]
             try check(
-                reached <= account.delivered + account.maybeDuplicated + unknown,
+                reached <= jobRecord.delivered + jobRecord.maybeDuplicated + unknown,
                 "was delivered and is cancelled")
-            try check(account.delivered <= fates.count { $0 == .delivered }, "delivered more")
+            try check(jobRecord.delivered <= fates.count { $0 == .delivered }, "delivered more")
         } else if job.delivery == .atLeastOnce {
-            try check(account.reasons["unknown"] == nil, "has unknown outcomes")
-            try check(account.reasons["poison", default: 0] == poison, "has \(poison) poison tokens")
-            try check(account.delivered == fates.count { $0 == .delivered }, "delivered")
-            try check(account.failed == poison + fates.count { $0 == .failed }, "failed")
-            try check(account.expired == expired, "expired")
+            try check(jobRecord.reasons["unknown"] == nil, "has unknown outcomes")
+            try check(jobRecord.reasons["poison", default: 0] == poison, "has \(poison) poison tokens")
+            try check(jobRecord.delivered == fates.count { $0 == .delivered }, "delivered")
+            try check(jobRecord.failed == poison + fates.count { $0 == .failed }, "failed")
+            try check(jobRecord.expired == expired, "expired")
         } else {
-            try check(account.maybeDuplicated == 0, "was sent again")
+            try check(jobRecord.maybeDuplicated == 0, "was sent again")
             let most = job.tokens.map(gateway.timesKnown).max() ?? 0
             try check(most <= 1, "was sent more than once")
         }
         let sent = job.tokens.count { gateway.times($0) > 0 }
-        try check(account.delivered <= sent, "claims more than the \(sent) that were sent")
-        try check(account.reasons.values.reduce(0, +) == account.failed, "has other reasons")
-        try check(account.submitted == job.tokens.count, "was submitted with \(job.tokens.count)")
+        try check(jobRecord.delivered <= sent, "claims more than the \(sent) that were sent")
+        try check(jobRecord.reasons.values.reduce(0, +) == jobRecord.failed, "has other reasons")
+        try check(jobRecord.submitted == job.tokens.count, "was submitted with \(job.tokens.count)")
     }
 
     /// Each event is there once: what producers rely on. Those that Redis forgot went with their cause.
@@ -140,12 +140,12 @@ extension Simulation {
         if let twice = seen.first(where: { $0.value > 1 }) {
             throw SimulationFault.count("\(twice.value) times: \(twice.key)")
         }
-        let accounts = try perform(LatestJobs(count: 10_000))
+        let jobRecords = try perform(LatestJobs(count: 10_000))
         var failed = 0
-        for id in accounts { failed += Int(try perform(ReadAccount(job: id))["failed"] ?? "0") ?? 0 }
+        for id in jobRecords { failed += Int(try perform(ReadJobRecord(job: id))["failed"] ?? "0") ?? 0 }
         let refused = try events("refused").count
         for (kind, count) in [
-            ("job.accepted", accounts.count), ("job.finished", accounts.count), ("push.failed", failed),
+            ("job.accepted", jobRecords.count), ("job.finished", jobRecords.count), ("push.failed", failed),
             ("job.refused", refused),
         ] where kinds[kind, default: 0] != count {
             throw SimulationFault.count("\(kinds[kind, default: 0]) events \(kind) of \(count)")

@@ -12,7 +12,7 @@ extension Simulation {
             return
         }
         let later = chance(20) ? clock.redisMilliseconds + Int64(below(5_000)) : 0
-        // The account says whether it was done, whatever becomes of the answer.
+        // The job record says whether it was done, whatever becomes of the answer.
         jobs[number].mayBeCancelled = true
         note("an operator cancels \(id)")
         guard try attempt(Hold(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else { return }

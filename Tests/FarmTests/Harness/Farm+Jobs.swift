@@ -15,14 +15,15 @@ extension Farm {
     /// The job record when the job is finished; its accounting is checked.
     func finished(
         _ id: String, app: String = "demo", sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws -> Account {
+    ) async throws -> JobRecord {
         let result = try await run("job", id, "--app", app, "--wait", "--json")
         guard result.status <= 1, !result.output.isEmpty else {
             throw Overdue(description: "job \(id): \(result)\n\(coordinator.error.suffix(2000))")
         }
-        let account = try JSONDecoder().decode(Account.self, from: Data(result.output.utf8))
-        #expect(account.addsUp && account.state == "finished", "\(account)", sourceLocation: sourceLocation)
-        return account
+        let jobRecord = try JSONDecoder().decode(JobRecord.self, from: Data(result.output.utf8))
+        #expect(
+            jobRecord.addsUp && jobRecord.state == "finished", "\(jobRecord)", sourceLocation: sourceLocation)
+        return jobRecord
     }
 
     /// The sums of the job records when all are finished.
@@ -35,9 +36,9 @@ extension Farm {
     ) async throws -> Totals {
         var totals = Totals()
         if hosts == nil, let job = jobs.first, jobs.count == 1 {
-            let account = try await finished(job.id, app: app, sourceLocation: sourceLocation)
-            #expect(account.submitted == job.tokens.count, sourceLocation: sourceLocation)
-            totals.add(account)
+            let jobRecord = try await finished(job.id, app: app, sourceLocation: sourceLocation)
+            #expect(jobRecord.submitted == job.tokens.count, sourceLocation: sourceLocation)
+            totals.add(jobRecord)
             return totals
         }
         do {
@@ -48,16 +49,17 @@ extension Farm {
             let log = hosts == nil ? "\n\(coordinator.error.suffix(2000))" : ""
             throw Overdue(description: "\(error)\(log)")
         }
-        let accounts =
-            hosts == nil ? try await listedAccounts(app) : try storedAccounts(of: jobs, app)
+        let jobRecords =
+            hosts == nil ? try await listedJobRecords(app) : try storedJobRecords(of: jobs, app)
         for job in jobs {
-            guard let account = accounts[job.id] else {
-                throw Overdue(description: "job \(job.id) is not listed: \(accounts.keys.sorted())")
+            guard let jobRecord = jobRecords[job.id] else {
+                throw Overdue(description: "job \(job.id) is not listed: \(jobRecords.keys.sorted())")
             }
             #expect(
-                account.addsUp && account.state == "finished", "\(account)", sourceLocation: sourceLocation)
-            #expect(account.submitted == job.tokens.count, sourceLocation: sourceLocation)
-            totals.add(account)
+                jobRecord.addsUp && jobRecord.state == "finished", "\(jobRecord)",
+                sourceLocation: sourceLocation)
+            #expect(jobRecord.submitted == job.tokens.count, sourceLocation: sourceLocation)
+            totals.add(jobRecord)
         }
         return totals
     }
@@ -69,23 +71,23 @@ extension Farm {
         return states?.allSatisfy { $0.text == "finished" } ?? false
     }
 
-    private func listedAccounts(_ app: String) async throws -> [String: Account] {
+    private func listedJobRecords(_ app: String) async throws -> [String: JobRecord] {
         let result = try await run("jobs", "--app", app, "--limit", "10000", "--json")
-        let list = try JSONDecoder().decode([String: [Account]].self, from: Data(result.output.utf8))
+        let list = try JSONDecoder().decode([String: [JobRecord]].self, from: Data(result.output.utf8))
         return Dictionary((list["jobs"] ?? []).map { ($0.id, $0) }) { first, _ in first }
     }
 
-    private func storedAccounts(of jobs: [Job], _ app: String) throws -> [String: Account] {
+    private func storedJobRecords(of jobs: [Job], _ app: String) throws -> [String: JobRecord] {
         let records = try redis.client().pipeline(
             jobs.map { ["HGETALL", "{pushfarm:\(app)}:job:\($0.id)"] })
         return Dictionary(
-            zip(jobs, records).map { ($0.id, Account(id: $0.id, app: app, record: $1.fields)) }
+            zip(jobs, records).map { ($0.id, JobRecord(id: $0.id, app: app, record: $1.fields)) }
         ) { first, _ in first }
     }
 
     /// The current job record; nil when there is none.
-    func account(_ id: String) async throws -> Account? {
+    func jobRecord(_ id: String) async throws -> JobRecord? {
         let result = try await run("job", id, "--app", "demo", "--json")
-        return try? JSONDecoder().decode(Account.self, from: Data(result.output.utf8))
+        return try? JSONDecoder().decode(JobRecord.self, from: Data(result.output.utf8))
     }
 }

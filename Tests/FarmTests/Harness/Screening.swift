@@ -5,7 +5,7 @@ import Testing
 /// `pushfarm screen` on a farm: its files, its runs, and its expectations.
 struct Screening {
     /// Its output with `--json`. Decoding fails if a field is missing.
-    struct Account: Decodable, Equatable {
+    struct JobRecord: Decodable, Equatable {
         struct Malformed: Decodable, Equatable {
             var line: Int
             var reason: String
@@ -31,7 +31,7 @@ struct Screening {
         init(json: String) throws {
             let decoder = JSONDecoder()
             decoder.keyDecodingStrategy = .convertFromSnakeCase
-            self = try decoder.decode(Account.self, from: Data(json.utf8))
+            self = try decoder.decode(JobRecord.self, from: Data(json.utf8))
         }
 
         var addsUp: Bool {
@@ -55,12 +55,12 @@ struct Screening {
     /// Runs it until it ends.
     func run(
         _ more: String..., sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws -> (status: Int32, account: Account) {
+    ) async throws -> (status: Int32, jobRecord: JobRecord) {
         let result = try await farm.run(arguments(more))
         guard !result.output.isEmpty else { throw Overdue(description: "screen: \(result)") }
-        let account = try Account(json: result.output)
-        #expect(account.addsUp, "\(account)", sourceLocation: sourceLocation)
-        return (result.status, account)
+        let jobRecord = try JobRecord(json: result.output)
+        #expect(jobRecord.addsUp, "\(jobRecord)", sourceLocation: sourceLocation)
+        return (result.status, jobRecord)
     }
 
     /// Starts it.

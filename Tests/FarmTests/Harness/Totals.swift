@@ -7,12 +7,12 @@ struct Totals: Equatable {
     var maybeDuplicated = 0
     var reasons: [String: Int] = [:]
 
-    mutating func add(_ account: Account) {
-        accepted += account.accepted
-        delivered += account.delivered
-        failed += account.failed
-        expired += account.expired
-        maybeDuplicated += account.maybeDuplicated
-        reasons.merge(account.reasons, uniquingKeysWith: +)
+    mutating func add(_ jobRecord: JobRecord) {
+        accepted += jobRecord.accepted
+        delivered += jobRecord.delivered
+        failed += jobRecord.failed
+        expired += jobRecord.expired
+        maybeDuplicated += jobRecord.maybeDuplicated
+        reasons.merge(jobRecord.reasons, uniquingKeysWith: +)
     }
 }

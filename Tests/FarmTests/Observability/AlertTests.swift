@@ -114,8 +114,8 @@ import Testing
         try farm.push([Job(id: "refused", tokens: Tokens.make(300))])
         try await Self.eventually(["alert.fired gateway_stalled demo"], in: farm.folder.path)
         try farm.gateway.tell("refuse off")
-        let account = try await farm.finished("refused")
-        #expect(account.delivered == 300)
+        let jobRecord = try await farm.finished("refused")
+        #expect(jobRecord.delivered == 300)
         try await Self.eventually(
             ["alert.fired gateway_stalled demo", "alert.cleared gateway_stalled demo"],
             in: farm.folder.path)

@@ -48,9 +48,9 @@ import Testing
     @Test func `an empty reason does not block its batch from being settled`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["answer 400 reason= share=10%"]))
         try farm.push([Job(id: "odd", tokens: Tokens.make(2_100))])
-        let account = try await farm.finished("odd")
-        #expect(account.delivered + account.failed == 2_100 && account.failed > 0)
-        #expect(account.reasons == ["HTTP400": account.failed])
+        let jobRecord = try await farm.finished("odd")
+        #expect(jobRecord.delivered + jobRecord.failed == 2_100 && jobRecord.failed > 0)
+        #expect(jobRecord.reasons == ["HTTP400": jobRecord.failed])
         let fsck = try await farm.run("debug", "fsck")
         #expect(fsck.status == 0 && fsck.output == "demo: the accounting is exact\n", "\(fsck)")
         #expect(try await farm.run("dead", "list").output.contains("HTTP400"))

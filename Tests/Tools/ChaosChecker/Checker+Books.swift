@@ -11,8 +11,8 @@ extension Checker {
             let between = min(time, note.at)...note.at
             if expectation.rollBacks.contains(where: { $0.away.overlaps(between) }) { before = [:] }
             time = note.at
-            guard let accounts = note.accounts else { continue }
-            for (job, fields) in accounts {
+            guard let jobRecords = note.jobRecords else { continue }
+            for (job, fields) in jobRecords {
                 let numbers = fields.compactMapValues { Int($0) }
                 if let fault = Self.fault(fields, numbers, before[job]) {
                     verdict.wrongSums += 1
@@ -23,7 +23,7 @@ extension Checker {
                 }
                 before[job] = numbers
             }
-            for job in before.keys where accounts[job] == nil {
+            for job in before.keys where jobRecords[job] == nil {
                 verdict.complain(.books, "the account of job \(job) is gone at look \(note.number)")
                 before[job] = nil
             }
@@ -63,13 +63,13 @@ extension Checker {
     }
 
     private mutating func checkEnd(_ id: String, _ job: PushBook.Job) {
-        guard let account = job.account else {
+        guard let jobRecord = job.jobRecord else {
             if let accepted = job.acceptedAt, !mayBeForgotten(accepted) {
                 verdict.complain(.books, "no account of job \(id)")
             }
             return
         }
-        if account["state"] != "finished" { verdict.complain(.books, "job \(id) is not finished") }
+        if jobRecord["state"] != "finished" { verdict.complain(.books, "job \(id) is not finished") }
         let submitted = job.promise.tokens.count
         if job.count("submitted") != submitted || job.count("accepted") != job.pushes.count {
             verdict.complain(

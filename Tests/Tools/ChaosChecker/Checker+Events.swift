@@ -13,7 +13,7 @@ extension Checker {
             }
         }
         for (id, job) in book.jobs {
-            guard job.account != nil else { continue }
+            guard job.jobRecord != nil else { continue }
             if accepted[id] != 1 {
                 verdict.complain(.events, "\(accepted[id] ?? 0) job.accepted for job \(id)")
             }

@@ -7,10 +7,10 @@ extension Checker {
                 verdict.complain(.ledger, "look \(note.number) at the books follows \(before.number)")
             }
         }
-        if evidence.books.last?.accounts == nil {
+        if evidence.books.last?.jobRecords == nil {
             verdict.complain(.ledger, "no look at the books at the end")
         }
-        verdict.looks = evidence.books.count { $0.accounts != nil }
+        verdict.looks = evidence.books.count { $0.jobRecords != nil }
         for (before, event) in zip(evidence.events, evidence.events.dropFirst())
         where event.at < before.at && expectation.rollBacks.isEmpty {
             verdict.complain(.ledger, "events are out of order at \(event.at)")

@@ -15,12 +15,12 @@ extension Checker {
             verdict.unexpected += 1
             verdict.complain(.unexpected, "token \(token) of job \(id), which Redis refused")
         }
-        if job.account != nil { verdict.complain(.books, "an account of job \(id), which Redis refused") }
+        if job.jobRecord != nil { verdict.complain(.books, "an account of job \(id), which Redis refused") }
     }
 
     private mutating func check(_ id: String, _ job: PushBook.Job) {
         var tally = Tally()
-        let isForgotten = job.acceptedAt.map(mayBeForgotten) == true && job.account == nil
+        let isForgotten = job.acceptedAt.map(mayBeForgotten) == true && job.jobRecord == nil
         for (token, push) in job.pushes {
             if push.acceptances > 1 { tally.doubled += push.acceptances - 1 }
             if push.acceptances > 0 { tally.delivered += 1 }
@@ -58,7 +58,7 @@ extension Checker {
         verdict.doubled += tally.doubled
         verdict.missedClaims += tally.missed
         verdict.maybeDuplicated += job.count("maybe_duplicated")
-        guard job.account != nil else { return }
+        guard job.jobRecord != nil else { return }
         let isExact = expectation.rollBacks.isEmpty
         if isExact, tally.doubled > job.count("maybe_duplicated") {
             verdict.complain(

@@ -83,10 +83,10 @@ package struct BooksNote: Equatable, Sendable {
     package var number: Int
     package var at: Int64
     /// Fields by job.
-    package var accounts: [String: [String: String]]?
+    package var jobRecords: [String: [String: String]]?
 
-    package init(number: Int, at: Int64, accounts: [String: [String: String]]?) {
-        (self.number, self.at, self.accounts) = (number, at, accounts)
+    package init(number: Int, at: Int64, jobRecords: [String: [String: String]]?) {
+        (self.number, self.at, self.jobRecords) = (number, at, jobRecords)
     }
 }
 

@@ -19,12 +19,12 @@ struct PushBook {
         var refused = false
         var isUnknown = false
         var pushes: [String: Push]
-        /// Fields of its account at the end.
-        var account: [String: String]?
+        /// Fields of its job record at the end.
+        var jobRecord: [String: String]?
 
-        func count(_ field: String) -> Int { account?[field].flatMap { Int($0) } ?? 0 }
+        func count(_ field: String) -> Int { jobRecord?[field].flatMap { Int($0) } ?? 0 }
         /// It is known to be in the farm.
-        var isIn: Bool { acceptedAt != nil || (isUnknown && account != nil) }
+        var isIn: Bool { acceptedAt != nil || (isUnknown && jobRecord != nil) }
     }
 
     private(set) var jobs: [String: Job] = [:]
@@ -32,9 +32,9 @@ struct PushBook {
     init(_ evidence: Evidence, _ verdict: inout Verdict) {
         addProducers(evidence, &verdict)
         addGateway(evidence, &verdict)
-        for (id, account) in evidence.books.last?.accounts ?? [:] {
+        for (id, jobRecord) in evidence.books.last?.jobRecords ?? [:] {
             if jobs[id] == nil { verdict.complain(.books, "an account \(id) that no producer knows") }
-            jobs[id]?.account = account
+            jobs[id]?.jobRecord = jobRecord
         }
         addEvents(evidence, &verdict)
     }

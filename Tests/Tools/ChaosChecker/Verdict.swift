@@ -25,7 +25,7 @@ package struct Verdict: Sendable {
     package var wrongSums = 0
     /// The longest time from the end of a fault to the next delivery, in milliseconds.
     package var recovery: Int64 = 0
-    /// From the end of the last fault until the last account was finished, in milliseconds.
+    /// From the end of the last fault until the last job record was finished, in milliseconds.
     package var finishedAfter: Int64 = 0
     package var complaints: [Complaint] = []
 

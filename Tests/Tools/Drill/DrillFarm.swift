@@ -89,7 +89,7 @@ extension DrillFarm {
     }
 
     /// Waits until a count of a job record has reached a value.
-    func account(of id: String, has field: String, atLeast least: Int) async throws {
+    func jobRecord(of id: String, has field: String, atLeast least: Int) async throws {
         let client = try redis.client()
         try await eventually("\(field) of \(id)") {
             Int(try client.run("HGET", "{pushfarm:demo}:job:\(id)", field).text ?? "") ?? 0 >= least

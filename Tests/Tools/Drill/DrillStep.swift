@@ -64,7 +64,7 @@ struct DrillStep {
             DrillStep(name: "promote of a job that waits for tomorrow", extra: Extra(number: 4)) { farm in
                 let id = try farm.pushExtra(
                     4, fields: #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 86_400)"#)
-                try await farm.account(of: id, has: "delayed", atLeast: 1)
+                try await farm.jobRecord(of: id, has: "delayed", atLeast: 1)
                 try await farm.must(["promote", id, "--app", "demo"])
             },
             .command("upgrade all"), .command("debug log-level debug all"),
@@ -97,7 +97,7 @@ extension DrillStep {
     static func holding(_ number: Int, _ hold: [String], _ release: [String]) -> DrillStep {
         DrillStep(name: "\(hold[0]) of a job, \(release[0])", extra: Extra(number: number)) { farm in
             let id = try farm.pushExtra(number)
-            try await farm.account(of: id, has: "delivered", atLeast: 1)
+            try await farm.jobRecord(of: id, has: "delivered", atLeast: 1)
             try await farm.must(hold + [id, "--app", "demo"])
             try await eventually("nothing of \(id) is on its way") {
                 try farm.number(of: id, "in_flight") == 0
@@ -118,7 +118,7 @@ extension DrillStep {
             extra: Extra(number: number, isCalledBack: true)
         ) { farm in
             let id = try farm.pushExtra(number)
-            if waits { try await farm.account(of: id, has: "delivered", atLeast: 1) }
+            if waits { try await farm.jobRecord(of: id, has: "delivered", atLeast: 1) }
             try await farm.must(["cancel", id, "--app", "demo"])
         }
     }

@@ -32,7 +32,7 @@ extension FuzzTarget {
         Repair.self,
         NextJob.self,
         Offer.self,
-        Park.self, Pause.self, Press.self, Promote.self, PutBack.self, ReadAccount.self, ReadAccused.self,
+        Park.self, Pause.self, Press.self, Promote.self, PutBack.self, ReadJobRecord.self, ReadAccused.self,
         ReadAudit.self,
         ListReports.self, ReadBatches.self, ReadBatchStates.self, ReadDelayed.self, ReadListEnd.self,
         ReadDepths.self, ReadFeedback.self, ReadFullness.self, ReadGate.self,
@@ -41,7 +41,7 @@ extension FuzzTarget {
         ReadScopes.self, ReadSuppressed.self, ReadSuppressionEnds.self, Reclaim.self,
         Refuse.self,
         ReleaseLeases.self, Release.self, RenewLeases.self, Replay.self, Report.self, Resume.self,
-        ScanAccounts.self,
+        ScanJobRecords.self,
         ScanBatches.self,
         Settle.self,
         Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self, TrimDeadLetters.self,
@@ -50,10 +50,10 @@ extension FuzzTarget {
     private static func readAll(_ value: RESPValue) throws(Violation) {
         for request in requests { read(value, as: request) }
         for bytes in value.strings { try readPart(bytes) }
-        if let fields = try? ReadAccount.result(value),
-            let account = Account(id: "j", app: "a", fields: fields)
+        if let fields = try? ReadJobRecord.result(value),
+            let jobRecord = JobRecord(id: "j", app: "a", fields: fields)
         {
-            try Violation.unless(account.queued.magnitude < 1 << 60, "\(account.queued) are queued")
+            try Violation.unless(jobRecord.queued.magnitude < 1 << 60, "\(jobRecord.queued) are queued")
         }
         if let records = try? ReadResults.result(value) {
             for case .closed(_, _, let positions) in records.map(\.content) {

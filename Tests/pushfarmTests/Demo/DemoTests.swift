@@ -26,26 +26,26 @@ struct DemoTests {
         #expect(badTokens == bad)
     }
 
-    private func account(delivered: Int, failed: Int, maybe: Int, gateway: String) throws -> DemoSummary {
-        var books = Account(id: "demo-1", app: "demo", state: .finished)
+    private func jobRecord(delivered: Int, failed: Int, maybe: Int, gateway: String) throws -> DemoSummary {
+        var books = JobRecord(id: "demo-1", app: "demo", state: .finished)
         books.accepted = delivered + failed
         books.delivered = delivered
         books.failed = failed
         books.maybeDuplicated = maybe
         books.reasons = failed > 0 ? ["BadDeviceToken": failed] : [:]
-        var account = DemoSummary(
+        var jobRecord = DemoSummary(
             load: DemoLoad(pushes: 100, bad: 10), gateway: try #require(GatewayCount(json: gateway)))
-        account.time = .seconds(2)
-        account.add(books)
-        return account
+        jobRecord.time = .seconds(2)
+        jobRecord.add(books)
+        return jobRecord
     }
 
     @Test func `it adds up when books and gateway agree`() throws {
         let gateway = #"{"accepted":90,"distinct_tokens":90,"repeated_ids":0,"other":1}"#
-        let account = try account(delivered: 90, failed: 10, maybe: 0, gateway: gateway)
-        #expect(account.faults == [])
-        #expect(account.rate == 50)
-        #expect(account.text(TextStyle()).hasSuffix("It adds up.\n"))
+        let jobRecord = try jobRecord(delivered: 90, failed: 10, maybe: 0, gateway: gateway)
+        #expect(jobRecord.faults == [])
+        #expect(jobRecord.rate == 50)
+        #expect(jobRecord.text(TextStyle()).hasSuffix("It adds up.\n"))
     }
 
     @Test(arguments: [
@@ -63,8 +63,8 @@ struct DemoTests {
     func `it says what does not add up`(
         delivered: Int, failed: Int, maybe: Int, gateway: String, fault: String
     ) throws {
-        let account = try account(delivered: delivered, failed: failed, maybe: maybe, gateway: gateway)
-        #expect(account.faults.contains(fault), "\(account.faults)")
-        #expect(!account.text(TextStyle()).contains("It adds up"))
+        let jobRecord = try jobRecord(delivered: delivered, failed: failed, maybe: maybe, gateway: gateway)
+        #expect(jobRecord.faults.contains(fault), "\(jobRecord.faults)")
+        #expect(!jobRecord.text(TextStyle()).contains("It adds up"))
     }
 }

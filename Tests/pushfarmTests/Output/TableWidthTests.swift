@@ -12,15 +12,15 @@ struct TableWidthTests {
     private static let style = TextStyle(columns: 80)
     private static let token = String(repeating: "00fc13ad", count: 8)
 
-    private static var account: Account {
-        var account = Account(id: job, app: app, state: .open)
-        (account.submitted, account.accepted, account.delivered) = (98_765_432, 98_765_432, 12_345_678)
-        (account.failed, account.expired, account.inFlight, account.waiting) = (
+    private static var jobRecord: JobRecord {
+        var jobRecord = JobRecord(id: job, app: app, state: .open)
+        (jobRecord.submitted, jobRecord.accepted, jobRecord.delivered) = (98_765_432, 98_765_432, 12_345_678)
+        (jobRecord.failed, jobRecord.expired, jobRecord.inFlight, jobRecord.waiting) = (
             123_456, 99_999, 65_536, 4_000
         )
-        account.reasons = ["DeviceTokenNotForTopic": 123_456]
-        account.createdAt = now - 5_999_000
-        return account
+        jobRecord.reasons = ["DeviceTokenNotForTopic": 123_456]
+        jobRecord.createdAt = now - 5_999_000
+        return jobRecord
     }
 
     private static var mark: ReadMarks.Mark {
@@ -65,7 +65,7 @@ struct TableWidthTests {
             )
         }
         (backlog.rate, backlog.unsettled) = (98_765, 0)
-        let job = RunningJobs.Job(account: account, rate: 98_765, isPaused: false)
+        let job = RunningJobs.Job(jobRecord: jobRecord, rate: 98_765, isPaused: false)
         let letter = DeadLetter(
             id: EntryID(Array("1799900000123-0".utf8)), job: Self.job, reason: "DeviceTokenNotForTopic",
             status: 400, pushes: 12_345, body: [])
@@ -91,7 +91,7 @@ struct TableWidthTests {
             ], silent: ["beta-2.example"])
         return [
             "status": StatusText(status: status, style: style).text,
-            "jobs": JobsText(now: now, style: style).list([account]),
+            "jobs": JobsText(now: now, style: style).list([jobRecord]),
             "jobs --running": JobsText(now: now, style: style).running([job], stuck: false),
             "backlog": BacklogCommand.text([backlog], at: now, style),
             "paused": PausedCommand.text(

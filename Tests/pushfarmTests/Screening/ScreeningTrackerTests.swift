@@ -90,7 +90,7 @@ struct ScreeningTrackerTests {
                 == ["aa": .open(reason: "exhausted", cause: nil), "bb": unseen, "cc": unseen, "dd": unseen])
     }
 
-    @Test func `an account says as much as the event of the end`() {
+    @Test func `an jobRecord says as much as the event of the end`() {
         var books = opened()
         books.ended(0, delivered: 4)
         #expect(verdicts(&books)?.values.allSatisfy { $0 == .good } == true)

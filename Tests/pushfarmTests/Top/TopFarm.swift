@@ -13,7 +13,7 @@ enum TopFarm {
     ///   - rate: of app "news".
     static func look(
         _ second: Int = 0, rate: Int = 12_000, pausesShop: Bool = false, hosts: [String] = ["alpha", "beta"],
-        alerts: Int = 0, jobs: [Account] = []
+        alerts: Int = 0, jobs: [JobRecord] = []
     ) -> TopModel.Look {
         let lines = hosts.enumerated().map { index, name in
             HostStatus(
@@ -62,12 +62,12 @@ enum TopFarm {
         return status
     }
 
-    static func job(_ id: String, accepted: Int, delivered: Int, failed: Int = 0) -> Account {
-        var account = Account(id: id, app: "news", state: .open)
-        (account.submitted, account.accepted, account.delivered) = (accepted, accepted, delivered)
-        account.failed = failed
-        account.reasons = failed > 0 ? ["Unregistered": failed] : [:]
-        account.createdAt = start - 60_000
-        return account
+    static func job(_ id: String, accepted: Int, delivered: Int, failed: Int = 0) -> JobRecord {
+        var jobRecord = JobRecord(id: id, app: "news", state: .open)
+        (jobRecord.submitted, jobRecord.accepted, jobRecord.delivered) = (accepted, accepted, delivered)
+        jobRecord.failed = failed
+        jobRecord.reasons = failed > 0 ? ["Unregistered": failed] : [:]
+        jobRecord.createdAt = start - 60_000
+        return jobRecord
     }
 }

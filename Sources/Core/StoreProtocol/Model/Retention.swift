@@ -1,9 +1,9 @@
 /// How much of the past an app keeps.
 package struct Retention: Hashable, Sendable {
-    /// Seconds that an account is kept after its job is finished.
-    package var accountSeconds = 72 * 3600
-    /// Accounts kept at most; the oldest finished ones go first.
-    package var accounts = 1_000_000
+    /// Seconds that a job record is kept after its job is finished.
+    package var jobRecordSeconds = 72 * 3600
+    /// Job records kept at most; the oldest finished ones go first.
+    package var jobRecords = 1_000_000
     /// Records that a shard's suppression list keeps at most, or few more.
     package var suppressed = 15_625
     /// Percent of bad tokens among the last thousand answers above which no more are suppressed until they are confirmed, and from

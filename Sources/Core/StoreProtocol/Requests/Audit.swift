@@ -1,12 +1,12 @@
 package import RedisProtocol
 
 /// Checks an app's books, all in one moment. Takes time in proportion to what is queued, about 15 ms for 1,000 batches, and
-/// to the accounts that it looks at.
+/// to the job records that it looks at.
 package struct Audit: Request {
     package static var script: Script? { .audit }
 
     package var shards: Int
-    /// The accounts to look at, besides those of jobs that are in queues; nil for all.
+    /// The job records to look at, besides those of jobs that are in queues; nil for all.
     package var jobs: [String]?
 
     package init(shards: Int, jobs: [String]? = nil) { (self.shards, self.jobs) = (shards, jobs) }

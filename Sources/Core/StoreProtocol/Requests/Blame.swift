@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// Holds the taken jobs to account for the end of the intake process that was at work on them.
+/// Holds the taken jobs to job record for the end of the intake process that was at work on them.
 ///
 /// One that brings about ``limit`` ends, all but the first of them alone, is refused.
 package struct Blame: Request {
@@ -37,7 +37,7 @@ package struct Blame: Request {
         command.append(process)
         command.append(isAlone)
         command.append(limit)
-        command.append(retention.accountSeconds)
+        command.append(retention.jobRecordSeconds)
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {

@@ -9,7 +9,7 @@ package struct Hold: Request {
     package enum What: Equatable, Sendable {
         case job(String, Kind)
         /// What of the job is not in the air is cancelled from then on, in Unix milliseconds; 0: now. A finished job's
-        /// account is kept so many seconds.
+        /// job record is kept so many seconds.
         case cancel(String, from: Int64, keep: Int)
         /// Raw bytes, and the shard that they belong to.
         case device([UInt8], shard: Int)
@@ -21,7 +21,7 @@ package struct Hold: Request {
     /// What Redis knows of a job.
     package enum Subject: String, Sendable {
         case open, finished
-        /// It has no account, but jobs wait in the inbox.
+        /// It has no job record, but jobs wait in the inbox.
         case expected
         case unknown
         /// Too much is held back.

@@ -119,7 +119,7 @@ package struct Refuse: Request {
         command.append(reason)
         command.append(isDuplicate ? [] : original.prefix(Self.originalLimit))
         command.append(FarmReason.lost.rawValue)
-        command.append(retention.accountSeconds)
+        command.append(retention.jobRecordSeconds)
         command.append(isDuplicate ? "duplicate" : "refused")
     }
 

@@ -12,9 +12,9 @@ package struct ScanPage: Equatable, Sendable {
     }
 }
 
-/// Finds the accounts that have to be held against the queues: of jobs that are not finished, and those that are wrong by
+/// Finds the job records that have to be held against the queues: of jobs that are not finished, and those that are wrong by
 /// themselves.
-package struct ScanAccounts: Request {
+package struct ScanJobRecords: Request {
     package static var script: Script? { .audit }
 
     /// About 15 microseconds each.
@@ -34,7 +34,7 @@ package struct ScanAccounts: Request {
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> ScanPage {
-        var reader = try ReplyReader(value, "audit, accounts")
+        var reader = try ReplyReader(value, "audit, job records")
         let cursor = try reader.text()
         return ScanPage(try reader.remainingTexts(), cursor: cursor)
     }

@@ -3,7 +3,7 @@ package import RedisProtocol
 
 /// What a results entry comes to: the gatherer's decision, booked once.
 package struct Settlement: Sendable {
-    /// What changes in one job's account. Each position of the entry is in exactly one of the first five.
+    /// What changes in one job record. Each position of the entry is in exactly one of the first five.
     package struct Job: Sendable {
         package var id: String
         package var delivered = 0
@@ -14,7 +14,7 @@ package struct Settlement: Sendable {
         package var waiting = 0
         /// May have been delivered already, and is tried again.
         package var maybeDuplicated = 0
-        /// Failures by reason. The names go into the account: bound their number and length.
+        /// Failures by reason. The names go into the job record: bound their number and length.
         package var reasons: [String: Int] = [:]
 
         package init(id: String) { self.id = id }
@@ -156,7 +156,7 @@ package struct Settlement: Sendable {
 }
 
 extension Settlement.Job {
-    /// Bytes of a reason that go into an account.
+    /// Bytes of a reason that go into a job record.
     private static let reasonLimit = 64
 
     fileprivate func write(to packed: inout [UInt8]) {
@@ -185,7 +185,7 @@ extension [UInt8] {
     }
 }
 
-/// Books results entries, each at most once; accounts are written once a call, so settle many entries together.
+/// Books results entries, each at most once; job records are written once a call, so settle many entries together.
 ///
 /// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 512 jobs, 512 events, 64 retries and dead letters.
 package struct Settle: Request {
@@ -214,7 +214,7 @@ package struct Settle: Request {
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append(keys)
-        command.append(retention.accountSeconds)
+        command.append(retention.jobRecordSeconds)
         command.append("\(retention.suppressed) \(retention.holdShare) \(retention.pauseShare)")
         let scopes = settlements.reduce(into: Set<SuppressionScope>()) { $0.formUnion($1.scopes) }
         command.append(scopes)

@@ -1,7 +1,7 @@
 package import PushModel
 package import RedisProtocol
 
-/// Turns taken jobs into accounts and batches: one step of the intake.
+/// Turns taken jobs into job records and batches: one step of the intake.
 ///
 /// Bounds, so that Redis is not held up for more than 5 ms, and 10 ms by small jobs: 640 jobs, 128 batches, 16,384 tokens,
 /// 256 events.
@@ -9,7 +9,7 @@ package struct Split: Request {
     /// What one job brings to this step.
     package struct Job: Sendable {
         package var id: String
-        /// The first chunk opens the account, with the numbers of the whole job.
+        /// The first chunk opens the job record, with the numbers of the whole job.
         package var opens: Bool
         package var submitted: Int
         package var accepted: Int
@@ -85,8 +85,8 @@ package struct Split: Request {
         command.append(dropped)
         command.append(head?.job ?? "")
         command.append(head?.offset ?? 0)
-        command.append(retention.accounts)
-        command.append(retention.accountSeconds)
+        command.append(retention.jobRecords)
+        command.append(retention.jobRecordSeconds)
         command.append(jobs.count)
         command.append(batches.count)
         for job in jobs { job.write(to: &command) }

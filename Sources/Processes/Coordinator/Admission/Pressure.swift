@@ -64,7 +64,7 @@ import StoreProtocol
 
     /// - Returns: what Redis has of the app; nil if it did not say.
     private func press(
-        _ app: HostedApp, _ decision: PressureMarks.Decision, _ memory: Int
+        _ app: HostedApp, _ decision: PressureMarks.Decision, _ redisLimit: Int
     ) async -> Press.Reply? {
         let memory: Press.Memory =
             switch decision.memory {
@@ -74,7 +74,7 @@ import StoreProtocol
             }
         let press = Press(
             memory: memory, isHeld: decision.isHeld, retryAfter: Self.retryAfter,
-            limits: app.limits(memory: memory))
+            limits: app.limits(memory: redisLimit))
         do throws(StoreError) {
             let reply = try await app.store.perform(press)
             isInTrouble = false

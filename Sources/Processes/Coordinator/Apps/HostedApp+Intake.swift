@@ -15,7 +15,7 @@ extension HostedApp {
             maxTokens: UInt32(configuration.maxTokens),
             maxPayloadBytes: UInt32(configuration.binary?.longestPayload ?? 0),
             hasOneTopic: configuration.binary != nil, topics: configuration.topics.listed,
-            accounts: UInt64(retention.accounts), accountSeconds: UInt64(retention.accountSeconds))
+            jobRecords: UInt64(retention.jobRecords), jobRecordSeconds: UInt64(retention.jobRecordSeconds))
     }
 
     var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.intake?.bytes ?? []) }

@@ -175,7 +175,8 @@ import StoreProtocol
     /// Drops dead letters, and what the audit remembers, that are too old or too many, if the app's intake is this host's.
     func dropOldDeadLetters() async {
         while leases.intake != nil {
-            let hasMore = try? await store.perform(TrimDeadLetters(context.retention, now: context.clock.seconds))
+            let hasMore = try? await store.perform(
+                TrimDeadLetters(context.retention, now: context.clock.seconds))
             // The next round is soon enough.
             guard hasMore == true else { return }
         }

@@ -152,7 +152,7 @@ import FarmPolicy
 extension ShardDistribution {
     /// Lets the others serve what the worker has, and returns when it has nothing left.
     func drain(_ place: Int) async throws(OperationRefusal) {
-        rest(place)
+        setAway(place)
         guard await becomesEmpty(place, within: .seconds(30)) else {
             wake(place)
             throw .failed("worker \(place) still waits for answers after 30 s: it goes on")

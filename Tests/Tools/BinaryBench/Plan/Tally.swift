@@ -1,7 +1,7 @@
 /// The result of one sender in one experiment; delivered, refused, discarded and connections are the gateway's counts.
 package struct Tally: Codable, Sendable, Hashable {
     /// The farm's counts of its jobs.
-    package struct Account: Codable, Sendable, Hashable {
+    package struct JobRecord: Codable, Sendable, Hashable {
         package var accepted = 0
         package var delivered = 0
         package var failed = 0
@@ -40,7 +40,7 @@ package struct Tally: Codable, Sendable, Hashable {
     package var mostConnections: Int
     package var seconds: Double
     /// Of the farm only.
-    package var account: Account?
+    package var jobRecord: JobRecord?
     /// Processes that ended by an unexpected signal.
     package var crashes: Int?
     /// Processor seconds of its workers.

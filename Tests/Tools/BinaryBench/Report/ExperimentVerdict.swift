@@ -60,25 +60,25 @@ package struct ExperimentVerdict: Codable, Sendable, Hashable {
     }
 
     private static func broken(_ farm: Tally) -> [String] {
-        guard let account = farm.account else { return ["no account"] }
+        guard let jobRecord = farm.jobRecord else { return ["no job record"] }
         var broken: [String] = []
         if farm.lost > 0 { broken.append("\(farm.lost) lost") }
-        if farm.doubled > account.maybeDuplicated {
-            broken.append("\(farm.doubled) doubled, \(account.maybeDuplicated) of which it knew")
+        if farm.doubled > jobRecord.maybeDuplicated {
+            broken.append("\(farm.doubled) doubled, \(jobRecord.maybeDuplicated) of which it knew")
         }
         if let crashes = farm.crashes, crashes > 0 { broken.append("\(crashes) processes crashed") }
-        if !account.isFinished { broken.append("jobs are not finished") }
-        let outcomes = account.delivered + account.failed + account.expired + account.cancelled
-        if account.accepted != farm.good + farm.bad || outcomes != account.accepted {
-            broken.append("\(account.accepted) accepted, \(outcomes) outcomes of \(farm.good + farm.bad)")
+        if !jobRecord.isFinished { broken.append("jobs are not finished") }
+        let outcomes = jobRecord.delivered + jobRecord.failed + jobRecord.expired + jobRecord.cancelled
+        if jobRecord.accepted != farm.good + farm.bad || outcomes != jobRecord.accepted {
+            broken.append("\(jobRecord.accepted) accepted, \(outcomes) outcomes of \(farm.good + farm.bad)")
         }
-        if account.delivered != farm.good || account.failed != farm.bad {
-            broken.append("\(account.delivered) counted as delivered, \(account.failed) as failed")
+        if jobRecord.delivered != farm.good || jobRecord.failed != farm.bad {
+            broken.append("\(jobRecord.delivered) counted as delivered, \(jobRecord.failed) as failed")
         }
         return broken
     }
 }
 
 extension Tally {
-    fileprivate var maybe: Int { account?.maybeDuplicated ?? 0 }
+    fileprivate var maybe: Int { jobRecord?.maybeDuplicated ?? 0 }
 }

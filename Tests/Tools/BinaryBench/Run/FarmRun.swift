@@ -38,7 +38,7 @@ struct FarmRun {
             workers.first.map { _ = kill($0, SIGKILL) }
         }
         try await pushed
-        let account = try await finished(jobs.map(\.id), redis)
+        let jobRecord = try await finished(jobs.map(\.id), redis)
         let seconds = (ContinuousClock.now - start).seconds
         let used = zip(workers, before).filter { $0.0 != killed }.reduce(0) {
             $0 + ProcessTime.seconds(of: $1.0) - $1.1
@@ -48,7 +48,7 @@ struct FarmRun {
             throw Overdue(description: "the coordinator: \(coordinator.error.suffix(2_000))")
         }
         var tally = tally(
-            try gateway.count(path), account, seconds, workerSeconds: killed == nil ? used : nil)
+            try gateway.count(path), jobRecord, seconds, workerSeconds: killed == nil ? used : nil)
         let ends =
             coordinator.error.split(separator: "killed(signal", omittingEmptySubsequences: false).count - 1
         tally.crashes = ends - (killed == nil ? 0 : 1)
@@ -60,13 +60,14 @@ struct FarmRun {
     }
 
     private func tally(
-        _ count: SimulatorCount.Side, _ account: Tally.Account, _ seconds: Double, workerSeconds: Double?
+        _ count: SimulatorCount.Side, _ jobRecord: Tally.JobRecord, _ seconds: Double, workerSeconds: Double?
     ) -> Tally {
         let length = experiment.tokens.count
-        let claim = HistoricSender.Claim(sent: account.delivered, refused: account.failed, seconds: seconds)
+        let claim = HistoricSender.Claim(
+            sent: jobRecord.delivered, refused: jobRecord.failed, seconds: seconds)
         let name = path == .binary ? "the farm" : "the farm, HTTP/2"
         var tally = Tally(experiment, sender: name, length: length, count, claim: claim)
-        (tally.account, tally.workerSeconds) = (account, workerSeconds)
+        (tally.jobRecord, tally.workerSeconds) = (jobRecord, workerSeconds)
         return tally
     }
 
@@ -106,8 +107,8 @@ struct FarmRun {
 
     // MARK: The farm's own words
 
-    /// The sum of the jobs' accounts, when all are finished or time is up.
-    private func finished(_ ids: [String], _ redis: RedisServer) async throws -> Tally.Account {
+    /// The sum of the job records, when all are finished or time is up.
+    private func finished(_ ids: [String], _ redis: RedisServer) async throws -> Tally.JobRecord {
         let client = try redis.client()
         var open = ids[...]
         let deadline = ContinuousClock.now + Self.patience
@@ -119,11 +120,11 @@ struct FarmRun {
             open = open.dropFirst(done)
             if done < some.count { try await Task.sleep(for: .milliseconds(20)) }
         }
-        var sum = Tally.Account(isFinished: open.isEmpty)
+        var sum = Tally.JobRecord(isFinished: open.isEmpty)
         for start in stride(from: 0, to: ids.count, by: 100) {
             let some = ids[start..<min(start + 100, ids.count)]
-            for account in try client.pipeline(some.map { ["HGETALL", Self.key($0)] }) {
-                sum.add(account.fields)
+            for jobRecord in try client.pipeline(some.map { ["HGETALL", Self.key($0)] }) {
+                sum.add(jobRecord.fields)
             }
         }
         return sum
@@ -132,7 +133,7 @@ struct FarmRun {
     private static func key(_ id: String) -> String { "{pushfarm:demo}:job:\(id)" }
 }
 
-extension Tally.Account {
+extension Tally.JobRecord {
     fileprivate mutating func add(_ fields: [String: String]) {
         func number(_ name: String) -> Int { fields[name].flatMap { Int($0) } ?? 0 }
         accepted += number("accepted")

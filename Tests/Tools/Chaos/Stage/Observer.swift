@@ -38,10 +38,10 @@ import RedisProtocol
     func look() async -> [String: [String: String]]? {
         await turnstile.pass {
             let at = WallTime.now
-            let accounts = try? await read()
-            if accounts == nil { redis = nil }
-            notes.append(BooksNote(number: notes.count + 1, at: at, accounts: accounts))
-            return accounts
+            let jobRecords = try? await read()
+            if jobRecords == nil { redis = nil }
+            notes.append(BooksNote(number: notes.count + 1, at: at, jobRecords: jobRecords))
+            return jobRecords
         }
     }
 
@@ -50,12 +50,12 @@ import RedisProtocol
         let jobs = jobs()
         let answers = try await redis?.call(
             jobs.map { ["HGETALL", "{pushfarm:\(app)}:job:\($0)"] }, within: .seconds(5))
-        var accounts: [String: [String: String]] = [:]
+        var jobRecords: [String: [String: String]] = [:]
         for (job, answer) in zip(jobs, answers ?? []) {
             if answer.error != nil { throw PlainRedis.Failure.lost }
             let fields = answer.fields
-            if !fields.isEmpty { accounts[job] = fields }
+            if !fields.isEmpty { jobRecords[job] = fields }
         }
-        return accounts
+        return jobRecords
     }
 }

@@ -30,15 +30,15 @@ extension Stage {
         while ContinuousClock.now < deadline {
             // A failpoint leaves its mark before its process ends.
             if !options.failpoints.isEmpty { try? await restartTheDead() }
-            if let accounts = await observer.look(), await isSettled(accounts) { return true }
+            if let jobRecords = await observer.look(), await isSettled(jobRecords) { return true }
             _ = try? await Loop.sleep(for: .milliseconds(300))
         }
         return false
     }
 
-    private func isSettled(_ accounts: [String: [String: String]]) async -> Bool {
-        guard accounts.values.allSatisfy({ $0["state"] == "finished" }) else { return false }
-        for note in producers.flatMap(\.notes) where note.kind == .accepted && accounts[note.job] == nil {
+    private func isSettled(_ jobRecords: [String: [String: String]]) async -> Bool {
+        guard jobRecords.values.allSatisfy({ $0["state"] == "finished" }) else { return false }
+        for note in producers.flatMap(\.notes) where note.kind == .accepted && jobRecords[note.job] == nil {
             if !expectation.rollBacks.contains(where: { $0.forgotten.contains(note.at) }) { return false }
         }
         guard let redis = try? await PlainRedis(redis.socket),
@@ -131,7 +131,7 @@ extension Stage {
             evidence.events.map { "\($0.at) \($0.type) \($0.fields)" }.joined(separator: "\n"),
             to: "events.log")
         try folder.write(
-            evidence.books.map { "\($0.number) \($0.at) \($0.accounts.map { "\($0)" } ?? "no answer")" }
+            evidence.books.map { "\($0.number) \($0.at) \($0.jobRecords.map { "\($0)" } ?? "no answer")" }
                 .joined(separator: "\n"), to: "books.log")
     }
 

@@ -29,9 +29,9 @@ struct IdleLatency: BenchCase {
             try await farm.settled(jobs.pushes + moments.count)
         }
         var round = Round(company: run.company)
-        let account = try farm.account(of: samples.ids)
+        let jobRecord = try farm.jobRecord(of: samples.ids)
         let arrived = try gateway.counter("accepted") - jobs.pushes
-        round.broken = account.complaints(pushes: moments.count, atGateway: arrived)
+        round.broken = jobRecord.complaints(pushes: moments.count, atGateway: arrived)
         round.broken += try await farm.end()
         round.add(
             latencies: try await Samples.latencies(moments, gateway, in: folder.path), of: moments.count)

@@ -47,11 +47,13 @@ struct Memory: BenchCase {
             try await Task.sleep(for: .seconds(2))
             // It goes on meanwhile, so what is delivered lies between the two.
             let before = try farm.open()
-            let account = try farm.account(of: ids)
+            let jobRecord = try farm.jobRecord(of: ids)
             let after = try farm.open()
-            if account.accepted != pushes || !(pushes - before...pushes - after).contains(account.delivered) {
+            if jobRecord.accepted != pushes
+                || !(pushes - before...pushes - after).contains(jobRecord.delivered)
+            {
                 round.broken.append(
-                    "\(pushes) pushes, \(account.accepted) accepted, \(account.delivered) delivered, \(after) open"
+                    "\(pushes) pushes, \(jobRecord.accepted) accepted, \(jobRecord.delivered) delivered, \(after) open"
                 )
             }
             round["redis"] = try farm.usedMemory() / Double(pushes)

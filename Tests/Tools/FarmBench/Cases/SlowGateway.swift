@@ -93,11 +93,11 @@ struct SlowGateway: BenchCase {
             try farm.push(jobs)
             try await farm.settled(accepted + pushes)
         }
-        let account = try farm.account(of: jobs.ids)
+        let jobRecord = try farm.jobRecord(of: jobs.ids)
         let arrived = try gateway.counter("accepted") - accepted
-        round.broken += account.complaints(pushes: pushes, atGateway: arrived)
+        round.broken += jobRecord.complaints(pushes: pushes, atGateway: arrived)
         round.broken += try await farm.end()
-        round["rate \(count)"] = Double(pushes) / ((account.finishedAt - run.startedAt) / 1_000)
+        round["rate \(count)"] = Double(pushes) / ((jobRecord.finishedAt - run.startedAt) / 1_000)
         round["fullness \(count)"] = run.fullness
         round.company = max(round.company, run.company)
     }

@@ -100,12 +100,12 @@ struct Throughput: BenchCase {
             try farm.push(jobs)
             try await farm.settled(accepted + jobs.pushes)
         }
-        let account = try farm.account(of: jobs.ids)
+        let jobRecord = try farm.jobRecord(of: jobs.ids)
         let arrived = try gateway.counter("accepted") - accepted
         let distinct = plan.isRehearsal ? try gateway.counter("distinct_tokens") : nil
-        round.broken += account.complaints(pushes: jobs.pushes, atGateway: arrived, distinct: distinct)
+        round.broken += jobRecord.complaints(pushes: jobs.pushes, atGateway: arrived, distinct: distinct)
         round.broken += try await farm.end()
         round.add(run, pushes: jobs.pushes)
-        round["rate"] = Double(jobs.pushes) / ((account.finishedAt - run.startedAt) / 1_000)
+        round["rate"] = Double(jobs.pushes) / ((jobRecord.finishedAt - run.startedAt) / 1_000)
     }
 }

@@ -57,8 +57,8 @@ struct UrgentLatency: BenchCase {
             }
             try await farm.settled(jobs.pushes + moments.count)
         }
-        let account = try farm.account(of: jobs.ids + (isAlone ? [] : samples.ids))
-        round.broken += account.complaints(
+        let jobRecord = try farm.jobRecord(of: jobs.ids + (isAlone ? [] : samples.ids))
+        round.broken += jobRecord.complaints(
             pushes: jobs.pushes + moments.count, atGateway: try gateway.counter("accepted"))
         round.broken += try await farm.end()
         round.company = max(round.company, run.company)

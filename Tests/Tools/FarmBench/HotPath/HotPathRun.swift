@@ -51,9 +51,9 @@ package struct HotPathRun {
         }
         gateway.process.signal(SIGCONT)
         try await farm.settled(pushes)
-        let account = try farm.account(of: jobs.ids)
+        let jobRecord = try farm.jobRecord(of: jobs.ids)
         let complaints =
-            account.complaints(pushes: pushes, atGateway: try gateway.counter("accepted"))
+            jobRecord.complaints(pushes: pushes, atGateway: try gateway.counter("accepted"))
             + (try await farm.end())
         guard complaints.isEmpty else {
             throw Overdue(description: "under callgrind: \(complaints.joined(separator: ", "))")

@@ -30,7 +30,7 @@ package struct ProfileRun {
             try await farm.settled(jobs.pushes)
         }
         let complaints =
-            try farm.account(of: jobs.ids).complaints(
+            try farm.jobRecord(of: jobs.ids).complaints(
                 pushes: jobs.pushes, atGateway: try gateway.counter("accepted")) + (try await farm.end())
         guard complaints.isEmpty else { throw Overdue(description: complaints.joined(separator: ", ")) }
         _ = try await perf?.wait()

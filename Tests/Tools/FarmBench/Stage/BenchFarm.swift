@@ -112,15 +112,15 @@ final class BenchFarm {
         Int(try client.run("HGET", "{pushfarm:demo}:load", "open").text ?? "") ?? 0
     }
 
-    func account(of ids: [String]) throws -> BenchAccount {
-        var account = BenchAccount()
+    func jobRecord(of ids: [String]) throws -> BenchJobRecord {
+        var jobRecord = BenchJobRecord()
         let fields = ["state", "accepted", "delivered", "maybe_duplicated", "finished_at"]
         for start in stride(from: 0, to: ids.count, by: 500) {
             let some = ids[start..<min(start + 500, ids.count)]
             let replies = try client.pipeline(some.map { ["HMGET", "{pushfarm:demo}:job:\($0)"] + fields })
-            for reply in replies { account.add(reply.array?.map { $0.text ?? "" } ?? []) }
+            for reply in replies { jobRecord.add(reply.array?.map { $0.text ?? "" } ?? []) }
         }
-        return account
+        return jobRecord
     }
 
     /// Ends the farm in order.

@@ -1,5 +1,5 @@
-/// The sum of jobs' accounts.
-package struct BenchAccount: Hashable {
+/// The sum of job records.
+package struct BenchJobRecord: Hashable {
     package var accepted = 0
     package var delivered = 0
     package var maybeDuplicated = 0

@@ -1,27 +1,27 @@
 package import RedisProtocol
 
 /// The books of one job.
-package struct ReadAccount: Request {
+package struct ReadJobRecord: Request {
     package var job: String
 
     package init(job: String) { self.job = job }
 
     package func write(_ keys: Keys, to command: inout RESPCommand) {
         command.append("HGETALL")
-        command.append(keys.account(job))
+        command.append(keys.jobRecord(job))
     }
 
-    /// A job's fields; empty if there is no such account. ``Account/init(id:app:fields:)`` reads them.
+    /// A job's fields; empty if there is no such job record. ``Account/init(id:app:fields:)`` reads them.
     package static func read(_ value: RESPValue) throws(StoreError) -> [String: String] {
-        var reader = try ReplyReader(value, "account")
+        var reader = try ReplyReader(value, "job record")
         var fields: [String: String] = [:]
         while !reader.isAtEnd { fields[try reader.text()] = try reader.text() }
         return fields
     }
 }
 
-extension Account {
-    /// Nil if the fields are not those of an account.
+extension JobRecord {
+    /// Nil if the fields are not those of a job record.
     package init?(id: String, app: String, fields: [String: String]) {
         guard let state = fields["state"].flatMap(State.init(rawValue:)) else { return nil }
         self.init(id: id, app: app, state: state)
@@ -51,7 +51,7 @@ extension Account {
     }
 }
 
-/// Ids of jobs, latest first. An account may be gone when it is read.
+/// Ids of jobs, latest first. A job record may be gone when it is read.
 package struct LatestJobs: Request {
     package var start: Int
     package var count: Int

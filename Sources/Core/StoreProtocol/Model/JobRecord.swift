@@ -1,6 +1,6 @@
 /// The books of one job. At every instant accepted = delivered + failed + expired + cancelled + queued + in flight +
 /// waiting.
-package struct Account: Equatable, Sendable {
+package struct JobRecord: Equatable, Sendable {
     package enum State: String, Sendable { case open, finished }
 
     package var id: String

@@ -1,5 +1,5 @@
 /// A job record from `pushfarm job ID --json`. Decoding fails if a field is missing.
-struct Account: Decodable, Equatable {
+struct JobRecord: Decodable, Equatable {
     var id: String
     var app: String
     var state: String

@@ -1,24 +1,24 @@
 import FarmBench
 import Testing
 
-struct AccountTests {
-    private func account(_ jobs: [[String]]) -> BenchAccount {
-        var account = BenchAccount()
-        for job in jobs { account.add(job) }
-        return account
+struct JobRecordTests {
+    private func jobRecord(_ jobs: [[String]]) -> BenchJobRecord {
+        var jobRecord = BenchJobRecord()
+        for job in jobs { jobRecord.add(job) }
+        return jobRecord
     }
 
     private let good = [["finished", "600", "600", "", "7000"], ["finished", "400", "400", "", "6000"]]
 
     @Test func `a sum that is right has no complaints, and ends with the last job`() {
-        let sum = account(good)
+        let sum = jobRecord(good)
         #expect(sum.complaints(pushes: 1_000, atGateway: 1_000, distinct: 1_000).isEmpty)
         #expect(sum.finishedAt == 7_000)
     }
 
     @Test(arguments: [(1_000, 999, 1_000), (1_000, 1_001, 1_000), (1_001, 1_001, 1_001), (1_000, 1_000, 999)])
     func `a push too few or too many is told`(pushes: Int, atGateway: Int, distinct: Int) {
-        #expect(!account(good).complaints(pushes: pushes, atGateway: atGateway, distinct: distinct).isEmpty)
+        #expect(!jobRecord(good).complaints(pushes: pushes, atGateway: atGateway, distinct: distinct).isEmpty)
     }
 
     @Test(arguments: [
@@ -27,6 +27,6 @@ struct AccountTests {
         ["finished", "400", "400", "1", "1"],
     ])
     func `a job that is not as it must be is told`(job: [String]) {
-        #expect(!account([good[0], job]).complaints(pushes: 1_000, atGateway: 1_000).isEmpty)
+        #expect(!jobRecord([good[0], job]).complaints(pushes: 1_000, atGateway: 1_000).isEmpty)
     }
 }
