@@ -17,7 +17,7 @@ struct FarmEventTests {
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         for name in names where name.hasSuffix(".lua") {
             let script = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-            told.formUnion(script.matches(of: /tell\('([^']*)'/).map { String($0.1) })
+            told.formUnion(script.matches(of: /add_event\('([^']*)'/).map { String($0.1) })
         }
         #expect(told.count > 10)
         #expect(told.subtracting(Self.kinds) == [])

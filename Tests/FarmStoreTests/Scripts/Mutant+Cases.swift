@@ -15,14 +15,15 @@ extension Mutant {
             "if owner == nonce or op == 'renew' then\n        mine"),
         Mutant(
             .take, "takes beyond the bytes asked for", "(n == 0 or sum < bytes)", "true"),
-        Mutant(.take, "keeps a job that is too large", "drop_taken(1, careful > 0 and careful)"),
+        Mutant(.take, "keeps a job that is too large", "drop_taken(1, suspects > 0 and suspects)"),
         Mutant(.take, "takes what is too large", "if #job > limit then", "if false then"),
         Mutant(.take, "keeps one of the inbox that is too large", "call('LTRIM', taken, 0, -2)"),
         Mutant(
             .take, "gives a taken job that is too large", "if #job <= limit or is_head",
             "if true or is_head"),
         Mutant(
-            .settle, "takes every job for one of one push", "redis.pcall('HGET', account, 'accepted') == '1'",
+            .settle, "takes every job for one of one push",
+            "redis.pcall('HGET', job_record, 'accepted') == '1'",
             "true"
         ),
         Mutant(.settle, "books a job of one push again", "elseif delivered[id] == 1 then", "else"),
@@ -35,7 +36,7 @@ extension Mutant {
         Mutant(
             .gate, "forgets an app that a coordinator has", "< tonumber(ARGV[2]) then return 0",
             "< 0 then return 0"),
-        Mutant(.gate, "tells of no flood's end", "\ntell_untold(moment)\n", "\n"),
+        Mutant(.gate, "tells of no flood's end", "\nreport_pending_refusals(moment)\n", "\n"),
         Mutant(.split, "keeps no warning", "if warning ~= '' then words", "if false then words"),
         Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(head, offset, rest, stamp, keep)"),
         Mutant(.blame, "holds an end against a job twice", "call('HSET', intake, 'last_crash', ARGV[2])"),
@@ -51,12 +52,12 @@ extension Mutant {
         Mutant(.refuse, "forgets its step", "call('HSET', intake, 'step', step, 'did', what)"),
         Mutant(.split, "leaves the job taken", "if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end"),
         Mutant(
-            .split, "rings no bell", "rung[nn] = true\n    end\nend\n\nif #states",
+            .split, "rings no bell", "wakes[nn] = true\n    end\nend\n\nif #states",
             "end\nend\n\nif #states"),
         Mutant(.split, "does not wait for the start", "if due > t then", "if false then"),
         Mutant(
-            .checkout, "begins at the end of the list", "flight, 'LEFT', 'RIGHT')",
-            "flight, 'RIGHT', 'RIGHT')"),
+            .checkout, "begins at the end of the list", "in_flight, 'LEFT', 'RIGHT')",
+            "in_flight, 'RIGHT', 'RIGHT')"),
         Mutant(.checkout, "grants more than the credit", "math.min(limit, before + credit)", "limit"),
         Mutant(
             .checkout, "numbers no deliveries", "worker, s.deliveries + 1, before",
@@ -75,19 +76,19 @@ extension Mutant {
         Mutant(
             .checkout, "gives what another worker has", "if s and s.worker == worker then give",
             "if s then give"),
-        Mutant(.park, "forgets what was in flight", "add_to_accounts(sums, 'in_flight', -1)"),
-        Mutant(.park, "tells nobody", "tell('batch.quarantined'", "tostring('batch.quarantined'"),
-        Mutant(.release, "leaves what is held against a batch", "        s.caution = ''\n"),
+        Mutant(.park, "forgets what was in flight", "add_to_records(sums, 'in_flight', -1)"),
+        Mutant(.park, "tells nobody", "add_event('batch.quarantined'", "tostring('batch.quarantined'"),
+        Mutant(.release, "leaves what is held against a batch", "        s.suspicion = ''\n"),
         Mutant(
             .reclaim, "puts batches to the end", "return_batch(ready_list(id), id)",
             "call('RPUSH', (ready_list(id)), id)"),
         Mutant(
-            .reclaim, "forgets the suspects' place", "c.suspect, c.careful, c.group = s.granted, 1, c",
-            "c.careful, c.group = 1, c"),
+            .reclaim, "forgets the suspects' place", "c.suspect, c.alone, c.group = s.granted, 1, c",
+            "c.alone, c.group = 1, c"),
         Mutant(
             .reclaim, "trusts a host that forgot", "kills ~= c.kills + 1", "kills > c.kills + 1"),
         Mutant(.reclaim, "fails a suspect too early", "c.crashes >= most", "c.crashes + 1 >= most"),
-        Mutant(.reclaim, "blames nobody for what is lost", "fate == 'crash' and was_lost", "false"),
+        Mutant(.reclaim, "blames nobody for what is lost", "loss == 'crash' and was_lost", "false"),
         Mutant(
             .reclaim, "trips over what nobody can read", "not pcall(each_segment, body, function() end)",
             "false"),
@@ -95,13 +96,13 @@ extension Mutant {
         Mutant(
             .release, "trips over what nobody can read", "s and body and pcall(each_segment, body,",
             "s and body and each_segment(body,"),
-        Mutant(.settle, "leaves an ended job quarantined", "    acquit(job)\n"),
+        Mutant(.settle, "leaves an ended job quarantined", "    remove_marks(job)\n"),
         Mutant(.reclaim, "quarantines no job", "if n >= quarantine and", "if false and"),
         Mutant(.reclaim, "parks no batch", "return c.unsent >= park", "return false"),
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
         Mutant(
-            .settle, "keeps an account for ever", "call('EXPIRE', account, keep)\n"),
-        Mutant(.settle, "keeps no dead tokens", "                bury(nn, record, isScreened)", ""),
+            .settle, "keeps an account for ever", "call('EXPIRE', job_record, keep)\n"),
+        Mutant(.settle, "keeps no dead tokens", "                suppress_token(nn, record, isScreened)", ""),
         Mutant(.settle, "never thinks of the environment", "bad >= PAUSE * answers", "false"),
         Mutant(.settle, "never holds a suppression back", "bad > HOLD * answers", "false"),
         Mutant(.settle, "holds what is kept for ever", "bad < 0.8 * HOLD * answers", "false"),
@@ -110,7 +111,7 @@ extension Mutant {
         Mutant(.settle, "lets a screening of a wrong topic go on", "topic >= PAUSE * all", "false"),
         Mutant(.unconfirmed, "applies what is not due", "state ~= 'release' then", "false then"),
         Mutant(.unconfirmed, "applies what is discarded", "op ~= 'discard'", "true"),
-        Mutant(.unconfirmed, "tells of no token", "if parts[4] then tell", "if false then tell"),
+        Mutant(.unconfirmed, "tells of no token", "if parts[4] then add_event", "if false then add_event"),
         Mutant(.unconfirmed, "confirms once only", "call('HSET', guard, 'state', 'confirmed')"),
         Mutant(
             .settle, "thinks of the environment too early", "answers >= RING and bad >= PAUSE", "bad >= PAUSE"
@@ -132,17 +133,19 @@ extension Mutant {
         Mutant(.feedback, "ends another's reading", "if old[1] ~= ARGV[2] then return 0 end", ""),
         Mutant(.feedback, "forgets why it failed", "call('HSET', feedback, 'error', ARGV[5])", ""),
         Mutant(.suppress, "does a step twice", ">= tonumber(ARGV[3]) then", "< 0 then"),
-        Mutant(.suppress, "rings no bell", "if #rung > 0 then", "if false then"),
+        Mutant(.suppress, "rings no bell", "if #wakes > 0 then", "if false then"),
         Mutant(.suppress, "forgets where the list ends", "call('HSET', suppression, nn, id)"),
         Mutant(.promote, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),
-        Mutant(.promote, "rings no bell", "rung[nn] = true"),
+        Mutant(.promote, "rings no bell", "wakes[nn] = true"),
         Mutant(
             .gate, "writes an event each time",
             "if old[3] or old[1] == reason and old[2] == fingerprint and not by then return 0 end"
         ),
         Mutant(.gate, "wakes nobody", "call('PUBLISH', P .. 'wakeups', '*')"),
         Mutant(.gate, "holds no intake", "if is_trickle and not old[2] then", "if false then"),
-        Mutant(.gate, "stays full", "call('HDEL', gate, 'full', 'full_since')", "call('HGET', gate, 'full')"),
+        Mutant(
+            .gate, "stays full", "call('HDEL', admission, 'full', 'full_since')",
+            "call('HGET', admission, 'full')"),
         Mutant(.hold, "tells nobody", "call('PUBLISH', P .. 'wakeups', 'pauses')"),
         Mutant(
             .hold, "does not say that it changed", "call('HINCRBY', P .. 'admission', 'pause_changes', 1)"),
@@ -153,39 +156,40 @@ extension Mutant {
         Mutant(.hold, "calls back later than before", "> tonumber(due) then", "~= tonumber(due) then"),
         Mutant(.cancel, "ends what a worker has", "body and s.worker == '' then", "body then"),
         Mutant(
-            .cancel, "forgets that it waited", "if isDelayed then add_to_accounts(dots, 'delayed', -1) end"),
+            .cancel, "forgets that it waited", "if isDelayed then add_to_records(dots, 'delayed', -1) end"),
         Mutant(
             .cancel, "leaves what is parked",
             "            else\n                call('LREM', P .. 'paused', 1, id)",
             "            else\n                tostring(id)"),
         Mutant(.makeDue, "hurries others' pushes", "if count_open(others, 1, -1) == 0 then", "if true then"),
-        Mutant(.makeDue, "rings no bell", "    rung[nn] = true\n"),
-        Mutant(.makeDue, "counts it as waiting", "add_to_accounts(sums, 'delayed', -1)"),
+        Mutant(.makeDue, "rings no bell", "    wakes[nn] = true\n"),
+        Mutant(.makeDue, "counts it as waiting", "add_to_records(sums, 'delayed', -1)"),
         Mutant(.release, "lets go what was paused", "if not is_paused(marks[i + 1]) then", "if true then"),
         Mutant(.release, "resumes what ended workers", "(what == 'job' or is_paused(mark))", "true"),
         Mutant(
-            .release, "puts batches to the end", "return_batch(list, id)\n            rung",
-            "call('RPUSH', list, id)\n            rung"),
+            .release, "puts batches to the end", "return_batch(list, id)\n            wakes",
+            "call('RPUSH', list, id)\n            wakes"),
         Mutant(
             .gate, "resumes what an operator has paused",
-            "if ARGV[2] == 'own' and call('HEXISTS', gate, 'paused_by') == 1 then return 2 end"),
+            "if ARGV[2] == 'own' and call('HEXISTS', admission, 'paused_by') == 1 then return 2 end"),
         Mutant(.gate, "pauses over an operator", "if old[3] or old[1]", "if old[1]"),
         Mutant(.gate, "forgets the door", "if old[4] then reason =", "if false then reason ="),
         Mutant(
             .checkout, "sends to a device that was put aside", "if tokens then\n        each_push_to",
             "if false then\n        each_push_to"),
         Mutant(
-            .checkout, "sends what was called back", "    call_back(s, body)\n    local parts",
+            .checkout, "sends what was called back", "    cancel_positions(s, body)\n    local parts",
             "    local parts"),
-        Mutant(.checkout, "books nothing that it ends", "if next(called_back) then", "if false then"),
+        Mutant(.checkout, "books nothing that it ends", "if next(cancelled_positions) then", "if false then"),
         Mutant(
             .checkout, "finishes no job that was called back",
             "if sum == tonumber(a[1]) then\n                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts",
             "if false then\n                finish_job(job, stamp, keep, a[1], delivered, failed, expired, texts"
         ),
-        Mutant(.putback, "puts back what was called back", "if calls_back then call_back(s, body) end"),
         Mutant(
-            .split, "splits what was called back", "        call_back(s, body)\n        state",
+            .putback, "puts back what was called back", "if has_cancelled then cancel_positions(s, body) end"),
+        Mutant(
+            .split, "splits what was called back", "        cancel_positions(s, body)\n        state",
             "        state"),
         Mutant(.split, "does not say that its job waits", "if opens ~= '0' and holds[1] and", "if false and"),
         Mutant(
@@ -201,10 +205,10 @@ extension Mutant {
         Mutant(.beat, "drops no old line", "ends < now - 3600000 or", ""),
         Mutant(.alert, "raises it twice", ">= tonumber(level) then return 0 end", ">= 99 then return 0 end"),
         Mutant(.alert, "calls off what is not raised", "if not old then return 0 end", ""),
-        Mutant(.ages, "forgets what is in flight", "look(P .. 'in_flight:' .. nn)", ""),
+        Mutant(.ages, "forgets what is in flight", "read_age(P .. 'in_flight:' .. nn)", ""),
         Mutant(.initFarm, "founds it again", "'HSETNX', farm, 'shards'", "'HSET', farm, 'shards'"),
         Mutant(.take, "gives out a job that is known", "taken, known + n)", "taken, n)"),
-        Mutant(.split, "does not count what waits", "add_to_accounts(sums, 'delayed', 1)"),
+        Mutant(.split, "does not count what waits", "add_to_records(sums, 'delayed', 1)"),
         Mutant(
             .reclaim, "takes back from the living", "(not every and named[s.worker])", "(not every)"),
     ]

@@ -1,23 +1,27 @@
 extension Mutant {
     /// Faults with dead letters, replays and the audit.
     static let letters = [
-        Mutant(.settle, "keeps no dead letter", "        bury_letter(ARGV[k]", "        tostring(ARGV[k]"),
+        Mutant(
+            .settle, "keeps no dead letter", "        add_dead_letter(ARGV[k]", "        tostring(ARGV[k]"),
         Mutant(
             .settle, "keeps dead letters without end", "if kept then trim_letters", "if kept then tostring"),
         Mutant(
             .settle, "forgets how many it trimmed",
-            "if trimmed > 0 then call('HINCRBY', LETTER_SUMS, 'trimmed'",
-            "if false then call('HINCRBY', LETTER_SUMS, 'trimmed'"),
-        Mutant(.settle, "remembers nothing", "    remember(table.concat", "    tostring(table.concat"),
+            "if trimmed > 0 then call('HINCRBY', DEAD_LETTER_COUNTS, 'trimmed'",
+            "if false then call('HINCRBY', DEAD_LETTER_COUNTS, 'trimmed'"),
+        Mutant(
+            .settle, "remembers nothing", "    add_audit_record(table.concat", "    tostring(table.concat"),
         Mutant(.settle, "remembers without end", "> most then trim_audit", "> 1e9 then trim_audit"),
         Mutant(
             .settle, "remembers what was booked before",
-            "for _, entry in ipairs(booked) do\n        if entry.audit",
+            "for _, entry in ipairs(settled) do\n        if entry.audit",
             "for k, entry in ipairs(entries) do\n        if entry.audit"),
         Mutant(
             .settle, "remembers what is larger than all of it",
             "if #record + AUDIT_EXTRA > most then return end"),
-        Mutant(.replay, "leaves the letters", "if call('XDEL', LETTERS, letter[1]) == 0 then return nil end"),
+        Mutant(
+            .replay, "leaves the letters", "if call('XDEL', DEAD_LETTERS, letter[1]) == 0 then return nil end"
+        ),
         Mutant(.replay, "leaves a refused job", "call('XDEL', stream, letter[1])"),
         Mutant(.replay, "does a step of another", "if step ~= done + 1 then", "if false then"),
         Mutant(
@@ -26,13 +30,14 @@ extension Mutant {
         Mutant(
             .replay, "gives an id that there is", "if call('EXISTS', P .. 'job:' .. new) == 1 then",
             "if false then"),
-        Mutant(.replay, "fills a full app", "if gate[1] then return { -1", "if false then return { -1"),
+        Mutant(.replay, "fills a full app", "if admission[1] then return { -1", "if false then return { -1"),
         Mutant(
             .replay, "sends what is gone",
             "if not letter then return { err = 'GONE ' .. ARGV[k] } end\n    letters[#letters + 1] = letter",
             "letters[#letters + 1] = letter"),
         Mutant(
-            .replay, "forgets whose they were", "call('HINCRBY', account, 'replayed', pushes)", "tostring(0)"),
+            .replay, "forgets whose they were", "call('HINCRBY', job_record, 'replayed', pushes)",
+            "tostring(0)"),
         Mutant(
             .replay, "forgets that it was", "call('HSET', name, 'step', step",
             "call('HGET', name, 'step', step"),
@@ -40,12 +45,12 @@ extension Mutant {
         Mutant(
             .trim, "keeps what is old", "not isOver and tonumber(oldest[1]:match('^%d+')) >= from",
             "not isOver"),
-        Mutant(.trim, "counts no bytes out", "call('HINCRBY', LETTER_SUMS, 'bytes', texts[-#body])"),
+        Mutant(.trim, "counts no bytes out", "call('HINCRBY', DEAD_LETTER_COUNTS, 'bytes', texts[-#body])"),
         Mutant(
             .trim, "keeps an old audit", "sum <= bytes and tonumber(oldest[1]:match('^%d+')) >= from",
             "sum <= bytes"),
         Mutant(
-            .split, "forgets what it repeats", "call('HSET', account, 'replay_of', opens:sub(2))",
+            .split, "forgets what it repeats", "call('HSET', job_record, 'replay_of', opens:sub(2))",
             "tostring(0)"),
     ]
 }

@@ -51,10 +51,10 @@ struct Mutant: Sendable, CustomStringConvertible {
             .report, "does not count facts of a batch in nobody's hands", "if s.worker == '' or parked then",
             "if false then", by: Seed(number: 5, profile: .rollBacks)),
         Mutant(
-            .reclaim, "does not count suspects", "add_to_accounts(doubtful, 'maybe_duplicated', 1)",
+            .reclaim, "does not count suspects", "add_to_records(maybe_sent, 'maybe_duplicated', 1)",
             by: Seed(number: 2, profile: .rollBacks)),
         Mutant(
-            .reclaim, "forgets what was in flight", "add_to_accounts(released, 'in_flight', -1)",
+            .reclaim, "forgets what was in flight", "add_to_records(released, 'in_flight', -1)",
             by: Seed(number: 2, profile: .everything)),
         Mutant(.reclaim, "sends suspects of at-most-once again", "if flags % 2 == 1 then", "if false then"),
         Mutant(

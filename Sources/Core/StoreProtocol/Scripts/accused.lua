@@ -1,5 +1,5 @@
 #!lua flags=no-writes,allow-oom
--- Which shards a worker had pushes of in the air: what may have ended it.
+-- Finds the shards of which a worker had pushes in flight.
 --
 -- Uses  base, events, batches
 -- KEYS  1 prefix

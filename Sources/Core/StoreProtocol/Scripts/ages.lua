@@ -1,15 +1,15 @@
 #!lua flags=no-writes,allow-oom
--- How old the oldest pushes of an app are that could be sent or are with a worker, by lane.
+-- Reads the age of the oldest push of each lane that could be sent or is with a worker.
 --
 -- Uses  base
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm
--- Reply [ms since the oldest of high was split, was due, or was last tried; the same of bulk]; -1 where nothing waits.
+-- Reply [ms since the oldest of high was split, was due, or was last tried; the same of bulk]; -1 where there is none.
 -- Fence none: it only reads. Again the same, later.
 local t, ages = now(), { -1, -1 }
 
 -- First attempts have the moment of their split in their ids, seconds and five digits of microseconds, and behind it the ms
--- when they were due if they were put off; others the ms of the report that they come from.
+-- when they were due if they were delayed; others the ms of the report that they come from.
 local function moment(id)
     local seconds, rest = id:match('^%d+%.%a%.(%x+)(%x%x%x%x%x)%.p?%d+')
     if not seconds then return tonumber(id:match('^%d+%.%a%.r(%d+)')) end
@@ -18,7 +18,7 @@ local function moment(id)
 end
 
 -- A list is in order but for what came back: its head is old enough to tell.
-local function look(list, lane)
+local function read_age(list, lane)
     local id = call('LINDEX', list, 0)
     local since = id and moment(id)
     if not since then return end
@@ -28,8 +28,8 @@ end
 
 for shard = 0, tonumber(ARGV[1]) - 1 do
     local nn = string.format('%02d', shard)
-    look(P .. 'ready:' .. nn, 1)
-    look(P .. 'bulk:' .. nn, 2)
-    look(P .. 'in_flight:' .. nn)
+    read_age(P .. 'ready:' .. nn, 1)
+    read_age(P .. 'bulk:' .. nn, 2)
+    read_age(P .. 'in_flight:' .. nn)
 end
 return ages

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Keeps a host's line in the registry, tells who else lives, and drops lines that ended an hour ago.
+-- Writes a host's heartbeat, lists the living hosts, and drops heartbeats that ended an hour ago.
 --
 -- KEYS  1 hosts
 -- ARGV  1 host; 2 ms until the line ends, 0 to take it out; 3 nonce of the host's coordinator; 4 its predecessor's,

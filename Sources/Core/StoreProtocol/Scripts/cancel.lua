@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Ends what was called back, in batches that no worker holds.
+-- Cancels pushes of cancelled jobs, in batches that no worker holds.
 --
 -- Uses  base, events, records, holds, endings, batches, cancelling, shelving
 -- KEYS  1 prefix
@@ -9,8 +9,8 @@
 -- Again the positions are closed, and nothing happens.
 --
 -- It looks at as many as it has time for, at one at least: a table of a batch takes its time, and so does the list that an
--- ended one is looked for in; counted in quarters of a microsecond. What workers have comes back by order of their
--- coordinators, and ends on the way.
+-- ended one is looked for in; counted in quarters of a microsecond. Batches of workers are returned by order of their
+-- coordinators, and their pushes are cancelled then.
 local MOST, spent, looked, gone = 12000, 0, 0, 0
 for _, id in ipairs(ARGV) do
     if spent > MOST then break end
@@ -19,12 +19,12 @@ for _, id in ipairs(ARGV) do
     local isRead, dots = false, nil
     spent = spent + 20
     if s and body and s.worker == '' then
-        isRead, dots = pcall(call_back, s, body)
+        isRead, dots = pcall(cancel_positions, s, body)
         spent = spent + 20 + #body / 256 + (isRead and 4 * (body:byte(2) * 256 + body:byte(3)) or 0)
     end
     if isRead and dots then
         local isDelayed = call('ZSCORE', P .. 'delayed', id)
-        if isDelayed then add_to_accounts(dots, 'delayed', -1) end
+        if isDelayed then add_to_records(dots, 'delayed', -1) end
         if s.open > 0 then
             save_state(id, s)
         else
@@ -32,7 +32,7 @@ for _, id in ipairs(ARGV) do
             spent = spent + 40 + (call('LLEN', (ready_list(id))) + call('LLEN', P .. 'paused')) / 16
             local isOut = isDelayed and call('ZREM', P .. 'delayed', id) or call('LREM', (ready_list(id)), 1, id)
             if isOut == 1 then
-                put_away(id, s)
+                end_or_pause(id, s)
             elseif s.map:find('p', 1, true) then
                 gone = gone - 1
                 save_state(id, s)
@@ -43,4 +43,4 @@ for _, id in ipairs(ARGV) do
         end
     end
 end
-return { looked, book_cancelled(), gone }
+return { looked, count_cancelled(), gone }

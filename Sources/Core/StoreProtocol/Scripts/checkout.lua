@@ -7,7 +7,7 @@
 --       batches that the worker does not know; known × id; lanes: h high and then bulk, o only high, b only bulk;
 --       then (NN, token)…
 -- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
---       batch = [id, delivery, granted, caution, map, body]
+--       batch = [id, delivery, granted, suspicion, map, body]
 -- Fence each shard's token; a shard that is not ours is named, the others go on.
 -- OOM   allowed: draining needs no memory.
 -- Again batches that are stamped with the worker and that it does not know come first: a lost reply is made good.
@@ -15,16 +15,16 @@
 -- Of a credit of 256 or more the last 127 are not given to a further batch: the worker would have to ask for its other
 -- positions at once.
 --
--- `granted` is written before the worker learns it: positions up to it may be on the wire. Of a careful batch none is
--- granted here: the worker asks for a group at a time, with nothing else in the air, while the first open position is
+-- `granted` is written before the worker learns it: positions up to it may be on the wire. Of a suspect batch none is
+-- granted here: the worker asks for a group at a time, with nothing else in flight, while the first open position is
 -- within `suspect`. A batch that ended workers before anything was sent comes last in its reply.
--- Open positions of quarantined jobs and devices are parked on the way, those of jobs that were called back are closed; a
--- batch with nothing else goes to the parked ones or ends. One that cannot be read is parked.
+-- Open positions of paused jobs and tokens are paused on the way, those of jobs that were cancelled are closed; a
+-- batch with nothing else goes to the paused ones or ends. One that cannot be read is paused.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]
-local gate = call('HMGET', P .. 'admission', 'paused', 'pauses')
-local paused, quarantined = gate[1] or '', gate[2]
+local admission = call('HMGET', P .. 'admission', 'paused', 'pauses')
+local paused, quarantined = admission[1] or '', admission[2]
 local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
 local reply = { paused, left, fenced }
 for i = first, #ARGV, 2 do
@@ -34,7 +34,7 @@ end
 
 local function give(id, s, body)
     given = given + 1
-    reply[given + 3] = { id, s.deliveries, s.granted, s.caution, s.map, body }
+    reply[given + 3] = { id, s.deliveries, s.granted, s.suspicion, s.map, body }
 end
 
 local owners = {}
@@ -66,45 +66,45 @@ if nknown >= 0 then
     end
 end
 
-local sums, shelved = {}, 0
+local sums, skipped = {}, 0
 local function take(nn, lane)
-    local flight = P .. 'in_flight:' .. nn
-    local id = call('LMOVE', P .. lane .. nn, flight, 'LEFT', 'RIGHT')
+    local in_flight = P .. 'in_flight:' .. nn
+    local id = call('LMOVE', P .. lane .. nn, in_flight, 'LEFT', 'RIGHT')
     if not id then return false end
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s or not body then
-        call('LREM', flight, -1, id)
-        shelved = shelved + 1
+        call('LREM', in_flight, -1, id)
+        skipped = skipped + 1
         return true
     end
     local counts = {}
     if not pcall(sum_open, counts, body, s) then
-        set_aside(id, s, flight, 'unreadable')
-        shelved = shelved + 1
+        quarantine_batch(id, s, in_flight, 'unreadable')
+        skipped = skipped + 1
         return true
     end
     if quarantined or s.map:find('p', 1, true) then
-        shelve(id, s, body)
+        pause_positions(id, s, body)
         counts = {}
         sum_open(counts, body, s)
         if s.open == 0 then
-            call('LREM', flight, -1, id)
+            call('LREM', in_flight, -1, id)
             if s.map:find('p', 1, true) then
                 call('RPUSH', P .. 'paused', id)
                 save_state(id, s)
             else
                 drop_batch(id)
             end
-            shelved = shelved + 1
+            skipped = skipped + 1
             return true
         end
     end
     local before = (s.map:find('.', 1, true) or 1) - 1
     s.worker, s.deliveries, s.granted = worker, s.deliveries + 1, before
     local limit, isLast = #s.map, false
-    if s.caution ~= '' then
-        local c = load_caution(s.caution)
-        if c.careful == 1 and before < c.suspect then limit = before end
+    if s.suspicion ~= '' then
+        local c = load_suspicion(s.suspicion)
+        if c.alone == 1 and before < c.suspect then limit = before end
         isLast = c.unsent > 0
     end
     s.granted = math.min(limit, before + credit)
@@ -121,10 +121,10 @@ local function has_credit() return credit >= (given > 0 and much or 1) end
 if paused == '' then
     for _, lane in ipairs(lanes) do
         local waiting = shards
-        while #waiting > 0 and given < most and has_credit() and shelved < 32 do
+        while #waiting > 0 and given < most and has_credit() and skipped < 32 do
             local again = {}
             for _, nn in ipairs(waiting) do
-                if given >= most or not has_credit() or shelved >= 32 then break end
+                if given >= most or not has_credit() or skipped >= 32 then break end
                 if mine(nn) then
                     if take(nn, lane) then
                         again[#again + 1] = nn
@@ -136,8 +136,8 @@ if paused == '' then
             waiting = again
         end
     end
-    add_to_accounts(sums, 'in_flight', 1)
-    if next(called_back) then book_cancelled() end
+    add_to_records(sums, 'in_flight', 1)
+    if next(cancelled_positions) then count_cancelled() end
     for _, nn in ipairs(shards) do
         if not empty[nn] and owned[nn] ~= false then left[#left + 1] = nn end
     end

@@ -1,10 +1,10 @@
 #!lua flags=no-writes,allow-oom
--- How much waits where in an app.
+-- Counts an app's queues.
 --
 -- Uses  base
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 shards of the farm
--- Reply [inbox, taken, delayed, results, parked, open pushes, then per shard: high, bulk, in flight]; numbers of jobs,
+-- Reply [inbox, taken, delayed, results, paused, open pushes, then per shard: high, bulk, in flight]; numbers of jobs,
 --       batches, entries
 -- Fence none: it only reads. Again the same answer.
 local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken'), call('ZCARD', P .. 'delayed'),

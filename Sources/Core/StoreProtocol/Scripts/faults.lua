@@ -1,5 +1,5 @@
 #!lua flags=no-writes,allow-oom
--- What keeps an app's work from being done as it should: keys of the wrong type, and what cannot be read.
+-- Finds keys of the wrong type, and data that cannot be read.
 --
 -- Uses  base, events, records
 -- KEYS  1 prefix; 2 inbox
@@ -7,7 +7,7 @@
 -- Reply [[key, its type, the type that it must have…], entries that cannot be settled, one of them, why, originals that are kept
 --       because they cannot be read, the name of one of them]; names are "" where there is nothing
 -- Fence none: it only reads. Again the same answer.
--- A user who may not look at a key is told nothing of it.
+-- A key that the user may not read is left out.
 local wrong = {}
 local function check(key, kind)
     local found = redis.pcall('TYPE', key)

@@ -21,68 +21,68 @@
 -- ("inbox"). The latter two end when all are below nine tenths of their limits.
 -- The limits are the mark of an app that is configured: `submit` refuses jobs for an app without them. `press` keeps them, and
 -- `configured`, the time, once a minute; `forget` removes them, and other coordinators that do configure the app bring them back.
-local gate, t, op = P .. 'admission', string.format('%d', now()), ARGV[1]
+local admission, t, op = P .. 'admission', string.format('%d', now()), ARGV[1]
 if op == 'pause' then
     return pause_app(ARGV[2], ARGV[3], t, ARGV[4] ~= '' and ARGV[4] or nil)
 elseif op == 'resume' then
-    if ARGV[2] == 'own' and call('HEXISTS', gate, 'paused_by') == 1 then return 2 end
-    if call('HDEL', gate, 'paused', 'fingerprint', 'since', 'paused_by') == 0 then return 0 end
-    tell('app.resumed', t)
+    if ARGV[2] == 'own' and call('HEXISTS', admission, 'paused_by') == 1 then return 2 end
+    if call('HDEL', admission, 'paused', 'fingerprint', 'since', 'paused_by') == 0 then return 0 end
+    add_event('app.resumed', t)
     call('PUBLISH', P .. 'wakeups', '*')
     return 1
 elseif op == 'rate' then
-    local old = call('HGET', gate, 'rate') or ''
+    local old = call('HGET', admission, 'rate') or ''
     if old == ARGV[2] then return 0 end
     if ARGV[2] == '' then
-        call('HDEL', gate, 'rate', 'rate_by', 'rate_since')
+        call('HDEL', admission, 'rate', 'rate_by', 'rate_since')
     else
-        call('HSET', gate, 'rate', ARGV[2], 'rate_by', ARGV[3], 'rate_since', t)
+        call('HSET', admission, 'rate', ARGV[2], 'rate_by', ARGV[3], 'rate_since', t)
     end
     return 1
 end
 
 local names = { 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes', 'max_job_bytes' }
 if op == 'forget' then
-    local configured = tonumber(call('HGET', gate, 'configured') or '0') or 0
+    local configured = tonumber(call('HGET', admission, 'configured') or '0') or 0
     if now() - configured < tonumber(ARGV[2]) then return 0 end
-    return call('HDEL', gate, 'configured', unpack(names)) > 0 and 1 or 0
+    return call('HDEL', admission, 'configured', unpack(names)) > 0 and 1 or 0
 end
 
 -- Producers are told when it begins to be full, or ends.
 local function fill(was, reason)
     if reason == was then return 0 end
-    if reason == '' then call('HDEL', gate, 'full', 'full_since') else call('HSET', gate, 'full', reason) end
+    if reason == '' then call('HDEL', admission, 'full', 'full_since') else call('HSET', admission, 'full', reason) end
     if (reason == '') == (was == '') then return 0 end
     if reason == '' then
-        tell('admission.opened', t, 'reason', was)
+        add_event('admission.opened', t, 'reason', was)
     else
-        call('HSET', gate, 'full_since', t)
-        tell('admission.closed', t, 'reason', reason)
+        call('HSET', admission, 'full_since', t)
+        add_event('admission.closed', t, 'reason', reason)
     end
     return 1
 end
 
 if op == 'admission' then
-    local old = call('HMGET', gate, 'admission', 'full')
+    local old = call('HMGET', admission, 'admission', 'full')
     local wanted, was = ARGV[2], old[2] or ''
     if (old[1] or '') == wanted then return 0 end
     if wanted == '' then
-        call('HDEL', gate, 'admission', 'admission_by', 'admission_since')
+        call('HDEL', admission, 'admission', 'admission_by', 'admission_since')
         if was == 'operator' then fill(was, '') end
     else
-        call('HSET', gate, 'admission', wanted, 'admission_by', ARGV[3], 'admission_since', t)
+        call('HSET', admission, 'admission', wanted, 'admission_by', ARGV[3], 'admission_since', t)
         fill(was, wanted == 'closed' and 'operator' or '')
     end
     return 1
 end
 
-local old = call('HMGET', gate, 'full', 'trickle', 'paused', 'admission', 'configured', unpack(names))
+local old = call('HMGET', admission, 'full', 'trickle', 'paused', 'admission', 'configured', unpack(names))
 for i, name in ipairs(names) do
-    if old[i + 5] ~= ARGV[i + 3] then call('HSET', gate, name, ARGV[i + 3]) end
+    if old[i + 5] ~= ARGV[i + 3] then call('HSET', admission, name, ARGV[i + 3]) end
 end
 local moment, configured = tonumber(t), tonumber(old[5] or '0') or 0
-if moment < configured or moment - configured >= MINUTE then call('HSET', gate, 'configured', t) end
-tell_untold(moment)
+if moment < configured or moment - configured >= MINUTE then call('HSET', admission, 'configured', t) end
+report_pending_refusals(moment)
 local batches = 0
 if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'paused') end
 
@@ -100,7 +100,7 @@ elseif jobs >= share * tonumber(ARGV[6]) or bytes >= share * tonumber(ARGV[7]) t
     reason = 'inbox'
 end
 local is_trickle = ARGV[3] == '1' or reason == 'memory'
-if is_trickle and not old[2] then call('HSET', gate, 'trickle', '1') end
-if old[2] and not is_trickle then call('HDEL', gate, 'trickle') end
+if is_trickle and not old[2] then call('HSET', admission, 'trickle', '1') end
+if old[2] and not is_trickle then call('HDEL', admission, 'trickle') end
 if old[4] then reason = old[4] == 'closed' and 'operator' or '' end
 return { reason, fill(was, reason), open, jobs, batches }

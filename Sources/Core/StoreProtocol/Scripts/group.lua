@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Makes the group of the gatherers, from the beginning of the stream.
+-- Makes the group of the coordinators, from the beginning of the stream.
 --
 -- Uses  base
 -- KEYS  1 prefix

@@ -3,10 +3,10 @@
 --
 -- Uses  base, events, holds
 -- KEYS  1 prefix; 2 inbox
--- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, ms from when on (0: now), seconds the account is kept,
+-- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, ms from when on (0: now), seconds the job record is kept,
 --       operator | device, token, NN, operator, reason | shard, NN, pause|quarantine, operator, reason
 --       | serve, NN
--- Reply [1 when something changed, else 0; of a job: open, finished, expected (it has no account, but jobs wait in the
+-- Reply [1 when something changed, else 0; of a job: open, finished, expected (it has no job record, but jobs wait in the
 --       inbox), unknown; of all: full, when there are too many, and "" otherwise; what was written down before, or ""]
 -- Fence none: the operator's wish is stored; an existing pause stays as it is. OOM allowed.
 -- Again it is paused or cancelled already, and nothing changes.
@@ -43,7 +43,7 @@ local function hold(key, what, mark)
 end
 
 if op == 'device' then
-    return hold(DEVICES, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
+    return hold(PAUSED_TOKENS, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
 elseif op == 'shard' then
     return hold(SHARDS, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
 elseif op == 'serve' then
@@ -54,25 +54,25 @@ elseif op == 'serve' then
     return { 1, '', old }
 end
 
-local account = P .. 'job:' .. name
-local state = call('HGET', account, 'state')
+local job_record = P .. 'job:' .. name
+local state = call('HGET', job_record, 'state')
 local is_expected = not state and call('LLEN', KEYS[2]) + call('LLEN', P .. 'taken') > 0
 local what = state or (is_expected and 'expected' or 'unknown')
 if what == 'unknown' or what == 'finished' then return { 0, what, '' } end
 if op == 'cancel' then
     local due = ARGV[3] == '0' and t or ARGV[3]
     local old = call('HGET', CANCELS, name)
-    -- Later is no wish any more when it was called back already; sooner is.
+    -- Of two cancels the earlier one holds.
     if old and tonumber(old:match('^%d+ (%d+)')) > tonumber(due) then call('HDEL', CANCELS, name) end
     local reply = hold(CANCELS, what, table.concat({ t, due, ARGV[4], ARGV[5] }, ' '))
-    if reply[1] == 1 then tell('job.cancelled', t, 'job', name, 'from', due, 'by', ARGV[5]) end
+    if reply[1] == 1 then add_event('job.cancelled', t, 'job', name, 'from', due, 'by', ARGV[5]) end
     return reply
 end
 local mark = table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' ')
-local reply = hold(QUARANTINE, what, mark)
+local reply = hold(PAUSED_JOBS, what, mark)
 if reply[1] == 1 then
     local reason = hold_reason(mark)
-    if state then call('HSET', account, 'paused_reason', reason) end
-    tell('job.paused', t, 'job', name, 'reason', reason)
+    if state then call('HSET', job_record, 'paused_reason', reason) end
+    add_event('job.paused', t, 'job', name, 'reason', reason)
 end
 return reply

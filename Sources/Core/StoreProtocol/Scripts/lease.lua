@@ -16,7 +16,7 @@
 -- OOM   allowed: leases are kept when memory is full.
 -- Again acquire finds its own nonce and answers the same token; renew is absolute; release goes by the token, so one that
 --       comes late gives nothing back that was acquired since.
-local op, nonce, host, lease, gone = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local op, nonce, host, lease, predecessor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local owners = P .. 'owners'
 local t = now()
 
@@ -51,14 +51,14 @@ if op == 'leave' then
     return { n }
 end
 
-local reply, mine, ends, names, bequeathed = { t + lease }, 0, {}, {}, {}
+local reply, mine, ends, names, emptied = { t + lease }, 0, {}, {}, {}
 for i = 6, #ARGV do names[i - 5] = ARGV[i]:match('^[?!]?(.*)$') end
 if #names == 0 then return reply end
 local values = call('HMGET', owners, unpack(names))
 for i, value in ipairs(values) do
     local field, epoch, owner = names[i], 0, ''
     if value then epoch, owner = parse(value) end
-    local is_heir = gone ~= '' and (owner == gone or owner:sub(1, #gone + 1) == gone .. '.')
+    local is_successor = predecessor ~= '' and (owner == predecessor or owner:sub(1, #predecessor + 1) == predecessor .. '.')
     if owner == nonce then
         mine = mine + 1
         reply[i + 1] = op == 'renew' and 1 or value
@@ -66,7 +66,7 @@ for i, value in ipairs(values) do
         reply[i + 1] = 0
     else
         local left = 0
-        if owner ~= '' and not is_heir and ARGV[i + 5]:sub(1, 1) ~= '!' then
+        if owner ~= '' and not is_successor and ARGV[i + 5]:sub(1, 1) ~= '!' then
             if ends[owner] == nil then
                 ends[owner] = tonumber(call('HGET', owners, 'until:' .. owner) or '0')
                 if ends[owner] <= t then
@@ -80,27 +80,27 @@ for i, value in ipairs(values) do
         end
         if left > 0 then
             reply[i + 1] = left
-        elseif ARGV[i + 5]:sub(1, 1) == '?' and not is_heir then
+        elseif ARGV[i + 5]:sub(1, 1) == '?' and not is_successor then
             reply[i + 1] = 0
         else
             local token = (epoch + 1) .. ':' .. nonce .. ':' .. host
             call('HSET', owners, field, token)
-            if is_heir then bequeathed[owner] = true end
+            if is_successor then emptied[owner] = true end
             mine = mine + 1
             reply[i + 1] = token
         end
     end
 end
--- Of one whose last field was taken over nothing stays. While it has others, its lease protects them.
-if next(bequeathed) then
+-- An owner whose last field was taken over loses its lease. While it has others, its lease protects them.
+if next(emptied) then
     for _, field in ipairs(call('HKEYS', owners)) do
         local value = field:match('^until:') and '' or call('HGET', owners, field)
         if value:match('^%d+:') then
             local _, owner = parse(value)
-            bequeathed[owner] = nil
+            emptied[owner] = nil
         end
     end
-    for owner in pairs(bequeathed) do call('HDEL', owners, 'until:' .. owner) end
+    for owner in pairs(emptied) do call('HDEL', owners, 'until:' .. owner) end
 end
 if mine > 0 then call('HSET', owners, 'until:' .. nonce, t + lease) end
 return reply

@@ -11,7 +11,7 @@
 -- They go to the end of their lists in the order in which they were due. Of a batch that other jobs have pushes in, those
 -- stay where they are: the job's are closed in it, and open in another one of the same body.
 local job, kept, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local delayed, rung, moved, batches, sums = P .. 'delayed', {}, 0, 0, {}
+local delayed, wakes, moved, batches, sums = P .. 'delayed', {}, 0, 0, {}
 local clock = call('TIME')
 local place = string.format('%x%05x', clock[1], clock[2])
 
@@ -42,18 +42,18 @@ local function make_due(k, id)
     else
         local own = nn .. '.' .. id:match('%.(%a)') .. '.' .. place .. '.p' .. (kept + k)
         call('HSET', BODIES, own, body)
-        save_state(own, { worker = '', deliveries = 0, granted = 0, caution = '', open = n, map = his })
+        save_state(own, { worker = '', deliveries = 0, granted = 0, suspicion = '', open = n, map = his })
         s.map, s.open = others, s.open - n
         save_state(id, s)
         call('RPUSH', list, own)
     end
-    rung[nn] = true
+    wakes[nn] = true
     sums[job] = (sums[job] or 0) + n
     return 1
 end
 
 local ids = call('ZRANGE', delayed, kept, kept + most - 1)
 for k, id in ipairs(ids) do batches = batches + make_due(k, id) end
-add_to_accounts(sums, 'delayed', -1)
-ring(rung)
+add_to_records(sums, 'delayed', -1)
+wake(wakes)
 return { batches, sums[job] or 0, #ids < most and -1 or kept + #ids - moved }

@@ -4,10 +4,10 @@
 -- Uses  base, events, records, batches
 -- KEYS  1 prefix
 -- ARGV  1 batches at most
--- Reply [ms until the next one is due or -1, shards rung…]
+-- Reply [ms until the next one is due or -1, shards woken…]
 -- Fence none: the call that removes an id also moves it. OOM allowed.
 -- Again the ids are gone from the set.
-local delayed, t, sums, rung = P .. 'delayed', now(), {}, {}
+local delayed, t, sums, wakes = P .. 'delayed', now(), {}, {}
 for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', t, 'LIMIT', 0, ARGV[1])) do
     call('ZREM', delayed, id)
     local s, body = load_state(id), call('HGET', BODIES, id)
@@ -15,11 +15,11 @@ for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', t, 'LIMIT', 0, ARGV[1
         local list, nn = ready_list(id)
         sum_open(sums, body, s)
         call('RPUSH', list, id)
-        rung[nn] = true
+        wakes[nn] = true
     end
 end
-add_to_accounts(sums, 'delayed', -1)
+add_to_records(sums, 'delayed', -1)
 local next = call('ZRANGE', delayed, 0, 0, 'WITHSCORES')[2]
-local reply = ring(rung)
+local reply = wake(wakes)
 table.insert(reply, 1, next and math.max(0, tonumber(next) - t) or -1)
 return reply

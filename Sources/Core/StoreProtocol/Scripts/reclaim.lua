@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Takes batches back from workers that are gone, and counts what they may have sent.
+-- Reclaims batches of exited workers, and counts the pushes that they may have sent.
 --
 -- Uses  base, events, records, holds, endings, batches, suspicion, cancelling, shelving
 -- KEYS  1 prefix
@@ -7,9 +7,9 @@
 --       doing) | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
 --       the last minute, this one included; 5 crashes that fail a single suspect; 6 kills in a row that accuse, and
 --       7 of them with the same single suspect that fail it; 8 and 9 the same when other workers were killed as well;
---       10 crashes before any send that park a batch; 11 crashes that quarantine a job; 12 workers, one if it crashed or
+--       10 crashes before any send that quarantine a batch; 11 crashes that quarantine a job; 12 workers, one if it crashed or
 --       was killed; workers × name; then (NN, token)…
--- Reply [batches put back, suspects counted, positions closed as unknown, as poison, batches parked, [shards fenced],
+-- Reply [batches put back, suspects counted, positions closed as unknown, as poison, batches paused, [shards fenced],
 --       [shards with batches put back], [jobs quarantined]]
 -- Fence each shard's token. OOM allowed.
 -- Again the batches are no longer stamped: nothing to take back.
@@ -17,19 +17,19 @@
 -- A suspect is an open position within the credit. Of at-least-once segments it is sent again and counted in the job's
 -- maybe_duplicated; of at-most-once segments it is closed through a results entry k=U with the body and the positions.
 --
--- Each crash is held against the batches that had suspects, and narrows them: after the first they go in groups of the
--- square root of their number, with nothing else in the worker's air; after the second, which leaves one group, one by
+-- Each crash is counted against the batches that had suspects, and narrows them: after the first they go in groups of the
+-- square root of their number, with nothing else of the worker in flight; after the second, which leaves one group, one by
 -- one; the third with a single suspect closes it with k=P. A kill comes from anywhere: the first changes nothing, the
--- second in a row is held against it, which narrows it like a crash, and it takes two with the same single suspect. Other
+-- second in a row is counted against it, which narrows it like a crash, and it takes two with the same single suspect. Other
 -- kills within a minute that the batch had no part in make all of that take longer, and so do kills that the host does
 -- not remember: then it cannot tell. Suspects that got through are cleared; so is a batch that a killed worker held and
 -- was not sending.
--- A crash with suspects of one job only, and nothing else in the air, is held against the job as well, and so is one
+-- A crash with suspects of one job only, and nothing else in flight, is counted against the job as well, and so is one
 -- before any send, or with suspects that are not sent again, as far as the shards of one call show; once for each worker,
 -- whose shards may take several calls.
--- A batch that cannot be read is parked. The positions of a quarantined job are parked when their batches are checked
+-- A batch that cannot be read is paused. The positions of a quarantined job are paused when their batches are checked
 -- out.
-local every, fate, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
+local every, loss, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
 local most, accuse, same, accuse_amid, same_amid, park, quarantine = unpack(limits)
@@ -37,9 +37,9 @@ local most, accuse, same, accuse_amid, same_amid, park, quarantine = unpack(limi
 local few = 64
 local named, at = {}, 13 + tonumber(ARGV[12])
 for i = 13, at - 1 do named[ARGV[i]] = true end
-local moved, suspects, unknown, poisoned, parked, fenced, rung = 0, 0, 0, 0, 0, {}, {}
-local released, doubtful, blamed, before_any_send, quarantined = {}, {}, {}, {}, {}
-local in_air, was_lost = {}, false
+local moved, suspects, unknown, poisoned, parked, fenced, wakes = 0, 0, 0, 0, 0, {}, {}
+local released, maybe_sent, accused_jobs, before_any_send, quarantined = {}, {}, {}, {}, {}
+local jobs_in_flight, was_lost = {}, false
 
 local function close(body, s, kind, positions)
     local bytes, runs, n = { s.map:byte(1, -1) }, {}, 0
@@ -61,7 +61,7 @@ local function close(body, s, kind, positions)
 end
 
 -- A single suspect is counted once more or from one. Returns whether the one before it was another.
-local function suspect_alone(c, position)
+local function count_single_suspect(c, position)
     local was = c.culprit
     c.times = position ~= 0 and position == was and c.times + 1 or position ~= 0 and 1 or 0
     c.culprit = position
@@ -71,31 +71,31 @@ end
 -- The worker crashed with `n` suspects of the batch, one of them `position` or 0. Returns whether that one did it.
 local function crashed(s, c, n, position)
     c.crashes, c.unsent = c.crashes + 1, 0
-    suspect_alone(c, position)
-    c.suspect, c.careful, c.group = s.granted, 1, c.crashes == 1 and math.ceil(math.sqrt(n)) or 1
+    count_single_suspect(c, position)
+    c.suspect, c.alone, c.group = s.granted, 1, c.crashes == 1 and math.ceil(math.sqrt(n)) or 1
     return position ~= 0 and c.crashes >= most
 end
 
 local function killed(s, c, n, position)
     local amid = kills ~= c.kills + 1
     c.kills = c.kills + 1
-    if suspect_alone(c, position) then c.kills = 1 end
+    if count_single_suspect(c, position) then c.kills = 1 end
     local accused = c.kills >= (amid and accuse_amid or accuse)
     if accused then
-        c.suspect, c.careful, c.group = s.granted, 1, n > few and math.ceil(math.sqrt(n)) or 1
+        c.suspect, c.alone, c.group = s.granted, 1, n > few and math.ceil(math.sqrt(n)) or 1
     elseif c.crashes == 0 then
-        c.suspect, c.careful, c.group = math.max(c.suspect, s.granted), 0, 0
+        c.suspect, c.alone, c.group = math.max(c.suspect, s.granted), 0, 0
     end
     local times = amid and same_amid or same
     return accused and position ~= 0 and c.times >= times and c.kills >= times + (amid and accuse_amid or accuse)
 end
 
 -- The worker had the batch and sent nothing of it.
-local function bystander(body, c)
-    if fate == 'kill' and sent and c.kills > 0 then
+local function sent_nothing(body, c)
+    if loss == 'kill' and sent and c.kills > 0 then
         c.kills, c.culprit, c.times = 0, 0, 0
-        if c.crashes == 0 then c.suspect, c.careful = 0, 0 end
-    elseif not sent and (fate == 'crash' or kills <= c.unsent + 1) then
+        if c.crashes == 0 then c.suspect, c.alone = 0, 0 end
+    elseif not sent and (loss == 'crash' or kills <= c.unsent + 1) then
         c.unsent = c.unsent + 1
         each_segment(body, function(job) before_any_send[job] = true end)
     end
@@ -111,17 +111,17 @@ local function only_job(list)
     return job
 end
 
-local function take_back(id, s, nn)
+local function reclaim_batch(id, s, nn)
     local body, maybe, lost, total = call('HGET', BODIES, id), {}, {}, 0
     if not body or not pcall(each_segment, body, function() end) then
         parked = parked + 1
-        return set_aside(id, s, P .. 'in_flight:' .. nn, 'unreadable')
+        return quarantine_batch(id, s, P .. 'in_flight:' .. nn, 'unreadable')
     end
     each_segment(body, function(job, first, last, flags)
         for p = first, math.min(last, s.granted) do
             if s.map:byte(p) == 46 then
                 total = total + 1
-                in_air[job] = true
+                jobs_in_flight[job] = true
                 if flags % 2 == 1 then
                     lost[#lost + 1] = p
                 else
@@ -130,42 +130,42 @@ local function take_back(id, s, nn)
             end
         end
     end)
-    local c, isParked = load_caution(s.caution), false
+    local c, isParked = load_suspicion(s.suspicion), false
     if c.suspect > 0 and (s.map:find('.', 1, true) or #s.map) > c.suspect then
-        c = load_caution('')
+        c = load_suspicion('')
     end
     if #lost > 0 then
         close(body, s, 'U', lost)
         unknown, was_lost = unknown + #lost, true
     end
-    if fate ~= '0' and total == 0 then
-        isParked = bystander(body, c)
-    elseif fate ~= '0' and #maybe > 0 then
+    if loss ~= '0' and total == 0 then
+        isParked = sent_nothing(body, c)
+    elseif loss ~= '0' and #maybe > 0 then
         local position = total == 1 and maybe[1][2] or 0
-        local isAlone, didIt = c.careful == 1
-        if fate == 'crash' then
-            didIt = crashed(s, c, #maybe, position)
+        local is_alone, is_poison = c.alone == 1
+        if loss == 'crash' then
+            is_poison = crashed(s, c, #maybe, position)
         else
-            didIt = killed(s, c, #maybe, position)
+            is_poison = killed(s, c, #maybe, position)
         end
         local job = only_job(maybe)
-        if job and (didIt or fate == 'crash' and isAlone) then blamed[job] = true end
-        if didIt then
+        if job and (is_poison or loss == 'crash' and is_alone) then accused_jobs[job] = true end
+        if is_poison then
             close(body, s, 'P', { position })
-            poisoned, maybe, c = poisoned + 1, {}, load_caution('')
+            poisoned, maybe, c = poisoned + 1, {}, load_suspicion('')
         end
     end
     for _, m in ipairs(maybe) do
         suspects = suspects + 1
-        doubtful[m[1]] = (doubtful[m[1]] or 0) + 1
+        maybe_sent[m[1]] = (maybe_sent[m[1]] or 0) + 1
     end
-    local flight = P .. 'in_flight:' .. nn
+    local in_flight = P .. 'in_flight:' .. nn
     if s.open == 0 then
-        call('LREM', flight, -1, id)
-        return put_away(id, s)
+        call('LREM', in_flight, -1, id)
+        return end_or_pause(id, s)
     end
     sum_open(released, body, s)
-    s.granted, s.worker, s.caution = 0, '', caution_text(c)
+    s.granted, s.worker, s.suspicion = 0, '', suspicion_text(c)
     save_state(id, s)
     if isParked then
         call('RPUSH', P .. 'paused', id)
@@ -173,9 +173,9 @@ local function take_back(id, s, nn)
     else
         return_batch(ready_list(id), id)
         moved = moved + 1
-        rung[nn] = true
+        wakes[nn] = true
     end
-    call('LREM', flight, -1, id)
+    call('LREM', in_flight, -1, id)
 end
 
 for i = at, #ARGV, 2 do
@@ -189,35 +189,35 @@ for i = at, #ARGV, 2 do
             if not s then
                 call('LREM', P .. 'in_flight:' .. nn, -1, ids[k])
             elseif (every and not named[s.worker]) or (not every and named[s.worker]) then
-                take_back(ids[k], s, nn)
+                reclaim_batch(ids[k], s, nn)
             end
         end
     end
 end
-add_to_accounts(released, 'in_flight', -1)
-add_to_accounts(doubtful, 'maybe_duplicated', 1)
-book_cancelled()
+add_to_records(released, 'in_flight', -1)
+add_to_records(maybe_sent, 'maybe_duplicated', 1)
+count_cancelled()
 
 -- Several jobs that shared the batches share the blame with the batches only. What is sent at most once is never sent
 -- again, so nothing narrows it down: the job alone is blamed.
-local function blame_only(jobs)
+local function accuse_single(jobs)
     local first = next(jobs)
-    if first and not next(jobs, first) then blamed[first] = true end
+    if first and not next(jobs, first) then accused_jobs[first] = true end
 end
-blame_only(before_any_send)
-if fate == 'crash' and was_lost then blame_only(in_air) end
-for job in pairs(blamed) do
-    local account = P .. 'job:' .. job
-    local old = redis.pcall('HMGET', account, 'state', 'last_crash')
+accuse_single(before_any_send)
+if loss == 'crash' and was_lost then accuse_single(jobs_in_flight) end
+for job in pairs(accused_jobs) do
+    local job_record = P .. 'job:' .. job
+    local old = redis.pcall('HMGET', job_record, 'state', 'last_crash')
     if old[1] == 'open' and old[2] ~= ARGV[13] then
-        local n, t = increment(account, 'crashes', 1), now()
-        call('HSET', account, 'last_crash', ARGV[13])
+        local n, t = increment(job_record, 'crashes', 1), now()
+        call('HSET', job_record, 'last_crash', ARGV[13])
         if n >= quarantine and call('HSETNX', P .. 'paused_jobs', job, t) == 1 then
             count_holds()
-            call('HSET', account, 'paused_reason', 'poison')
-            tell('job.paused', t, 'job', job, 'reason', 'poison', 'crashes', n)
+            call('HSET', job_record, 'paused_reason', 'poison')
+            add_event('job.paused', t, 'job', job, 'reason', 'poison', 'crashes', n)
             quarantined[#quarantined + 1] = job
         end
     end
 end
-return { moved, suspects, unknown, poisoned, parked, fenced, ring(rung), quarantined }
+return { moved, suspects, unknown, poisoned, parked, fenced, wake(wakes), quarantined }

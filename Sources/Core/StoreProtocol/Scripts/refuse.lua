@@ -4,7 +4,7 @@
 -- Uses  base, events, records, holds, endings, taken, refusals
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 step; 3 job id or ""; 4 field; 5 position; 6 reason; 7 original, cut at 64 KiB;
---       8 why the rest of a job fails that was split in part; 9 seconds an account is kept; 10 refused, or duplicate:
+--       8 why the rest of a job fails that was split in part; 9 seconds a job record is kept; 10 refused, or duplicate:
 --       then the job has an event of its own type, and its original is not kept
 -- Reply 1; 2 when it was counted only, because there are too many of them to tell of each; 0 when this step was done before
 -- Fence the intake's token and the step. STEP n: another step was done; TAKEN 0: there is no job, as after Redis went back
@@ -19,19 +19,19 @@ if step == done and last[2] == what then return 0 end
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
 if call('EXISTS', P .. 'taken') == 0 then return { err = 'TAKEN 0' } end
 local stamp = string.format('%d', now())
-local is_told
+local has_event
 if ARGV[10] == 'duplicate' then
     local jobs = count_refusal('duplicates', stamp)
-    is_told = jobs ~= nil
-    if is_told then
+    has_event = jobs ~= nil
+    if has_event then
         local words = { 'job', ARGV[3] }
         if jobs > 1 then words[3], words[4] = 'jobs', jobs end
-        tell('job.duplicate', stamp, unpack(words))
+        add_event('job.duplicate', stamp, unpack(words))
     end
     drop_taken(1, last[3])
 else
-    is_told = refuse_head({ last[3], last[4], last[5] }, stamp, ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8],
+    has_event = refuse_head({ last[3], last[4], last[5] }, stamp, ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8],
         ARGV[9])
 end
 call('HSET', intake, 'step', step, 'did', what)
-return is_told and 1 or 2
+return has_event and 1 or 2

@@ -13,8 +13,8 @@
 -- lists have stays in one; a false count is put right; one that cannot be read goes to `unreadable`; an id with nothing
 -- behind it goes.
 -- accounts: in_flight and delayed become what is there; what is nowhere is failed as lost, what is there and in no
--- account gets one; results entries that cannot be read go to `unreadable`. One moment of the whole app.
--- jobs: the same, but of the accounts only those named and those of jobs that are in queues.
+-- job record gets one; results entries that cannot be read go to `unreadable`. One moment of the whole app.
+-- jobs: the same, but of the job records only those named and those of jobs that are in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
 local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end
 local function number(shard) return string.format('%02d', shard) end
@@ -38,7 +38,7 @@ end
 
 local function is_in(list, id) return call('LPOS', P .. list, id) end
 
-local function mend_batch(id)
+local function repair_batch(id)
     local s, body = load_state(id), call('HGET', BODIES, id)
     local isNamed = id:match('^%d+%.[hb]%.') and tonumber(id:match('^%d+')) < shards
     if not s or not body or not isNamed or not is_readable(body, s.map) then
@@ -55,10 +55,10 @@ local function mend_batch(id)
         s.open = dots
     end
     local list, nn = ready_list(id)
-    local ready, flight = list:sub(#P + 1), 'in_flight:' .. nn
+    local ready, flight_list = list:sub(#P + 1), 'in_flight:' .. nn
     local place
-    if s.worker ~= '' and is_in(flight, id) then
-        place = flight
+    if s.worker ~= '' and is_in(flight_list, id) then
+        place = flight_list
     elseif call('ZSCORE', P .. 'delayed', id) then
         place = 'delayed'
     elseif is_in(ready, id) then
@@ -68,18 +68,18 @@ local function mend_batch(id)
     end
     if dots == 0 and (not isParked or place ~= 'paused') then
         take_out(id)
-        put_away(id, s)
+        end_or_pause(id, s)
         return note('batch', id, 'had nothing to send and is', isParked and 'paused' or 'dropped')
     end
     local gone = take_out(id, place)
-    if place ~= flight then
+    if place ~= flight_list then
         if s.worker ~= '' or s.granted > 0 then
-            local doubtful = {}
+            local maybe_sent = {}
             each_segment(body, function(job, first, last)
                 local n = count_open(s.map, first, math.min(last, s.granted))
-                if n > 0 then doubtful[job] = n end
+                if n > 0 then maybe_sent[job] = n end
             end)
-            for job, n in pairs(doubtful) do
+            for job, n in pairs(maybe_sent) do
                 if redis.pcall('HEXISTS', P .. 'job:' .. job, 'state') == 1 then
                     increment(P .. 'job:' .. job, 'maybe_duplicated', n)
                 end
@@ -98,20 +98,20 @@ local function mend_batch(id)
     elseif gone > 0 then
         note('batch', id, 'stays in', place, 'only')
     end
-    ring({ [nn] = true })
+    wake({ [nn] = true })
 end
 
-local function mend_account(job, stamp)
-    local account, a = P .. 'job:' .. job, {}
-    local flat = redis.pcall('HGETALL', account)
+local function repair_record(job, stamp)
+    local job_record, a = P .. 'job:' .. job, {}
+    local flat = redis.pcall('HGETALL', job_record)
     if flat.err then
         drop_record(job)
         note('job', job, 'had a record that is not a hash, set aside as unreadable')
         flat = {}
     end
     for i = 1, #flat, 2 do
-        if is_spoilt(flat[i], flat[i + 1]) then
-            reset_field(account, flat[i], flat[i + 1])
+        if is_invalid(flat[i], flat[i + 1]) then
+            reset_field(job_record, flat[i], flat[i + 1])
             note('job', job, 'held no number in', flat[i])
         else
             a[flat[i]] = flat[i + 1]
@@ -120,7 +120,7 @@ local function mend_account(job, stamp)
     local function n(name) return tonumber(a[name] or '0') or 0 end
     if a.state and not a.accepted and n('submitted') > 0 then
         a.accepted = n('submitted') - n('malformed') - n('duplicates')
-        call('HSET', account, 'accepted', a.accepted)
+        call('HSET', job_record, 'accepted', a.accepted)
     end
     local here = open[job] or 0
     if not a.state then
@@ -129,7 +129,7 @@ local function mend_account(job, stamp)
             return note('job', job, 'has no account and is dropped from the list')
         end
         call('ZADD', P .. 'jobs', stamp, job)
-        call('HSET', account, 'state', 'open', 'submitted', here, 'accepted', here, 'created_at', stamp)
+        call('HSET', job_record, 'state', 'open', 'submitted', here, 'accepted', here, 'created_at', stamp)
         a = { state = 'open', submitted = here, accepted = here }
         note('job', job, 'has', here, 'open and got an account')
     end
@@ -138,38 +138,38 @@ local function mend_account(job, stamp)
     local accepted = n('accepted')
     local missing = accepted - ended - here - unsplit(job, accepted)
     if missing > 0 then
-        call('HINCRBY', account, 'failed', missing)
-        call('HINCRBY', account, 'reason:lost', missing)
-        tell('job.repaired', stamp, 'job', job, 'reason', 'lost', 'pushes', missing)
+        call('HINCRBY', job_record, 'failed', missing)
+        call('HINCRBY', job_record, 'reason:lost', missing)
+        add_event('job.repaired', stamp, 'job', job, 'reason', 'lost', 'pushes', missing)
         note('job', job, 'lost', missing, 'and has them as failed')
         ended = ended + missing
     elseif missing < 0 then
-        call('HINCRBY', account, 'accepted', -missing)
-        call('HINCRBY', account, 'submitted', -missing)
-        tell('job.repaired', stamp, 'job', job, 'reason', 'found', 'pushes', -missing)
+        call('HINCRBY', job_record, 'accepted', -missing)
+        call('HINCRBY', job_record, 'submitted', -missing)
+        add_event('job.repaired', stamp, 'job', job, 'reason', 'found', 'pushes', -missing)
         note('job', job, 'has', -missing, 'more than it had accepted')
         accepted = accepted - missing
     end
-    for name, sum in pairs({ in_flight = flying[job] or 0, delayed = waiting[job] or 0 }) do
+    for name, sum in pairs({ in_flight = in_flight[job] or 0, delayed = delayed[job] or 0 }) do
         if n(name) ~= sum then
-            call('HSET', account, name, sum)
+            call('HSET', job_record, name, sum)
             note('job', job, 'had', n(name), name, 'of', sum)
         end
     end
     if ended == accepted and a.state ~= 'finished' then
-        local now = call('HMGET', account, 'delivered', 'failed', 'expired', 'cancelled')
+        local now = call('HMGET', job_record, 'delivered', 'failed', 'expired', 'cancelled')
         finish_job(job, stamp, keep, accepted, now[1] or 0, now[2] or 0, now[3] or 0, now[4] or 0)
         note('job', job, 'is finished')
     elseif ended ~= accepted and a.state == 'finished' then
-        call('HSET', account, 'state', 'open')
-        call('HDEL', account, 'finished_at')
-        call('PERSIST', account)
+        call('HSET', job_record, 'state', 'open')
+        call('HDEL', job_record, 'finished_at')
+        call('PERSIST', job_record)
         note('job', job, 'is open again')
     end
 end
 
 if ARGV[3] == 'batch' then
-    mend_batch(ARGV[4])
+    repair_batch(ARGV[4])
     return done
 end
 count_all(shards)
@@ -192,7 +192,7 @@ end
 for job, n in pairs(open) do
     if n > 0 then jobs[job] = true end
 end
-for job in pairs(jobs) do mend_account(job, stamp) end
+for job in pairs(jobs) do repair_record(job, stamp) end
 local total, load = 0, call('HGET', P .. 'load', 'open') or '0'
 for _, n in pairs(open) do total = total + n end
 if tonumber(load) ~= total then

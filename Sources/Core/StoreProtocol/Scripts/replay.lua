@@ -10,7 +10,7 @@
 -- Reply [1, letters, pushes, ""]; [0, letters, pushes, ""] of all steps so far when this one was done before;
 --       [-1, ms, 0, reason] when the app is full: nothing happened
 -- Fence the replay's name and step. STEP n: its last step was n, or this one was something else; NUMBER n: the number is
---       taken, n is the last one; GONE id: nobody has it any more; OTHER what: the replay was of something else. Nothing happened
+--       taken, n is the last one; GONE id: it does not exist any more; OTHER what: the replay was of something else. Nothing happened
 --       then. OOM allowed: what goes in has been there.
 -- Again the step is the replay's: nothing happens.
 local name, step, stream = P .. 'replay:' .. ARGV[1], tonumber(ARGV[2]), P .. ARGV[6]
@@ -23,8 +23,8 @@ if done == step and last[2] == what then return { 0, tonumber(last[4]), tonumber
 if step ~= done + 1 then return { err = 'STEP ' .. done } end
 local counter = P .. 'replays:' .. old
 if json ~= '' then
-    local gate = call('HMGET', P .. 'admission', 'full', 'retry')
-    if gate[1] then return { -1, tonumber(gate[2]) or 1000, 0, gate[1] } end
+    local admission = call('HMGET', P .. 'admission', 'full', 'retry')
+    if admission[1] then return { -1, tonumber(admission[2]) or 1000, 0, admission[1] } end
     if ARGV[10] ~= '' then
         local number = tonumber(call('GET', counter) or '0')
         if tonumber(ARGV[10]) <= number then return { err = 'NUMBER ' .. number } end
@@ -42,21 +42,21 @@ local isDead, stamp, pushes = ARGV[6] == 'dead_letters', string.format('%d', now
 if isDead then check_letters() end
 for _, letter in ipairs(letters) do
     if isDead then
-        pushes = pushes + (take_letter(letter) or 0)
+        pushes = pushes + (remove_dead_letter(letter) or 0)
     else
         call('XDEL', stream, letter[1])
     end
 end
 if json ~= '' then
     call('RPUSH', KEYS[2], json)
-    -- A day later the account of the job tells that its number is taken.
+    -- A day later the job record of the job tells that its number is taken.
     if ARGV[10] ~= '' then call('SET', counter, ARGV[10], 'EX', 86400) end
-    local words, account = { 'job', old, 'replay', new }, P .. 'job:' .. old
+    local words, job_record = { 'job', old, 'replay', new }, P .. 'job:' .. old
     add_number(words, 'pushes', pushes)
-    tell('job.replayed', stamp, unpack(words))
-    if isDead and call('HEXISTS', account, 'state') == 1 then call('HINCRBY', account, 'replayed', pushes) end
+    add_event('job.replayed', stamp, unpack(words))
+    if isDead and call('HEXISTS', job_record, 'state') == 1 then call('HINCRBY', job_record, 'replayed', pushes) end
 elseif isDead then
-    call('HINCRBY', LETTER_SUMS, 'dropped', pushes)
+    call('HINCRBY', DEAD_LETTER_COUNTS, 'dropped', pushes)
 end
 call('HSET', name, 'step', step, 'did', what, 'of', ARGV[3], 'until', ARGV[4])
 call('HINCRBY', name, 'letters', #letters)

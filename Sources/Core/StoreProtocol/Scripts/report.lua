@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Hands positions of a batch over to the results stream, and raises the worker's credit.
+-- Reports positions of a batch to the results stream, and raises the worker's credit.
 --
 -- Uses  base, events, records, holds, endings, batches, suspicion, cancelling, shelving
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 positions wanted up to; 6 facts 0/1 (the entry holds
 --       delivered and failed only); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
---       9 positions open after this by the caller's books, or "": they are not compared
+--       9 positions open after this by the caller's count, or "": they are not compared
 -- Reply [open, granted, done 0/1, stale, taken 0/1] and, when `open` is not what the caller says, the map: Redis went
 --       back in time, or another owner reported outcomes. [map, granted, stale] when a position was not open: nothing happened.
 --       stale: 0 no; 1 the shard has another owner; 2 the batch is another worker's, or this is an older delivery
@@ -14,11 +14,11 @@
 -- OOM   allowed.
 -- Again the positions are no longer open: the answer is the map (or done), nothing is appended twice.
 --
--- The credit of a careful batch goes on by a group at a time (`careful_limit`).
--- An entry that is not only facts is appended with the batch's lane: what it tries again stays in that lane.
+-- The credit of a suspect batch goes on by a group at a time (`group_limit`).
+-- An entry that is not only facts is appended with the batch's lane: what it retries stays in that lane.
 
 -- How far the credit may go: `group` open positions from the first one, if that is a suspect.
-local function careful_limit(map, c)
+local function group_limit(map, c)
     local last = map:find('.', 1, true)
     if not last or last > c.suspect then return #map end
     for _ = 2, c.group do
@@ -79,8 +79,8 @@ if #runs > 0 then
         call('XADD', P .. 'results', '*', 'r', entry, 'l', id:match('%.(%a)'))
     end
     if sums then
-        add_to_accounts(sums, 'in_flight', 1)
-        if call('ZSCORE', P .. 'delayed', id) then add_to_accounts(sums, 'delayed', -1) end
+        add_to_records(sums, 'in_flight', 1)
+        if call('ZSCORE', P .. 'delayed', id) then add_to_records(sums, 'delayed', -1) end
     end
     s.open = parked and count_open(s.map, 1, -1) or s.open - handed
     if s.open == 0 then
@@ -88,8 +88,8 @@ if #runs > 0 then
             and call('ZREM', P .. 'delayed', id) == 0 then
             call('LREM', P .. 'paused', 1, id)
         end
-        put_away(id, s)
-        if parked then book_cancelled() end
+        end_or_pause(id, s)
+        if parked then count_cancelled() end
         return { 0, s.granted, 1, stale, 1 }
     end
 end
@@ -97,11 +97,11 @@ end
 local raised = false
 if stale == 0 then
     local want = math.min(tonumber(ARGV[5]), #map)
-    if s.caution ~= '' and want > s.granted then
-        local c, first = load_caution(s.caution), s.map:find('.', 1, true)
-        if c.careful == 1 then
-            want = math.min(want, careful_limit(s.map, c))
-            -- The next group only when the one before is handed over.
+    if s.suspicion ~= '' and want > s.granted then
+        local c, first = load_suspicion(s.suspicion), s.map:find('.', 1, true)
+        if c.alone == 1 then
+            want = math.min(want, group_limit(s.map, c))
+            -- The next group only when the one before is reported.
             if first <= c.suspect and first <= s.granted then want = s.granted end
         end
     end

@@ -1,24 +1,24 @@
 #!lua flags=allow-oom
--- Books results entries: outcomes, retries, dead tokens, events; finishes jobs.
+-- Settles results entries: outcomes, retries, invalid tokens, events; finishes jobs.
 --
 -- Uses  base, events, records, holds, endings, batches, cancelling, pausing, suppression, letters
 -- KEYS  1 prefix
--- ARGV  1 seconds an account is kept; 2 "most hold pause": records that a shard's suppression list keeps at most, and the
+-- ARGV  1 seconds a job record is kept; 2 "most hold pause": records that a shard's suppression list keeps at most, and the
 --       shares of the guard in percent (20 and 95 where they are left out); 3 scopes, scopes × (field, text); entries;
 --       entries × (id, words of this entry after this one, and these: jobs packed; retries, retries × (NN, h|b, delay in ms,
---       tokens, body); answers of the gateway, "/" and those to screenings if there are any; dead tokens, dead tokens × (NN,
+--       tokens, body); answers of the gateway, "/" and those to screenings if there are any; invalid tokens, invalid tokens × (NN,
 --       "s" behind it for a screening's, suppression record or "", n, n words of an event); events, events × (n, n words); and only if
 --       there are any: "letters", how many, pushes and bytes of them kept at most, letters × (job, reason, status, pushes,
 --       body); "unreadable", why, pushes that fail for it, the entry; and only if there is an audit: "audit", bytes of it kept
 --       at most, what it gets).
 --       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, waiting u32,
 --       maybe duplicated u32, reasons u8, reasons × (length u8, reason, count u32)
--- Reply [entries booked, jobs finished], and when the guard has paused the app [bad tokens, answers] behind
+-- Reply [entries settled, jobs finished], and when the guard has paused the app [bad tokens, answers] behind
 -- Fence none: XDEL is the guard, an entry exists until it is settled. OOM allowed.
 -- Again XDEL finds nothing and the entry's words are skipped.
 --
--- What ends is taken off `load`, which split added it to: with or without an account, it is in no batch and no entry.
--- Whatever can fail does so before the first effect, and then nothing is settled: words that are not as agreed, and keys of
+-- What ends is taken off `load`, which split added it to: with or without a job record, it is in no batch and no entry.
+-- All checks are made before the first effect, and then nothing is settled: words that are not as agreed, and keys of
 -- another type ("KEY" and the key's name). The entry stays in the stream.
 -- A job record that cannot be read keeps no other from being settled: a field that holds no number counts from 0 again, a record
 -- that is not a hash goes. Their originals are in `unreadable`.
@@ -44,8 +44,8 @@ local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
 local i = 5 + 2 * nscopes
 
--- What the accounts get. A job's numbers of all entries are added up while they are read, for nearly every entry is there
--- to be booked; of one that is not they are taken off again. Most jobs have deliveries only: the others' failed, expired,
+-- The changes of job records. A job's numbers of all entries are added up while they are read, for nearly every entry is there
+-- to be settled; of one that is not they are taken off again. Most jobs have deliveries only: the others' failed, expired,
 -- cancelled, waiting, maybe duplicated, and reasons are in `rest`.
 local order, delivered, rest = {}, {}, {}
 local function add_jobs(packed, sign)
@@ -142,10 +142,10 @@ local function check_entry(at, words)
     return entry
 end
 
--- What the accounts hold now, in the order of the jobs: accepted, in flight, delivered, failed, expired, cancelled; false:
--- there is no account.
-local keys, accounts = {}, {}
--- What is put right before anything is settled: fields that hold no number, and records that are not hashes.
+-- The counts of the job records now, in the order of the jobs: accepted, in flight, delivered, failed, expired, cancelled; false:
+-- there is no job record.
+local keys, job_records = {}, {}
+-- Repairs before anything is settled: fields that hold no number, and records that are not hashes.
 local resets, drops = {}, {}
 local function check_field(key, field, n)
     local number = tonumber(n or '0')
@@ -160,31 +160,31 @@ local function check_digits(key, field, n)
     return 0
 end
 -- A job of one push that is delivered here has nothing else to add up, for what is in an entry has no other outcome and is
--- in the air: the rest of its account is not read. That is tried for as long as one job after another is so.
+-- in flight: the rest of its job record is not read. That is tried for as long as one job after another is so.
 local SINGLE, may_be_single = {}, true
-local function is_single(account, id)
-    may_be_single = delivered[id] == 1 and not rest[id] and redis.pcall('HGET', account, 'accepted') == '1'
+local function is_single(job_record, id)
+    may_be_single = delivered[id] == 1 and not rest[id] and redis.pcall('HGET', job_record, 'accepted') == '1'
     return may_be_single
 end
 local FIELDS = { 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled' }
-local function read_account(k, id)
-    local account = P .. 'job:' .. id
-    keys[k] = account
-    if may_be_single and is_single(account, id) then
-        accounts[k] = SINGLE
+local function read_record(k, id)
+    local job_record = P .. 'job:' .. id
+    keys[k] = job_record
+    if may_be_single and is_single(job_record, id) then
+        job_records[k] = SINGLE
         return
     end
-    local old = redis.pcall('HMGET', account, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
+    local old = redis.pcall('HMGET', job_record, 'accepted', 'in_flight', 'delivered', 'failed', 'expired', 'cancelled')
     if old.err then
         drops[#drops + 1] = id
-        accounts[k] = false
+        job_records[k] = false
         return
     end
-    accounts[k] = old[1] and old
-    for field = 1, 6 do old[field] = old[field] and check_field(account, FIELDS[field], old[field]) or 0 end
+    job_records[k] = old[1] and old
+    for field = 1, 6 do old[field] = old[field] and check_field(job_record, FIELDS[field], old[field]) or 0 end
     local r = rest[id]
     if r then
-        local function check(field) check_digits(account, field, call('HGET', account, field)) end
+        local function check(field) check_digits(job_record, field, call('HGET', job_record, field)) end
         if r[4] > 0 then check('delayed') end
         if r[5] > 0 then check('maybe_duplicated') end
         for reason in pairs(r[6]) do check('reason:' .. reason) end
@@ -199,61 +199,61 @@ for k = 1, nentries do
     entries[k] = entry
     i = i + 2 + words
 end
-for k, id in ipairs(order) do read_account(k, id) end
+for k, id in ipairs(order) do read_record(k, id) end
 
 -- Whether the app's keys are what they must be: the first that is not is named.
 local broken
-local function look(command, key, ...)
+local function check_key(command, key, ...)
     local reply = redis.pcall(command, key, ...)
     if type(reply) ~= 'table' or not reply.err then return reply end
     broken = broken or key
     return {}
 end
-look('XLEN', P .. 'events')
-local load = look('HMGET', P .. 'load', 'open', 'settled')
+check_key('XLEN', P .. 'events')
+local load = check_key('HMGET', P .. 'load', 'open', 'settled')
 check_digits(P .. 'load', 'open', load[1])
 check_digits(P .. 'load', 'settled', load[2])
-local hasUnsettled = look('HLEN', P .. 'unsettled') ~= 0
-if hasUnreadable then look('HLEN', UNREADABLE) end
-has_holds = call('EXISTS', QUARANTINE, CANCELS) > 0
+local hasUnsettled = check_key('HLEN', P .. 'unsettled') ~= 0
+if hasUnreadable then check_key('HLEN', UNREADABLE) end
+has_holds = call('EXISTS', PAUSED_JOBS, CANCELS) > 0
 if has_holds then
-    for _, key in ipairs({ QUARANTINE, CANCELS, DEVICES }) do look('HLEN', key) end
+    for _, key in ipairs({ PAUSED_JOBS, CANCELS, PAUSED_TOKENS }) do check_key('HLEN', key) end
 end
-if has_holds or hasRetries then look('HLEN', P .. 'admission') end
+if has_holds or hasRetries then check_key('HLEN', P .. 'admission') end
 if hasRetries then
-    look('ZCARD', P .. 'delayed')
-    look('HLEN', STATES)
-    look('HLEN', BODIES)
+    check_key('ZCARD', P .. 'delayed')
+    check_key('HLEN', STATES)
+    check_key('HLEN', BODIES)
 end
 if hasLetters or hasAudit then
-    look('XLEN', LETTERS)
-    look('XLEN', AUDIT)
-    for k, n in ipairs(look('HMGET', LETTER_SUMS, unpack(SUM_NAMES))) do check_digits(LETTER_SUMS, SUM_NAMES[k], n) end
+    check_key('XLEN', DEAD_LETTERS)
+    check_key('XLEN', AUDIT)
+    for k, n in ipairs(check_key('HMGET', DEAD_LETTER_COUNTS, unpack(COUNT_NAMES))) do check_digits(DEAD_LETTER_COUNTS, COUNT_NAMES[k], n) end
 end
 local hasDead = next(lists) ~= nil
-local ring, paused = look('HMGET', P .. 'guard', 'answers', 'bad', 'state', 'screened', 'screen_bad', 'screen_topic'), false
-local state = ring[3] or ''
-local answers = check_digits(P .. 'guard', 'answers', ring[1])
+local guard_counts, paused = check_key('HMGET', P .. 'guard', 'answers', 'bad', 'state', 'screened', 'screen_bad', 'screen_topic'), false
+local state = guard_counts[3] or ''
+local answers = check_digits(P .. 'guard', 'answers', guard_counts[1])
 -- How many of `all` answers; nil if it cannot be: then none, so that no app is paused for it.
 local function share_of(all, text)
     local n = tonumber(text or '0')
     if n and n >= 0 and n <= all + 1 then return n end
 end
-local bad = share_of(answers, ring[2])
+local bad = share_of(answers, guard_counts[2])
 if not bad then
-    resets[#resets + 1] = { P .. 'guard', 'bad', ring[2] }
+    resets[#resets + 1] = { P .. 'guard', 'bad', guard_counts[2] }
     bad = 0
 end
 if hasDead then
-    for nn in pairs(lists) do look('XLEN', P .. 'suppressed:' .. nn) end
-    look('HLEN', P .. 'suppression')
-    look('HLEN', P .. 'scopes')
-    paused = look('HEXISTS', P .. 'admission', 'paused') == 1
+    for nn in pairs(lists) do check_key('XLEN', P .. 'suppressed:' .. nn) end
+    check_key('HLEN', P .. 'suppression')
+    check_key('HLEN', P .. 'scopes')
+    paused = check_key('HEXISTS', P .. 'admission', 'paused') == 1
 end
 if hasDead or bad > 0 then
-    look('LLEN', P .. 'unproven')
-    look('LLEN', P .. 'unconfirmed')
-    check_digits(P .. 'suppression', 'taken_back', look('HMGET', P .. 'suppression', 'taken_back')[1])
+    check_key('LLEN', P .. 'unproven')
+    check_key('LLEN', P .. 'unconfirmed')
+    check_digits(P .. 'suppression', 'taken_back', check_key('HMGET', P .. 'suppression', 'taken_back')[1])
 end
 if broken then return { err = 'KEY ' .. broken } end
 for _, reset in ipairs(resets) do reset_field(reset[1], reset[2], reset[3]) end
@@ -271,7 +271,7 @@ local function weigh(all, before, more, found)
     return stay + more, sum < 0.5 and 0 or sum
 end
 
-local function judge(more, found)
+local function update_guard(more, found)
     if more == 0 or paused or found == 0 and bad == 0 and answers >= RING then return end
     answers, bad = weigh(answers, bad, more, found)
     alarm = answers >= RING and bad >= PAUSE * answers
@@ -286,11 +286,11 @@ local function judge(more, found)
     if was == 'held' and state ~= 'held' then call('HDEL', P .. 'suppression', 'holding') end
 end
 
-local function judge_screening(more, found, wrong)
+local function update_screening_guard(more, found, wrong)
     if more == 0 then return end
-    local all = share_of(2 ^ 48, ring[4]) or 0
-    local before = share_of(all, ring[5]) or 0
-    local _, topic = weigh(all, share_of(all, ring[6]) or 0, more, wrong)
+    local all = share_of(2 ^ 48, guard_counts[4]) or 0
+    local before = share_of(all, guard_counts[5]) or 0
+    local _, topic = weigh(all, share_of(all, guard_counts[6]) or 0, more, wrong)
     all, before = weigh(all, before, more, found)
     screen_holds = all >= RING and before >= PAUSE * all
     if all >= RING and topic >= PAUSE * all and not paused then
@@ -312,15 +312,15 @@ local function keep_unconfirmed(nn, record, at)
     call('RPUSH', UNCONFIRMED, cmsgpack.pack(parts))
 end
 
--- Suppresses a token. What the guard may take back is kept in mind: not what a screening has found.
+-- Suppresses a token. Records that a guard trip must undo go to `unproven`: not those of a screening.
 local last, unproven = {}, {}
-local function bury(nn, record, isScreened)
+local function suppress_token(nn, record, isScreened)
     last[nn] = suppress(nn, record, most)
     if is_guarded(record) and not isScreened then unproven[#unproven + 1] = nn .. ' ' .. last[nn] end
 end
 
--- What was suppressed of the last thousand answers is so no longer. Calls f(NN, record) with each.
-local function take_back(f)
+-- Withdraws the suppressions of the last thousand answers. Calls f(NN, record) with each.
+local function withdraw(f)
     for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, -1)) do
         local nn, id = place:match('^(%d+) (.+)$')
         if nn then
@@ -337,7 +337,7 @@ end
 
 local function settle_guard()
     if alarm then
-        take_back()
+        withdraw()
         call('DEL', P .. 'guard', UNCONFIRMED)
         call('HDEL', P .. 'suppression', 'holding')
         pause_app(string.format('bad tokens: %d of the last %d answers; most likely they are of the other environment',
@@ -358,7 +358,7 @@ local function settle_guard()
     for nn, id in pairs(last) do call('HSET', P .. 'suppression', nn, id) end
 end
 
-local function book_entry(entry)
+local function settle_entry(entry)
     local at = entry.at + 2
     for k = 1, tonumber(ARGV[entry.at + 1]) do
         local id = ARGV[at] .. '.' .. ARGV[at + 1] .. '.r' .. entry.id .. '.' .. k
@@ -372,7 +372,7 @@ local function book_entry(entry)
     for _ = 1, tonumber(ARGV[dead]) do at = at + 3 + tonumber(ARGV[at + 2]) end
     local events = tonumber(ARGV[at])
     at = at + 1
-    for _ = 1, events do at = tell_next(stamp, at) end
+    for _ = 1, events do at = add_next_event(stamp, at) end
     at = dead + 1
     for _ = 1, tonumber(ARGV[dead]) do
         local nn, mark = ARGV[at]:match('^(%d+)(s?)$')
@@ -387,9 +387,9 @@ local function book_entry(entry)
             if isGuarded and isScreened and (screen_holds or state == 'held') then
                 keep_unconfirmed(nn, record)
             elseif record ~= '' then
-                bury(nn, record, isScreened)
+                suppress_token(nn, record, isScreened)
             end
-            at = tell_next(stamp, at + 2)
+            at = add_next_event(stamp, at + 2)
         end
     end
 end
@@ -398,21 +398,21 @@ local kept
 local function keep_letters(at)
     kept = at
     for k = at + 3, at + 2 + 5 * tonumber(ARGV[at]), 5 do
-        bury_letter(ARGV[k], ARGV[k + 1], ARGV[k + 2], tonumber(ARGV[k + 3]), ARGV[k + 4])
+        add_dead_letter(ARGV[k], ARGV[k + 1], ARGV[k + 2], tonumber(ARGV[k + 3]), ARGV[k + 4])
     end
 end
 
 local function keep_entry(id, at)
     local loss = keep_unreadable(id, ARGV[at + 2])
-    tell('data.unreadable', stamp, 'entry', id, 'reason', ARGV[at] .. loss, 'pushes', ARGV[at + 1])
+    add_event('data.unreadable', stamp, 'entry', id, 'reason', ARGV[at] .. loss, 'pushes', ARGV[at + 1])
 end
 
-local booked, answered, found, screened, screen_bad, screen_topic = {}, 0, 0, 0, 0, 0
+local settled, answered, found, screened, screen_bad, screen_topic = {}, 0, 0, 0, 0, 0
 for k = 1, nentries do
     local entry = entries[k]
     acks[k] = entry.id
     if call('XDEL', results, entry.id) == 1 then
-        booked[#booked + 1] = entry
+        settled[#settled + 1] = entry
         answered = answered + entry.answers
         found = found + entry.bad
         screened, screen_bad = screened + entry.screened, screen_bad + entry.screenBad
@@ -421,25 +421,25 @@ for k = 1, nentries do
         add_jobs(ARGV[entry.at], -1)
     end
 end
-judge(answered, found)
-judge_screening(screened, screen_bad, screen_topic)
+update_guard(answered, found)
+update_screening_guard(screened, screen_bad, screen_topic)
 if begins then
-    take_back(keep_unconfirmed)
+    withdraw(keep_unconfirmed)
     call('HSET', P .. 'suppression', 'holding', '1')
 end
-for _, entry in ipairs(booked) do
-    book_entry(entry)
+for _, entry in ipairs(settled) do
+    settle_entry(entry)
     if entry.letters then keep_letters(entry.letters) end
     if entry.unreadable then keep_entry(entry.id, entry.unreadable) end
 end
 if kept then trim_letters(tonumber(ARGV[kept + 1]), tonumber(ARGV[kept + 2]), 0, 512) end
 settle_guard()
-if hasAudit and #booked > 0 then
+if hasAudit and #settled > 0 then
     local records, bytes = {}, 0
-    for _, entry in ipairs(booked) do
+    for _, entry in ipairs(settled) do
         if entry.audit then records[#records + 1], bytes = ARGV[entry.audit + 1], tonumber(ARGV[entry.audit]) end
     end
-    remember(table.concat(records), bytes)
+    add_audit_record(table.concat(records), bytes)
 end
 if #acks > 0 then
     call('XACK', results, 'settlement', unpack(acks))
@@ -449,13 +449,13 @@ end
 local names, none = { 'failed', 'expired', 'cancelled' }, { 0, 0, 0, 0, 0, {} }
 local finished, ended = 0, 0
 
-local function book_single(account, id)
-    call('HSET', account, 'state', 'finished', 'finished_at', stamp, 'in_flight', '0', 'delivered', '1')
-    tell_finished(account, id, stamp, ARGV[1], '1', '1')
+local function settle_single(job_record, id)
+    call('HSET', job_record, 'state', 'finished', 'finished_at', stamp, 'in_flight', '0', 'delivered', '1')
+    retire_job(job_record, id, stamp, ARGV[1], '1', '1')
     finished, ended = finished + 1, ended + 1
 end
 
-local function book_job(account, id, old, plus, r)
+local function settle_job(job_record, id, old, plus, r)
     local more = plus + r[1] + r[2] + r[3]
     ended = ended + more
     if not old or more + r[4] + r[5] == 0 then return end
@@ -474,45 +474,45 @@ local function book_job(account, id, old, plus, r)
     end
     local ends = old[3] + old[4] + old[5] + old[6] == old[1]
     if ends then
-        call('HSET', account, 'state', 'finished', 'finished_at', stamp, unpack(changed, 1, n))
+        call('HSET', job_record, 'state', 'finished', 'finished_at', stamp, unpack(changed, 1, n))
     else
         changed[n + 1], changed[n + 2] = 'last_outcome_at', stamp
-        call('HSET', account, unpack(changed, 1, n + 2))
+        call('HSET', job_record, unpack(changed, 1, n + 2))
     end
-    if r[4] > 0 then call('HINCRBY', account, 'delayed', r[4]) end
-    if r[5] > 0 then call('HINCRBY', account, 'maybe_duplicated', r[5]) end
+    if r[4] > 0 then call('HINCRBY', job_record, 'delayed', r[4]) end
+    if r[5] > 0 then call('HINCRBY', job_record, 'maybe_duplicated', r[5]) end
     for reason, times in pairs(r[6]) do
-        if times > 0 then call('HINCRBY', account, 'reason:' .. reason, times) end
+        if times > 0 then call('HINCRBY', job_record, 'reason:' .. reason, times) end
     end
     if ends then
         finished = finished + 1
-        tell_finished(account, id, stamp, ARGV[1], texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
+        retire_job(job_record, id, stamp, ARGV[1], texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
     end
 end
 
 for k, id in ipairs(order) do
-    if accounts[k] ~= SINGLE then
-        book_job(keys[k], id, accounts[k], delivered[id], rest[id] or none)
+    if job_records[k] ~= SINGLE then
+        settle_job(keys[k], id, job_records[k], delivered[id], rest[id] or none)
     elseif delivered[id] == 1 then
-        book_single(keys[k], id)
+        settle_single(keys[k], id)
     end
 end
 
 if ended > 0 then count_ended(ended) end
 
--- Of a job that was called back nothing is tried again.
-local function let_go(id)
+-- Removes a retry's pushes of cancelled jobs.
+local function cancel_retry(id)
     local s, body, dots = load_state(id), call('HGET', BODIES, id), nil
-    if not pcall(function() dots = call_back(s, body) end) or not dots then return end
-    add_to_accounts(dots, 'delayed', -1)
+    if not pcall(function() dots = cancel_positions(s, body) end) or not dots then return end
+    add_to_records(dots, 'delayed', -1)
     if s.open > 0 then return save_state(id, s) end
     call('ZREM', P .. 'delayed', id)
     drop_batch(id)
 end
 if #retried > 0 and has_cancels() then
-    for _, id in ipairs(retried) do let_go(id) end
-    book_cancelled()
+    for _, id in ipairs(retried) do cancel_retry(id) end
+    count_cancelled()
 end
 
-if alarm then return { #booked, finished, math.floor(bad), answers } end
-return { #booked, finished }
+if alarm then return { #settled, finished, math.floor(bad), answers } end
+return { #settled, finished }

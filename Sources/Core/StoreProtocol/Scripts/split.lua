@@ -1,21 +1,21 @@
 #!lua flags=allow-oom
--- Turns taken jobs into accounts and batches: one step of the intake.
+-- Turns taken jobs into job records and batches: one step of the intake.
 --
 -- Uses  base, events, records, holds, endings, batches, cancelling, admission, taken
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 step; 3 jobs to drop from the head of `taken`; 4 head job id or ""; 5 head offset;
---       6 accounts kept at most; 7 seconds an account is kept; 8 jobs; 9 batches;
+--       6 job records kept at most; 7 seconds a job record is kept; 8 jobs; 9 batches;
 --       jobs × (id, 0 or, when it opens, 1 and the id of the job that it repeats, submitted, accepted, malformed,
 --       duplicates, lane, warning or "", events, events × (n, n words));
 --       batches × (NN, h|b, due in ms or 0, tokens, body); the one job that this is about when it was moved to `taken`
 --       without `take`, or ""
 -- Reply [1, ms until the earliest delayed batch of this call or -1, 1 when there is nothing to take: no job is taken or
---       in the inbox, and nothing is held back, shards rung…]; [0] when this step was done before
+--       in the inbox, and nothing is held back, shards woken…]; [0] when this step was done before
 -- Fence the intake's token and the step (STEP n: another step was done, TAKEN n: fewer jobs are taken than this is about,
 --       as after Redis went back to before they were, or other jobs than the one it is about; the caller must take again).
 --       OOM allowed: see take.
--- Error EXISTS id, before any effect: an account of that id is open or younger than 24 h.
--- Again the step is the intake's: nothing happens, so accounts open, batches appear, their pushes are counted in `load`
+-- Error EXISTS id, before any effect: a job record of that id is open or younger than 24 h.
+-- Again the step is the intake's: nothing happens, so job records open, batches appear, their pushes are counted in `load`
 --       and jobs leave `taken` once.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'
@@ -33,7 +33,7 @@ local most, keep, njobs, nbatches = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumb
 local t = now()
 local stamp = string.format('%d', t)
 
--- The jobs whose accounts are opened, and the keys of these: asked for all at once, since an id is rarely in use.
+-- The jobs whose job records are opened, and the keys of these: asked for all at once, since an id is rarely in use.
 local i, seen, ids, keys = 10, {}, {}, {}
 for _ = 1, njobs do
     if ARGV[i + 1] ~= '0' then
@@ -65,47 +65,47 @@ for _ = 1, njobs do
     if opens ~= '0' then
         n = n + 1
         places[2 * n - 1], places[2 * n] = stamp, id
-        local account = keys[n]
-        if seen[id] == 'old' then call('DEL', account) end
-        call('HSET', account, 'state', 'open', 'submitted', submitted, 'accepted', accepted, 'lane', lane,
+        local job_record = keys[n]
+        if seen[id] == 'old' then call('DEL', job_record) end
+        call('HSET', job_record, 'state', 'open', 'submitted', submitted, 'accepted', accepted, 'lane', lane,
             'created_at', stamp)
         if submitted == accepted and warning == '' then
-            tell('job.accepted', stamp, 'job', id, 'submitted', submitted, 'accepted', accepted)
+            add_event('job.accepted', stamp, 'job', id, 'submitted', submitted, 'accepted', accepted)
         else
             local words = { 'job', id, 'submitted', submitted, 'accepted', accepted }
             add_number(words, 'malformed', malformed)
             add_number(words, 'duplicates', duplicates)
             if warning ~= '' then words[#words + 1], words[#words + 2] = 'warning', warning end
-            tell('job.accepted', stamp, unpack(words))
-            if #words > 6 then call('HSET', account, unpack(words, 7)) end
+            add_event('job.accepted', stamp, unpack(words))
+            if #words > 6 then call('HSET', job_record, unpack(words, 7)) end
         end
-        if #opens > 1 then call('HSET', account, 'replay_of', opens:sub(2)) end
+        if #opens > 1 then call('HSET', job_record, 'replay_of', opens:sub(2)) end
     end
-    if opens ~= '0' and holds[1] and quarantine_of(id) then
-        call('HSET', P .. 'job:' .. id, 'paused_reason', hold_reason(quarantine_of(id)))
+    if opens ~= '0' and holds[1] and pause_of(id) then
+        call('HSET', P .. 'job:' .. id, 'paused_reason', hold_reason(pause_of(id)))
     end
     i = i + 9
-    for _ = 1, tonumber(events) do i = tell_next(stamp, i) end
+    for _ = 1, tonumber(events) do i = add_next_event(stamp, i) end
     if opens ~= '0' and accepted == '0' then finish_job(id, stamp, keep, 0, 0, 0, 0, 0) end
 end
 if opened > 0 then call('ZADD', jobs, unpack(places)) end
 
-local rung, first, added = {}, -1, 0
+local wakes, first, added = {}, -1, 0
 -- Ids are made of the time: after Redis went back in time, a counter would give some of them out again, and facts about
 -- a lost batch would be taken for another.
 local clock = call('TIME')
 local place = string.format('%x%05x', clock[1], clock[2])
-local states, bodies, calls_back = {}, {}, holds[2]
+local states, bodies, has_cancelled = {}, {}, holds[2]
 for k = 1, nbatches do
     local nn, lane, due, tokens, body = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
     i = i + 5
     local id, state, s = nn .. '.' .. lane .. '.' .. place .. '.' .. k, new_state(tokens), nil
-    -- The age of what was put off begins when it is due.
+    -- The age of what was delayed begins when it is due.
     if due > t then id = id .. string.format('.%x', due) end
     added = added + tokens
-    if calls_back then
-        s = { worker = '', deliveries = 0, granted = 0, caution = '', open = tonumber(tokens), map = state:match('[^|]*$') }
-        call_back(s, body)
+    if has_cancelled then
+        s = { worker = '', deliveries = 0, granted = 0, suspicion = '', open = tonumber(tokens), map = state:match('[^|]*$') }
+        cancel_positions(s, body)
         state = state_text(s)
     end
     if not s or s.open > 0 then
@@ -120,12 +120,12 @@ for k = 1, nbatches do
         else
             each_segment(body, function(job, a, b) sums[job] = (sums[job] or 0) + b - a + 1 end)
         end
-        add_to_accounts(sums, 'delayed', 1)
+        add_to_records(sums, 'delayed', 1)
         call('ZADD', P .. 'delayed', due, id)
         if first < 0 or due - t < first then first = due - t end
     elseif not has_ended then
         call('RPUSH', P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, id)
-        rung[nn] = true
+        wakes[nn] = true
     end
 end
 
@@ -134,7 +134,7 @@ if #states > 0 then
     call('HSET', STATES, unpack(states))
 end
 if added > 0 then increment(P .. 'load', 'open', added) end
-if calls_back then book_cancelled() end
+if has_cancelled then count_cancelled() end
 if ARGV[3] ~= '0' then drop_taken(ARGV[3], last[3]) end
 call('HSET', intake, 'step', step, 'did', what)
 if ARGV[4] == '' then
@@ -143,7 +143,7 @@ else
     call('HSET', intake, 'head', ARGV[4], 'offset', ARGV[5])
 end
 
--- Accounts go by age (they expire) or by number; the list of jobs follows, a few steps for each job opened. An open
+-- Job records go by age (they expire) or by number; the list of jobs follows, a few steps for each job opened. An open
 -- job, or one that finished late, gets a later place and is looked at again then.
 if opened > 0 then
     local gone = {}
@@ -155,14 +155,14 @@ if opened > 0 then
     for k = 1, #oldest, 2 do
         local id, age = oldest[k], t - tonumber(oldest[k + 1])
         if excess <= #gone and age <= keep * 1000 then break end
-        local account = P .. 'job:' .. id
-        local old = redis.pcall('HMGET', account, 'state', 'finished_at')
+        local job_record = P .. 'job:' .. id
+        local old = redis.pcall('HMGET', job_record, 'state', 'finished_at')
         if not old[1] then
             gone[#gone + 1] = id
         elseif old[1] == 'open' then
             call('ZADD', jobs, stamp, id)
         elseif excess > #gone or not tonumber(old[2] or '') then
-            call('DEL', account)
+            call('DEL', job_record)
             gone[#gone + 1] = id
         else
             call('ZADD', jobs, old[2], id)
@@ -173,5 +173,5 @@ end
 
 local is_drained = length == tonumber(ARGV[3]) and call('EXISTS', KEYS[2]) == 0 and not is_full()
 local reply = { 1, first, is_drained and 1 or 0 }
-for k, nn in ipairs(ring(rung)) do reply[k + 3] = nn end
+for k, nn in ipairs(wake(wakes)) do reply[k + 3] = nn end
 return reply

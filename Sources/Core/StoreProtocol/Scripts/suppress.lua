@@ -20,13 +20,13 @@ i = i + 1
 for _ = 1, count do
     if ARGV[i + 1] ~= '' then last[ARGV[i]] = suppress(ARGV[i], ARGV[i + 1], ARGV[1]) end
     i = i + 2
-    i = ARGV[i] == '0' and i + 1 or tell_next(stamp, i)
+    i = ARGV[i] == '0' and i + 1 or add_next_event(stamp, i)
 end
-local rung = {}
+local wakes = {}
 for nn, id in pairs(last) do
     call('HSET', suppression, nn, id)
-    rung[#rung + 1] = nn
+    wakes[#wakes + 1] = nn
 end
-table.sort(rung)
-if #rung > 0 then call('PUBLISH', P .. 'wakeups', 's ' .. table.concat(rung, ' ')) end
+table.sort(wakes)
+if #wakes > 0 then call('PUBLISH', P .. 'wakeups', 's ' .. table.concat(wakes, ' ')) end
 return count

@@ -20,11 +20,11 @@ if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED 
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local inbox, taken = KEYS[2], P .. 'taken'
 local intake = call('HMGET', P .. 'intake', 'step', 'head', 'offset', 'suspects')
-local careful = tonumber(intake[4] or '0')
-local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0, careful, 0 }
+local suspects = tonumber(intake[4] or '0')
+local reply = { tonumber(intake[1] or '0'), intake[2] or '', tonumber(intake[3] or '0'), 0, suspects, 0 }
 local length = call('LLEN', taken)
 if known > length then return { err = 'TAKEN ' .. length } end
-if careful > 0 then most = math.min(most, 1 - known) end
+if suspects > 0 then most = math.min(most, 1 - known) end
 
 local n, sum = 0, 0
 local function give(job)
@@ -60,17 +60,17 @@ while known + n < length and has_room() and not is_behind do
             give(job)
         elseif is_head then
             refuse(job)
-            drop_taken(1, careful > 0 and careful)
+            drop_taken(1, suspects > 0 and suspects)
             length = length - 1
-            if careful == 1 then most = tonumber(ARGV[3]) end
-            careful = math.max(0, careful - 1)
+            if suspects == 1 then most = tonumber(ARGV[3]) end
+            suspects = math.max(0, suspects - 1)
         else
             is_behind = true
             break
         end
     end
 end
-reply[5] = careful
+reply[5] = suspects
 if known + n == 0 and length > 0 then reply[6] = PAUSE end
 
 if is_full() then

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Tells producers of an event that belongs to no other step.
+-- Writes an event for producers that belongs to no other step.
 --
 -- Uses  base, events
 -- KEYS  1 prefix
@@ -8,5 +8,5 @@
 -- Fence none. OOM allowed.
 -- Again it is told once: the name is kept for a minute.
 if not call('SET', P .. 'event_written:' .. ARGV[1], '1', 'NX', 'EX', 60) then return 0 end
-tell(ARGV[2], now(), unpack(ARGV, 3))
+add_event(ARGV[2], now(), unpack(ARGV, 3))
 return 1

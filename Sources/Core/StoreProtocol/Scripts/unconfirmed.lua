@@ -33,17 +33,17 @@ if op ~= 'discard' then
         local isRead, parts = pcall(cmsgpack.unpack, bytes)
         if isRead and is_kept_suppression(parts) then
             last[parts[1]] = suppress(parts[1], parts[2], most)
-            if parts[4] then tell(parts[4], stamp, unpack(parts, 5)) end
+            if parts[4] then add_event(parts[4], stamp, unpack(parts, 5)) end
         end
     end
 end
-local rung = {}
+local wakes = {}
 for nn, id in pairs(last) do
     call('HSET', P .. 'suppression', nn, id)
-    rung[#rung + 1] = nn
+    wakes[#wakes + 1] = nn
 end
-table.sort(rung)
-if #rung > 0 then call('PUBLISH', P .. 'wakeups', 's ' .. table.concat(rung, ' ')) end
+table.sort(wakes)
+if #wakes > 0 then call('PUBLISH', P .. 'wakeups', 's ' .. table.concat(wakes, ' ')) end
 local left = call('LLEN', UNCONFIRMED)
 if left == 0 and state == 'release' then call('HSET', guard, 'state', '') end
 return { #some, left }

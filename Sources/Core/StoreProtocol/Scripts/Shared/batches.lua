@@ -9,18 +9,18 @@ local function ready_list(id)
     return P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, nn
 end
 
--- The state of a batch: "worker|deliveries|granted|caution|open|map". In the map "." is an open position, "p" an open
--- one of a quarantined job, which is not sent, "x" one that was handed over. `open` counts the dots.
+-- The state of a batch: "worker|deliveries|granted|suspicion|open|map". In the map "." is an open position, "p" an open
+-- one of a quarantined job, which is not sent, "x" one that was reported. `open` counts the dots.
 local function load_state(id)
     local s = call('HGET', STATES, id)
     if not s then return nil end
     local w, d, h, c, o, map = s:match('^([^|]*)|(%d+)|(%d+)|([^|]*)|(%d+)|()')
     if not w then return nil end
-    return { worker = w, deliveries = tonumber(d), granted = tonumber(h), caution = c, open = tonumber(o), map = s:sub(map) }
+    return { worker = w, deliveries = tonumber(d), granted = tonumber(h), suspicion = c, open = tonumber(o), map = s:sub(map) }
 end
 
 local function state_text(s)
-    return string.format('%s|%d|%d|%s|%d|%s', s.worker, s.deliveries, s.granted, s.caution, s.open, s.map)
+    return string.format('%s|%d|%d|%s|%d|%s', s.worker, s.deliveries, s.granted, s.suspicion, s.open, s.map)
 end
 
 local function save_state(id, s) call('HSET', STATES, id, state_text(s)) end
@@ -40,7 +40,7 @@ local function add_batch(id, tokens, body)
     call('HSET', STATES, id, new_state(tokens))
 end
 
--- Puts a batch back into its list: at the head, but behind older ones that came back before it. The ids of first attempts
+-- Returns a batch to its list: at the head, but behind older ones that were returned before it. The ids of first attempts
 -- tell their age; others go first.
 local AGE = '^%d+%.%a%.(%x+)%.(%d+)'
 
@@ -90,11 +90,11 @@ local function sum_open(sums, body, s)
     end
 end
 
--- Parks a batch that cannot be understood, so that it does not block others.
-local function set_aside(id, s, list, reason)
+-- Quarantines a batch that cannot be read, so that it does not block others.
+local function quarantine_batch(id, s, list, reason)
     s.worker, s.granted = '', 0
     save_state(id, s)
     call('RPUSH', P .. 'paused', id)
     call('LREM', list, -1, id)
-    tell('batch.quarantined', now(), 'batch', id, 'reason', reason)
+    add_event('batch.quarantined', now(), 'batch', id, 'reason', reason)
 end

@@ -1,11 +1,11 @@
 -- Closes the open positions of cancelled jobs, and counts them.
 -- Uses base, records, holds, endings, batches.
 
--- Closes the open positions of jobs that were called back, in a batch that no worker holds. Returns how many of them
--- were open and not parked, by job; nil when there are none. `book_cancelled` books them.
-local called_back, moment = {}, nil
+-- Closes the open positions of jobs that were cancelled, in a batch that no worker holds. Returns how many of them
+-- were open and not paused, by job; nil when there are none. `count_cancelled` settles them.
+local cancelled_positions, moment = {}, nil
 
-local function call_back(s, body)
+local function cancel_positions(s, body)
     local dots
     each_segment(body, function(job, first, last)
         local mark = cancel_of(job)
@@ -18,21 +18,21 @@ local function call_back(s, body)
         local open = count_open(part, 1, -1)
         s.map = s.map:sub(1, first - 1) .. closed .. s.map:sub(last + 1)
         s.open = s.open - open
-        called_back[job] = (called_back[job] or 0) + n
+        cancelled_positions[job] = (cancelled_positions[job] or 0) + n
         dots = dots or {}
         dots[job] = (dots[job] or 0) + open
     end)
     return dots
 end
 
--- Books what was called back: to the accounts, and off the load. The last push of a job finishes it.
-local function book_cancelled()
+-- Counts cancelled positions: to the job records, and off the load. The last push of a job finishes it.
+local function count_cancelled()
     local ended, stamp = 0, string.format('%d', now())
-    for job, n in pairs(called_back) do
+    for job, n in pairs(cancelled_positions) do
         ended = ended + n
-        local account, keep = P .. 'job:' .. job, cancel_of(job):match('^%d+ %d+ (%d+)')
-        local a = redis.pcall('HMGET', account, 'accepted', 'delivered', 'failed', 'expired')
-        local cancelled = a[1] and increment(account, 'cancelled', n)
+        local job_record, keep = P .. 'job:' .. job, cancel_of(job):match('^%d+ %d+ (%d+)')
+        local a = redis.pcall('HMGET', job_record, 'accepted', 'delivered', 'failed', 'expired')
+        local cancelled = a[1] and increment(job_record, 'cancelled', n)
         if cancelled then
             local delivered, failed, expired = a[2] or '0', a[3] or '0', a[4] or '0'
             local sum = (tonumber(delivered) or 0) + (tonumber(failed) or 0) + (tonumber(expired) or 0) + cancelled
@@ -41,7 +41,7 @@ local function book_cancelled()
             end
         end
     end
-    called_back = {}
+    cancelled_positions = {}
     if ended > 0 then count_ended(ended) end
     return ended
 end

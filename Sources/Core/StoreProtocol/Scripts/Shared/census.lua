@@ -1,10 +1,10 @@
 -- Counts what is in the queues of an app and in its results stream: shared by `audit` and `repair`.
 --
--- Names what is not as it must be in `faults`, and sums up positions by job: in `open` all, in `flying` those in a
--- worker's hands or in the stream, in `waiting` those that are put off. `broken` holds entries that cannot be read.
+-- Collects faults in `faults`, and sums up positions by job: in `open` all, in `in_flight` those with a
+-- worker or in the stream, in `delayed` the delayed ones. `broken` holds entries that cannot be read.
 -- Uses base, batches.
-local faults, seen, open, flying, waiting, broken = {}, {}, {}, {}, {}, {}
-local function say(...) faults[#faults + 1] = table.concat({ ... }, ' ') end
+local faults, seen, open, in_flight, delayed, broken = {}, {}, {}, {}, {}, {}
+local function add_fault(...) faults[#faults + 1] = table.concat({ ... }, ' ') end
 local function add(sums, job, n) sums[job] = (sums[job] or 0) + n end
 
 -- Whether the table of a body can be read, and is as long as the map.
@@ -15,21 +15,21 @@ local function is_readable(body, map)
 end
 
 local function check(id, where, sums)
-    if seen[id] then say('batch', id, 'is in', seen[id], 'and in', where) end
+    if seen[id] then add_fault('batch', id, 'is in', seen[id], 'and in', where) end
     local isSecond = seen[id]
     seen[id] = where
     local s, body = load_state(id), call('HGET', BODIES, id)
-    if not s then return say('batch', id, 'in', where, 'has no state') end
-    if not body then return say('batch', id, 'in', where, 'has no body') end
-    local isFlying, dots = where:sub(1, 9) == 'in_flight', count_open(s.map, 1, -1)
-    if dots ~= s.open then say('batch', id, 'counts', s.open, 'open of', dots) end
+    if not s then return add_fault('batch', id, 'in', where, 'has no state') end
+    if not body then return add_fault('batch', id, 'in', where, 'has no body') end
+    local is_in_flight, dots = where:sub(1, 9) == 'in_flight', count_open(s.map, 1, -1)
+    if dots ~= s.open then add_fault('batch', id, 'counts', s.open, 'open of', dots) end
     if dots == 0 and not (s.map:find('p', 1, true) and where == 'paused') then
-        say('batch', id, 'in', where, 'has nothing open')
+        add_fault('batch', id, 'in', where, 'has nothing open')
     end
-    if s.granted > #s.map then say('batch', id, 'grants', s.granted, 'of', #s.map) end
-    if (s.worker ~= '') ~= isFlying then say('batch', id, 'in', where, 'stamped', s.worker) end
-    if not isFlying and s.granted ~= 0 then say('batch', id, 'in', where, 'grants', s.granted) end
-    if not is_readable(body, s.map) then return say('batch', id, 'in', where, 'cannot be read') end
+    if s.granted > #s.map then add_fault('batch', id, 'grants', s.granted, 'of', #s.map) end
+    if (s.worker ~= '') ~= is_in_flight then add_fault('batch', id, 'in', where, 'stamped', s.worker) end
+    if not is_in_flight and s.granted ~= 0 then add_fault('batch', id, 'in', where, 'grants', s.granted) end
+    if not is_readable(body, s.map) then return add_fault('batch', id, 'in', where, 'cannot be read') end
     if isSecond then return end
     each_segment(body, function(job, a, b)
         local n = count_open(s.map, a, b)
@@ -42,16 +42,16 @@ end
 local function count_shard(nn)
     for _, list in ipairs({ 'ready', 'bulk', 'in_flight' }) do
         for _, id in ipairs(call('LRANGE', P .. list .. ':' .. nn, 0, -1)) do
-            if id:match('^(%d+)%.') ~= nn then say('batch', id, 'is in', list, nn) end
+            if id:match('^(%d+)%.') ~= nn then add_fault('batch', id, 'is in', list, nn) end
             if list ~= 'in_flight' and id:match('^%d+%.(%a)') ~= (list == 'ready' and 'h' or 'b') then
-                say('batch', id, 'is in', list)
+                add_fault('batch', id, 'is in', list)
             end
-            check(id, list .. ':' .. nn, list == 'in_flight' and flying or nil)
+            check(id, list .. ':' .. nn, list == 'in_flight' and in_flight or nil)
         end
     end
 end
 
--- An entry's positions are in the air until it is settled.
+-- An entry's positions are in flight until it is settled.
 local function skip(entry, at, n, extra)
     for _ = 1, n do at = at + 1 + entry:byte(at) + extra end
     return at
@@ -108,28 +108,28 @@ local function closed_items(f, sums)
     end)
 end
 
--- An entry that the gatherers could not settle stays until `repair` closes it.
+-- An entry that the coordinators could not settle stays until `repair` closes it.
 local function count_entry(id, words)
     local f, sums = {}, {}
     for i = #words - 1, 1, -2 do f[words[i]] = words[i + 1] end
     local mark = call('HGET', P .. 'unsettled', id)
     if mark then
         broken[#broken + 1] = { id, words }
-        return say('results entry', id, 'cannot be settled:', mark:match('^%d+ (.*)$') or mark)
+        return add_fault('results entry', id, 'cannot be settled:', mark:match('^%d+ (.*)$') or mark)
     end
     if not pcall(f.r and entry_items or closed_items, f.r or f, sums) then
         broken[#broken + 1] = { id, words }
-        return say('results entry', id, 'cannot be read')
+        return add_fault('results entry', id, 'cannot be read')
     end
     for job, n in pairs(sums) do
-        add(flying, job, n)
+        add(in_flight, job, n)
         add(open, job, n)
     end
 end
 
 -- Everything that is not a list of one shard.
 local function count_rest()
-    for _, id in ipairs(call('ZRANGE', P .. 'delayed', 0, -1)) do check(id, 'delayed', waiting) end
+    for _, id in ipairs(call('ZRANGE', P .. 'delayed', 0, -1)) do check(id, 'delayed', delayed) end
     for _, id in ipairs(call('LRANGE', P .. 'paused', 0, -1)) do check(id, 'paused') end
     for _, e in ipairs(call('XRANGE', P .. 'results', '-', '+')) do count_entry(e[1], e[2]) end
 end
@@ -137,10 +137,10 @@ end
 -- Batches that no list has; only after everything was counted.
 local function find_strays()
     for _, id in ipairs(call('HKEYS', STATES)) do
-        if not seen[id] then say('batch', id, 'is nowhere') end
+        if not seen[id] then add_fault('batch', id, 'is nowhere') end
     end
     for _, id in ipairs(call('HKEYS', BODIES)) do
-        if not seen[id] and call('HEXISTS', STATES, id) == 0 then say('batch', id, 'has no state') end
+        if not seen[id] and call('HEXISTS', STATES, id) == 0 then add_fault('batch', id, 'has no state') end
     end
 end
 
@@ -155,7 +155,7 @@ local COUNTS = {}
 for _, name in ipairs({ 'submitted', 'accepted', 'delivered', 'failed', 'expired', 'cancelled', 'in_flight', 'delayed' }) do
     COUNTS[name] = true
 end
-local function is_spoilt(field, text)
+local function is_invalid(field, text)
     return (COUNTS[field] or field:sub(1, 7) == 'reason:') and (#text > 16 or not text:match('^%-?%d+$'))
 end
 

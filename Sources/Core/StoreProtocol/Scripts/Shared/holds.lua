@@ -3,7 +3,7 @@
 
 -- `paused_jobs` and `paused_tokens` name what is not sent, `cancels` the cancelled jobs ("ms of the command, ms of its effect,
 -- seconds to keep the record, operator"). A short hash is read whole, at the first question.
-local QUARANTINE, DEVICES, CANCELS = P .. 'paused_jobs', P .. 'paused_tokens', P .. 'cancels'
+local PAUSED_JOBS, PAUSED_TOKENS, CANCELS = P .. 'paused_jobs', P .. 'paused_tokens', P .. 'cancels'
 
 local function reader(key)
     local all, n = {}, nil
@@ -18,7 +18,7 @@ local function reader(key)
     end
 end
 
-local quarantine_of, cancel_of = reader(QUARANTINE), reader(CANCELS)
+local pause_of, cancel_of = reader(PAUSED_JOBS), reader(CANCELS)
 
 -- Why a job is paused, in words, from its mark: "ms since when, pause or quarantine, operator, reason"; the mark of a job that
 -- crashed workers has only the time.
@@ -31,13 +31,13 @@ end
 -- Keeps in `admission` how many pauses and cancels there are, so that checkouts read them only when there are any. `cancels`
 -- counts the cancelled jobs among them.
 local function count_holds()
-    local gate, cancels = P .. 'admission', call('HLEN', CANCELS)
-    local n = call('HLEN', QUARANTINE) + call('HLEN', DEVICES) + cancels
-    if n == 0 then call('HDEL', gate, 'pauses') else call('HSET', gate, 'pauses', n) end
+    local admission, cancels = P .. 'admission', call('HLEN', CANCELS)
+    local n = call('HLEN', PAUSED_JOBS) + call('HLEN', PAUSED_TOKENS) + cancels
+    if n == 0 then call('HDEL', admission, 'pauses') else call('HSET', admission, 'pauses', n) end
     if cancels > 0 then
-        call('HSET', gate, 'cancels', cancels)
+        call('HSET', admission, 'cancels', cancels)
     else
-        call('HDEL', gate, 'cancels')
+        call('HDEL', admission, 'cancels')
     end
 end
 

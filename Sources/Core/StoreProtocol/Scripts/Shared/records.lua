@@ -19,7 +19,7 @@ local function reset_field(key, field, text)
     local name = key:sub(#P + 1):gsub('^job:', 'job ') .. ' ' .. field
     local loss = keep_unreadable(name, text)
     call('HDEL', key, field)
-    tell('data.unreadable', string.format('%d', now()), 'entry', name, 'reason', 'holds no number' .. loss)
+    add_event('data.unreadable', string.format('%d', now()), 'entry', name, 'reason', 'holds no number' .. loss)
 end
 
 -- A job record that is not a hash goes: the job has no record any more.
@@ -29,7 +29,7 @@ local function drop_record(job)
     if not bytes then return end
     local loss = keep_unreadable('job ' .. job, bytes)
     call('DEL', key)
-    tell('data.unreadable', string.format('%d', now()), 'job', job, 'reason', 'the job record is not a hash' .. loss)
+    add_event('data.unreadable', string.format('%d', now()), 'job', job, 'reason', 'the job record is not a hash' .. loss)
 end
 
 -- Adds to a field of a hash, whatever the field holds. Returns the sum; nil when the key is not a hash.
@@ -44,7 +44,7 @@ end
 
 -- Adds sign * sums[job] to a field of the job records. They exist: a record is kept while its job has open positions. One that
 -- cannot be read does not keep the others from being counted.
-local function add_to_accounts(sums, field, sign)
+local function add_to_records(sums, field, sign)
     for job, n in pairs(sums) do
         if not increment(P .. 'job:' .. job, field, texts[sign * n]) then drop_record(job) end
     end

@@ -1,23 +1,23 @@
 -- Closes and opens the positions of paused jobs and device tokens.
 -- Uses base, holds, batches, cancelling.
 
--- The tokens of a shard's devices that get nothing for now.
-local devices
+-- The paused device tokens, by shard.
+local paused_tokens
 
-local function quiet_devices(nn)
-    if not devices then
-        devices = {}
-        local flat = call('HGETALL', DEVICES)
+local function paused_tokens_of(nn)
+    if not paused_tokens then
+        paused_tokens = {}
+        local flat = call('HGETALL', PAUSED_TOKENS)
         for i = 1, #flat, 2 do
             local place = flat[i + 1]:match('^%d+ (%d+)')
-            devices[place] = devices[place] or {}
-            devices[place][flat[i]] = true
+            paused_tokens[place] = paused_tokens[place] or {}
+            paused_tokens[place][flat[i]] = true
         end
     end
-    return devices[nn]
+    return paused_tokens[nn]
 end
 
--- Calls f(position) for each push of a body to one of these devices. A segment: length u16, options (the sixth byte says
+-- Calls f(position) for each push of a body to one of these tokens. A segment: length u16, options (the sixth byte says
 -- by its first bit whether each push has a payload of its own), payload length u32, payload, pushes.
 local function each_push_to(tokens, body, f)
     local found = false
@@ -45,14 +45,14 @@ local function each_push_to(tokens, body, f)
     end
 end
 
--- Parks the open positions of quarantined jobs and devices, opens the parked ones of others, and closes those of jobs that
--- were called back.
-local function shelve(id, s, body)
-    call_back(s, body)
+-- Pauses the open positions of paused jobs and tokens, opens the paused ones of others, and closes those of jobs that
+-- were cancelled.
+local function pause_positions(id, s, body)
+    cancel_positions(s, body)
     local parts = {}
     each_segment(body, function(job, first, last)
         local part = s.map:sub(first, last)
-        if quarantine_of(job) then
+        if pause_of(job) then
             part = part:gsub('%.', 'p')
         else
             part = part:gsub('p', '.')
@@ -60,7 +60,7 @@ local function shelve(id, s, body)
         parts[#parts + 1] = part
     end)
     s.map = table.concat(parts)
-    local tokens = quiet_devices(id:match('^%d+'))
+    local tokens = paused_tokens_of(id:match('^%d+'))
     if tokens then
         each_push_to(tokens, body, function(position)
             if s.map:byte(position) == 46 then
@@ -71,12 +71,12 @@ local function shelve(id, s, body)
     s.open = count_open(s.map, 1, -1)
 end
 
--- A batch of which nothing is left to send, and which is in no list any more: it ends, or waits with the parked ones.
-local function put_away(id, s)
+-- Ends a batch without an open push that no list has any more, or adds it to the paused ones.
+local function end_or_pause(id, s)
     if not s.map:find('p', 1, true) then return drop_batch(id) end
-    shelve(id, s, call('HGET', BODIES, id))
+    pause_positions(id, s, call('HGET', BODIES, id))
     if not s.map:find('[.p]') then return drop_batch(id) end
-    s.worker, s.granted, s.caution = '', 0, ''
+    s.worker, s.granted, s.suspicion = '', 0, ''
     save_state(id, s)
     if s.open == 0 then
         call('RPUSH', P .. 'paused', id)
