@@ -111,7 +111,7 @@ let package = Package(
             "RedisClient",
             [
                 "PushModel", "FarmPolicy", "RedisProtocol", "StoreProtocol", "RESP", "EventLoop", "Transport",
-                "OpenSSL", "Failpoints", logging,
+                "OpenSSL", "Failpoints", deque, logging,
             ]),
         process(
             "Gateway",

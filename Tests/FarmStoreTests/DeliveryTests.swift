@@ -80,10 +80,10 @@ import Testing
         #expect(try !desk.perform(Pause(reason: "InvalidProviderToken", fingerprint: "abc")))
         let paused = try desk.checkout()
         #expect(paused.pauseReason == "InvalidProviderToken" && paused.batches.map(\.id) == lost.map(\.id))
-        let gate = try #require(try desk.perform(ReadGate()))
+        let gate = try #require(try desk.perform(ReadStanding()).pause)
         #expect(gate.reason == "InvalidProviderToken" && gate.fingerprint == "abc" && gate.since > 0)
         #expect(try desk.perform(Resume()) == .resumed && desk.perform(Resume()) == .wasNotPaused)
-        #expect(try desk.perform(ReadGate()) == nil)
+        #expect(try desk.perform(ReadStanding()).pause == nil)
         #expect(try desk.checkout(known: nil).batches.count == 1)
         #expect(try desk.events().map { $0["type"] }.suffix(2) == ["app.paused", "app.resumed"])
     }
@@ -185,8 +185,9 @@ import Testing
         let again = try desk.checkout().batches
         #expect(try Desk.jobs(again) == ["j1", "j2", "j3"])
         #expect(again.map(\.delivery) == [2, 2, 1] && again.allSatisfy { $0.suspicion == nil })
-        var foreign = back
-        foreign.token = FenceToken(Array("9:x:y".utf8))
+        let foreign = PutBack(
+            token: FenceToken(Array("9:x:y".utf8)), worker: "w1",
+            batches: batches.map { ($0.id, $0.delivery) })
         #expect(throws: StoreError.fenced(field: "01")) { try desk.perform(foreign) }
     }
 

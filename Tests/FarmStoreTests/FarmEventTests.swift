@@ -2,7 +2,6 @@ import FarmHarness
 import Foundation
 import Testing
 
-@testable import RedisClient
 @testable import StoreProtocol
 
 @Suite("Events that producers read")

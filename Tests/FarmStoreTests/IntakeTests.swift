@@ -83,32 +83,33 @@ import Testing
     @Test func `a refused job leaves once, and its original stays`() throws {
         try submit("{bad", "good")
         _ = try take(known: 0)
-        let refuse = Refuse(
-            token: desk.token, step: 1, job: nil, field: "payload", position: 3, reason: "no object",
-            original: Array("{bad".utf8))
-        #expect(try desk.perform(refuse) == .told)
-        #expect(try desk.perform(refuse) == .doneBefore)
+        func refuse(step: Int) throws -> Refuse.Reply {
+            try desk.perform(
+                Refuse(
+                    token: desk.token, step: step, job: nil, field: "payload", position: 3,
+                    reason: "no object", original: Array("{bad".utf8)))
+        }
+        #expect(try refuse(step: 1) == .told)
+        #expect(try refuse(step: 1) == .doneBefore)
         let reply = try take(known: 0)
         #expect(reply.step == 1 && reply.jobs == [Array("good".utf8)])
         #expect(try desk.events().count == 1)
-        #expect(throws: StoreError.outOfStep(1)) {
-            var later = refuse
-            later.step = 5
-            return try desk.perform(later)
-        }
+        #expect(throws: StoreError.outOfStep(1)) { try refuse(step: 5) }
     }
 
     @Test func `a step that did something else is not taken for this one`() throws {
         try submit("a", "b")
         _ = try take(known: 0)
-        let refuse = Refuse(
-            token: desk.token, step: 1, job: "j1", field: "id", position: 0, reason: "x", original: [])
-        #expect(try desk.perform(refuse) == .told)
+        func refuse(step: Int) throws -> Refuse.Reply {
+            try desk.perform(
+                Refuse(
+                    token: desk.token, step: step, job: "j1", field: "id", position: 0, reason: "x",
+                    original: []))
+        }
+        #expect(try refuse(step: 1) == .told)
         #expect(throws: StoreError.outOfStep(1)) { try desk.perform(desk.splitRequest(step: 1, [("j1", 1)])) }
         try desk.perform(desk.splitRequest(step: 2, [("j2", 1)]))
-        var other = refuse
-        other.step = 2
-        #expect(throws: StoreError.outOfStep(2)) { try desk.perform(other) }
+        #expect(throws: StoreError.outOfStep(2)) { try refuse(step: 2) }
         #expect(try desk.audit() == [])
     }
 

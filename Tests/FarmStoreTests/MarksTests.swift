@@ -6,28 +6,6 @@ import Testing
 
 /// How what operators want is written down and read.
 @Suite struct MarksTests {
-    @Test(
-        arguments: [
-            ("off", DesiredRate.off), ("50", .limit(50)), ("2.5", .limit(2.5)), ("0", nil), ("-1", nil),
-            ("inf", nil), ("nan", nil), ("1e308", nil), ("1e-300", nil), ("1e10", nil), ("1e-07", nil),
-            ("many", nil), ("", nil),
-        ] as [(String, DesiredRate?)])
-    func `a rate is off, or a number above nothing`(text: String, wish: DesiredRate?) {
-        #expect(DesiredRate(text) == wish)
-        if let wish { #expect(DesiredRate(wish.text) == wish && wish.text == text) }
-    }
-
-    @Test(
-        arguments: [
-            ("07.h.6553f1000c350.12", 1_700_000_000_050), ("07.b.6553f1000c350.p3", 1_700_000_000_050),
-            ("63.h.r1780000000123-4.1", 1_780_000_000_123), ("07.h.none.1", nil), ("07.h", nil), ("", nil),
-            ("07.h.-1c6bf52634000.1", nil), ("07.h.r-8000000000000000-1.1", nil),
-            ("07.h.1.2.-8000000000000000", nil), ("07.h.7fffffffffffffff.1", 281_474_976_710_656),
-        ] as [(String, Int64?)])
-    func `a batch's id says when it was made`(id: String, moment: Int64?) {
-        #expect(BatchID(Array(id.utf8)).madeAt == moment)
-    }
-
     @Test func `a mark says what, who, when and why`() throws {
         let desk = try Desk()
         try desk.split([("a", 1), ("p", 1)])

@@ -1,6 +1,5 @@
 import Testing
 
-@testable import RedisClient
 @testable import StoreProtocol
 
 @Suite struct PositionRunsTests {

@@ -142,13 +142,13 @@ import Testing
         #expect(try press(.full) == .init(full: .memory, isNew: false, open: 0, inbox: 0, batches: 0))
         // Between the marks it stays as it was.
         #expect(try press(.keep).full == .memory)
-        let since = try #require(try desk.perform(ReadFullness())?.since)
+        let since = try #require(try desk.perform(ReadStanding()).full?.since)
         #expect(since > 1_700_000_000_000)
         #expect(try press(.relieved) == .init(full: nil, isNew: true, open: 0, inbox: 0, batches: 0))
         #expect(try press(.relieved).isNew == false && press(.keep).full == nil)
         #expect(try fullEvents() == ["admission.closed memory", "admission.opened memory"])
-        #expect(try desk.perform(ReadFullness()) == nil)
-        #expect(try desk.perform(ReadGate()) == nil)
+        #expect(try desk.perform(ReadStanding()).full == nil)
+        #expect(try desk.perform(ReadStanding()).pause == nil)
     }
 
     @Test func `an app over its own limit is full until it is below nine tenths of it`() throws {
@@ -186,7 +186,7 @@ import Testing
         #expect(try press(.keep).full == .memory)
         try desk.perform(Pause(reason: "why"))
         try press(.relieved)
-        #expect(try desk.perform(ReadGate())?.reason == "why")
+        #expect(try desk.perform(ReadStanding()).pause?.reason == "why")
     }
 
     // MARK: The function

@@ -49,7 +49,7 @@ extension Desk {
         for step in 1...20 { #expect(try refuse(step: step) == .told) }
         #expect(
             try events("job.refused").count == 20 && events("job.refused").allSatisfy { $0["jobs"] == nil })
-        let kept = try desk.perform(ReadRefused(.oldest(after: nil)))
+        let kept = try desk.perform(ReadRefused(.after(nil)))
         #expect(kept.count == 20 && kept.allSatisfy { $0.jobs == 1 && $0.original == Array("bad".utf8) })
         #expect(try counts().refused == 20 && counts().minute + counts().before == 20)
     }
@@ -70,7 +70,7 @@ extension Desk {
         #expect(try jobs(events("job.refused")) == flood)
         try desk.perform(Self.press)
         #expect(try jobs(events("job.refused")) == flood)
-        let kept = try desk.perform(ReadRefused(.oldest(after: nil), count: flood))
+        let kept = try desk.perform(ReadRefused(.after(nil), count: flood))
         #expect(kept.count == told && kept.reduce(0) { $0 + $1.jobs } == jobs(before))
     }
 
@@ -97,7 +97,7 @@ extension Desk {
         let event = try #require(try events("job.duplicate").first)
         #expect(event["job"] == "j" && event["jobs"] == nil)
         #expect(try events("job.refused").isEmpty)
-        #expect(try desk.perform(ReadRefused(.youngest)).isEmpty)
+        #expect(try desk.perform(ReadRefused(.latest)).isEmpty)
         #expect(try counts().duplicates == 1 && counts().refused == 0 && counts().minute == 0)
         #expect(try desk.redis.run("LLEN", "{pushfarm:demo}:taken").integer == 0)
     }
@@ -107,29 +107,5 @@ extension Desk {
         _ = try desk.perform(
             Take(token: desk.token, known: 0, maxJobs: 9, maxBytes: 1000, maxJobBytes: 100))
         #expect(try counts().refused == 3 && events("job.refused").count == 3)
-    }
-
-    @Test(arguments: [
-        (since: 0, now: 30, minute: 6, before: 10, expected: 11),
-        (since: 0, now: 59, minute: 6, before: 60, expected: 7),
-        (since: 0, now: 60, minute: 6, before: 60, expected: 6),
-        (since: 0, now: 90, minute: 6, before: 60, expected: 3),
-        (since: 0, now: 120, minute: 6, before: 60, expected: 0),
-        (since: 60, now: 0, minute: 6, before: 6, expected: 0),
-    ])
-    func `the last minute is made of this one and a part of the one before`(
-        since: Int64, now: Int64, minute: Int, before: Int, expected: Int
-    ) {
-        var reply = ReadRefusals.Reply()
-        (reply.since, reply.minute, reply.before) = (since * 1000, minute, before)
-        #expect(reply.lastMinute(at: now * 1000) == expected)
-    }
-
-    @Test func `numbers that nobody counts do no harm`() {
-        var reply = ReadRefusals.Reply()
-        (reply.since, reply.minute, reply.before) = (.min, .max, .max)
-        #expect(reply.lastMinute(at: .max) == 0)
-        reply.since = 0
-        _ = reply.lastMinute(at: 1000)
     }
 }

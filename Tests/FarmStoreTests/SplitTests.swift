@@ -63,18 +63,18 @@ import Testing
     }
 
     @Test func `a refusal of a job that is not taken`() throws {
-        let refusal = Refuse(
-            token: desk.token, step: 1, job: "x", field: "f", position: 0, reason: "r", original: [])
+        func refusal(step: Int) -> Refuse {
+            Refuse(
+                token: desk.token, step: step, job: "x", field: "f", position: 0, reason: "r", original: [])
+        }
         let before = try RedisDump(desk.redis)
-        #expect(throws: StoreError.fewerTaken(0)) { try desk.perform(refusal) }
+        #expect(throws: StoreError.fewerTaken(0)) { try desk.perform(refusal(step: 1)) }
         #expect(try RedisDump(desk.redis).changes(since: before) == [])
         try desk.take("a")
-        #expect(try desk.perform(refusal) == .told)
-        #expect(try desk.perform(refusal) == .doneBefore)
+        #expect(try desk.perform(refusal(step: 1)) == .told)
+        #expect(try desk.perform(refusal(step: 1)) == .doneBefore)
         try desk.take("b")
-        var other = refusal
-        other.step = 3
-        #expect(throws: StoreError.outOfStep(1)) { try desk.perform(other) }
+        #expect(throws: StoreError.outOfStep(1)) { try desk.perform(refusal(step: 3)) }
     }
 
     @Test func `more known than taken`() throws {

@@ -149,15 +149,6 @@ import Testing
         #expect(try refusal(Self.job(#""expires_at":864000"#))?.contains("did you mean \"ttl\"?") == true)
     }
 
-    @Test func `the function knows the fields of a job, and no others`() throws {
-        let text = try ScriptFolder.file("submit")
-        let list = try #require(text.firstMatch(of: /local FIELDS = {([^}]*)}/)?.1)
-        let fields = list.matches(of: /'([a-z_]*)'/).map { String($0.1) }
-        #expect(fields == JobSchema.fields)
-        let kinds = try #require(text.firstMatch(of: /local KINDS = {([^}]*)}/)?.1)
-        #expect(Set(kinds.matches(of: /([a-z_]+) = '/).map { String($0.1) }) == Set(fields))
-    }
-
     @Test func `of a large job only what is nowhere in it is missing`() throws {
         try configure("demo")
         let tokens =

@@ -30,11 +30,4 @@ import Testing
         command.append(value)
         #expect(wire(command) == "*1\r\n" + bulk)
     }
-
-    @Test func `can be used again`() {
-        var command = RESPCommand("AAAA", "B")
-        command.removeAll()
-        command.append("C")
-        #expect(wire(command) == "*1\r\n$1\r\nC\r\n")
-    }
 }

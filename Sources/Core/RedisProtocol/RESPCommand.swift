@@ -1,6 +1,6 @@
 import PushModel
 
-/// A command for Redis: its arguments, already encoded as bulk strings. Binary safe; reused to save allocations.
+/// A command for Redis: its arguments, already encoded as bulk strings. Binary safe.
 package struct RESPCommand: Sendable {
     package private(set) var argumentCount = 0
     private var encoded: [UInt8] = []
@@ -11,12 +11,6 @@ package struct RESPCommand: Sendable {
         for word in words { append(word) }
     }
 
-    /// Forgets the arguments and keeps the memory.
-    package mutating func removeAll() {
-        argumentCount = 0
-        encoded.removeAll(keepingCapacity: true)
-    }
-
     package mutating func append(_ text: String) {
         argumentCount += 1
         var text = text
@@ -24,11 +18,6 @@ package struct RESPCommand: Sendable {
     }
 
     package mutating func append(_ bytes: [UInt8]) {
-        argumentCount += 1
-        bytes.withUnsafeBytes { append(bulk: $0) }
-    }
-
-    package mutating func append(_ bytes: ArraySlice<UInt8>) {
         argumentCount += 1
         bytes.withUnsafeBytes { append(bulk: $0) }
     }
@@ -47,6 +36,11 @@ package struct RESPCommand: Sendable {
     }
 
     package mutating func append(_ value: Int) { append(Int64(value)) }
+
+    package mutating func append(argumentsOf other: RESPCommand) {
+        argumentCount += other.argumentCount
+        encoded += other.encoded
+    }
 
     /// Bytes that ``write(into:)`` adds, up to the few of the header.
     package var byteCount: Int { encoded.count }

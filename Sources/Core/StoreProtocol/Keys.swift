@@ -6,98 +6,74 @@ package struct Keys: Hashable, Sendable {
     /// `{pushfarm:APP}:`, before every other key; the first key of every script.
     package let prefix: [UInt8]
     /// A list: jobs that were moved out of the inbox and are not wholly split.
-    package let taken: [UInt8]
-    package let owners: [UInt8]
-    package let admission: [UInt8]
-    package let jobs: [UInt8]
-    package let states: [UInt8]
+    package var taken: [UInt8] { key("taken") }
+    package var owners: [UInt8] { key("owners") }
+    package var admission: [UInt8] { key("admission") }
+    package var jobs: [UInt8] { key("jobs") }
+    package var states: [UInt8] { key("states") }
     /// A hash: how many pushes are open, and have come to their end.
-    package let load: [UInt8]
-    package let delayed: [UInt8]
+    package var load: [UInt8] { key("load") }
+    /// A hash: batches by id.
+    var batches: [UInt8] { key("batches") }
+    package var delayed: [UInt8] { key("delayed") }
     /// A list: batches that wait until an operator resumes them.
-    package let paused: [UInt8]
+    package var paused: [UInt8] { key("paused") }
     /// Hashes: paused jobs, paused raw tokens, paused shards, and cancelled jobs, each with who asked for it and why.
-    package let pausedJobs: [UInt8]
-    package let pausedTokens: [UInt8]
-    package let pausedShards: [UInt8]
-    package let cancels: [UInt8]
-    package let results: [UInt8]
+    package var pausedJobs: [UInt8] { key("paused_jobs") }
+    package var pausedTokens: [UInt8] { key("paused_tokens") }
+    package var pausedShards: [UInt8] { key("paused_shards") }
+    package var cancels: [UInt8] { key("cancels") }
+    package var results: [UInt8] { key("results") }
     /// A hash: entries of the results stream that cannot be settled, and why.
-    package let unsettled: [UInt8]
+    package var unsettled: [UInt8] { key("unsettled") }
     /// A hash: originals of what cannot be read.
-    package let unreadable: [UInt8]
-    package let events: [UInt8]
-    package let refused: [UInt8]
+    package var unreadable: [UInt8] { key("unreadable") }
+    package var events: [UInt8] { key("events") }
+    package var refused: [UInt8] { key("refused") }
     /// A hash: how many jobs were refused, and how many were duplicates.
-    package let refusals: [UInt8]
+    package var refusals: [UInt8] { key("refusals") }
     /// A stream: dead letters.
-    package let deadLetters: [UInt8]
+    package var deadLetters: [UInt8] { key("dead_letters") }
     /// A hash: how many dead letters there are, and the bytes of the audit.
-    package let deadLetterCounts: [UInt8]
+    package var deadLetterCounts: [UInt8] { key("dead_letter_counts") }
     /// A stream: what became of pushes, if that is wanted.
-    package let audit: [UInt8]
+    package var audit: [UInt8] { key("audit") }
     /// A hash: shard to the place of the last record in its suppression list.
-    package let suppression: [UInt8]
+    package var suppression: [UInt8] { key("suppression") }
     /// A list: suppressions that are not applied until they are confirmed.
-    package let unconfirmed: [UInt8]
+    package var unconfirmed: [UInt8] { key("unconfirmed") }
     /// A hash: the last answers, counted by the guard.
-    package let guardCounts: [UInt8]
+    package var guardCounts: [UInt8] { key("guard") }
     /// A hash: what the numbers in suppression records stand for.
-    package let scopes: [UInt8]
+    package var scopes: [UInt8] { key("scopes") }
     /// A hash: how the reading of the feedback service goes.
-    package let feedback: [UInt8]
+    package var feedback: [UInt8] { key("feedback") }
     /// A channel: shards that have batches, "NN NN …", or "*" for any; "s NN NN …": shards whose suppression lists have grown.
-    package let wakeUps: [UInt8]
+    package var wakeUps: [UInt8] { key("wakeups") }
 
     package init(app: String) {
-        func key(_ name: String) -> [UInt8] { Array("{pushfarm:\(app)}:\(name)".utf8) }
         self.app = app
         inbox = Array("pushfarm:\(app)".utf8)
-        prefix = key("")
-        taken = key("taken")
-        owners = key("owners")
-        admission = key("admission")
-        jobs = key("jobs")
-        states = key("states")
-        load = key("load")
-        delayed = key("delayed")
-        paused = key("paused")
-        pausedJobs = key("paused_jobs")
-        pausedTokens = key("paused_tokens")
-        pausedShards = key("paused_shards")
-        cancels = key("cancels")
-        results = key("results")
-        unsettled = key("unsettled")
-        unreadable = key("unreadable")
-        events = key("events")
-        refused = key("refused")
-        refusals = key("refusals")
-        deadLetters = key("dead_letters")
-        deadLetterCounts = key("dead_letter_counts")
-        audit = key("audit")
-        suppression = key("suppression")
-        unconfirmed = key("unconfirmed")
-        guardCounts = key("guard")
-        scopes = key("scopes")
-        feedback = key("feedback")
-        wakeUps = key("wakeups")
+        prefix = Array("{pushfarm:\(app)}:".utf8)
     }
+
+    private func key(_ name: String) -> [UInt8] { prefix + Array(name.utf8) }
 
     /// Lists: the batches of a shard that are ready, high before bulk, and those that workers have.
     func batchLists(_ shard: Int) -> [[UInt8]] {
-        ["ready", "bulk", "in_flight"].map { prefix + Array("\($0):\(LeaseField.name(ofShard: shard))".utf8) }
+        ["ready", "bulk", "in_flight"].map { key("\($0):\(LeaseField.name(ofShard: shard))") }
     }
 
     /// A shard's suppression list, a stream.
     package func suppressed(_ shard: Int) -> [UInt8] {
-        prefix + Array("suppressed:\(LeaseField.name(ofShard: shard))".utf8)
+        key("suppressed:\(LeaseField.name(ofShard: shard))")
     }
 
     /// How far a replay of this name is, a hash.
-    package func replay(_ name: String) -> [UInt8] { prefix + Array("replay:\(name)".utf8) }
+    package func replay(_ name: String) -> [UInt8] { key("replay:\(name)") }
 
     /// The job record of a job, a hash.
-    package func jobRecord(_ job: String) -> [UInt8] { prefix + Array("job:\(job)".utf8) }
+    package func jobRecord(_ job: String) -> [UInt8] { key("job:\(job)") }
 }
 
 /// The keys that all apps of a farm share.

@@ -1,25 +1,25 @@
-import RedisProtocol
+package import RedisProtocol
 
-/// Reads the parts of an array reply in turn; a missing or different part is an error that names the step.
+/// Reads the parts of an array reply in turn; a missing or different part is an error that names the request.
 struct ReplyReader {
-    private let step: String
+    private let request: Any.Type
     private let values: [RESPValue]
     private var index = 0
 
-    init(_ value: RESPValue, _ step: String) throws(StoreError) {
-        guard let values = value.array else { throw .unexpectedReply(step) }
-        self.step = step
+    init(_ value: RESPValue, _ request: Any.Type) throws(StoreError) {
+        guard let values = value.array else { throw .unexpectedReply("\(request)") }
+        self.request = request
         self.values = values
     }
 
     /// The entries of a stream: each has names and values in turns.
     static func entries(
-        _ value: RESPValue, _ step: String
+        _ value: RESPValue, _ request: Any.Type
     ) throws(StoreError) -> [(id: EntryID, words: RESPValue)] {
-        guard let entries = value.array else { throw .unexpectedReply(step) }
+        guard let entries = value.array else { throw .unexpectedReply("\(request)") }
         return try entries.map { entry throws(StoreError) in
             guard let parts = entry.array, parts.count == 2, let id = parts[0].bytes else {
-                throw .unexpectedReply("\(step), an entry")
+                throw .unexpectedReply("\(request), an entry")
             }
             return (EntryID(id), parts[1])
         }
@@ -28,7 +28,7 @@ struct ReplyReader {
     var isAtEnd: Bool { index >= values.count }
 
     mutating func next() throws(StoreError) -> RESPValue {
-        guard index < values.count else { throw .unexpectedReply("\(step), short") }
+        guard index < values.count else { throw .unexpectedReply("\(request), short") }
         defer { index += 1 }
         return values[index]
     }
@@ -36,6 +36,16 @@ struct ReplyReader {
     mutating func integer() throws(StoreError) -> Int {
         guard let integer = try next().integer else { throw wrong("an integer") }
         return Int(integer)
+    }
+
+    mutating func flag() throws(StoreError) -> Bool {
+        try integer() == 1
+    }
+
+    /// Milliseconds; nil if below zero.
+    mutating func duration() throws(StoreError) -> Duration? {
+        let milliseconds = try integer()
+        return milliseconds < 0 ? nil : .milliseconds(milliseconds)
     }
 
     mutating func bytes() throws(StoreError) -> [UInt8] {
@@ -47,14 +57,18 @@ struct ReplyReader {
         String(decoding: try bytes(), as: UTF8.self)
     }
 
+    mutating func part() throws(StoreError) -> ReplyReader {
+        try ReplyReader(next(), request)
+    }
+
     mutating func shards() throws(StoreError) -> [Int] {
-        var reader = try ReplyReader(next(), step)
-        return try reader.remainingShards()
+        var part = try part()
+        return try part.remainingShards()
     }
 
     mutating func texts() throws(StoreError) -> [String] {
-        var reader = try ReplyReader(next(), step)
-        return try reader.remainingTexts()
+        var part = try part()
+        return try part.remainingTexts()
     }
 
     mutating func remainingTexts() throws(StoreError) -> [String] {
@@ -73,6 +87,44 @@ struct ReplyReader {
     }
 
     private func wrong(_ expected: String) -> StoreError {
-        .unexpectedReply("\(step), part \(index) is not \(expected)")
+        .unexpectedReply("\(request), part \(index) is not \(expected)")
     }
+}
+
+extension RESPValue {
+    /// The reply to TIME, in Unix milliseconds; nil for another reply.
+    package var time: Int64? {
+        let numbers = array?.compactMap { $0.text.flatMap { Int64(foreign: $0) } } ?? []
+        return numbers.count == 2 ? numbers[0] * 1000 + numbers[1] / 1000 : nil
+    }
+}
+
+/// The fields of a hash or of a stream's entry, by name. What is missing, or is no number, counts as 0.
+struct ReplyFields {
+    private var values: [String: RESPValue] = [:]
+
+    /// Names and values in turns; of a name that comes twice the first counts.
+    init(pairs value: RESPValue) {
+        values = Dictionary(value.pairs.map { ($0.name.text ?? "", $0.value) }) { first, _ in first }
+    }
+
+    /// The reply to HMGET.
+    init(_ value: RESPValue, _ names: [String], _ request: Any.Type) throws(StoreError) {
+        guard let parts = value.array, parts.count == names.count else {
+            throw .unexpectedReply("\(request)")
+        }
+        values = Dictionary(zip(names, parts)) { first, _ in first }
+    }
+
+    var isEmpty: Bool { values.isEmpty }
+
+    func bytes(_ name: String) -> [UInt8]? { values[name]?.bytes }
+
+    func text(_ name: String) -> String? { values[name]?.text }
+
+    func integer(_ name: String) -> Int? { text(name).flatMap { Int(foreign: $0) } }
+
+    func number(_ name: String) -> Int { integer(name) ?? 0 }
+
+    func moment(_ name: String) -> Int64 { Int64(number(name)) }
 }

@@ -1,25 +1,26 @@
 package import RedisProtocol
 
-/// One step on an app's part of Redis: arguments in, a typed reply out. Knows no connection.
+/// One step on an app's keys in Redis: its words, and how its reply is read. Knows no connection.
 ///
-/// Every request may be made again when its reply was lost; its script says why.
+/// A request may be repeated when its reply was lost; its script says why.
 package protocol Request: Sendable {
     associatedtype Reply: Sendable
 
-    /// The script that does it; nil for a command of Redis.
+    /// The script that carries it out; nil for a command of Redis.
     static var script: Script? { get }
-    /// How long it blocks in Redis by itself, on top of which comes the connection's deadline.
+    /// The keys and the arguments of the script; without a script, the whole command.
+    var words: [any CommandWord] { get }
+    /// How long it may block in Redis, in addition to the connection's timeout.
     var blocking: Duration { get }
+    /// Reads the reply, which is no error.
+    static func read(_ value: RESPValue) throws(StoreError) -> Reply
+
     /// The same as commands of Redis, for a client that may not run scripts; empty when there is no such way.
     func plain(_ keys: Keys) -> [RESPCommand]
-    /// Whether ``readPlain(_:_:)`` makes something of error replies.
+    /// Whether ``readPlain(_:_:)`` accepts error replies.
     static var readsErrors: Bool { get }
-    /// Reads the answers to them, of which none is an error unless ``readsErrors``.
-    func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply
-    /// Appends the number of keys, the keys and the arguments of the script; without a script, the whole command.
-    func write(_ keys: Keys, to command: inout RESPCommand)
-    /// Reads the answer, which is no error.
-    static func read(_ value: RESPValue) throws(StoreError) -> Reply
+    /// Reads the replies to the plain commands; none is an error unless ``readsErrors``.
+    func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply
 }
 
 extension Request {
@@ -28,11 +29,11 @@ extension Request {
     package func plain(_ keys: Keys) -> [RESPCommand] { [] }
     package static var readsErrors: Bool { false }
 
-    package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
+    package func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         throw .unexpectedReply("\(Self.self) has no plain commands")
     }
 
-    /// The whole command. `hash` is what Redis answered when the script was loaded.
+    /// The whole command. `hash` is what Redis replied when the script was loaded.
     package func command(_ keys: Keys, hash: [UInt8]?) -> RESPCommand {
         var command = RESPCommand()
         if let script = Self.script {
@@ -40,11 +41,11 @@ extension Request {
             command.append(script.isReadOnly ? "EVALSHA_RO" : "EVALSHA")
             command.append(hash)
         }
-        write(keys, to: &command)
+        for word in words { word.write(to: &command, keys) }
         return command
     }
 
-    /// Reads any answer.
+    /// Reads any reply.
     package static func result(_ value: RESPValue) throws(StoreError) -> Reply {
         if let error = value.error { throw StoreError(error) }
         return try read(value)
@@ -58,21 +59,33 @@ extension RESPCommand {
         append(key)
         for word in words { append(word) }
     }
+}
 
-    /// The one key of most scripts.
-    mutating func append(_ keys: Keys) {
-        append(1)
-        append(keys.prefix)
-    }
+// MARK: Replies of one value
 
-    /// The keys of the scripts that also read the inbox.
-    mutating func append(_ keys: Keys, inbox: Void) {
-        append(2)
-        append(keys.prefix)
-        append(keys.inbox)
+extension Request {
+    static func number(_ value: RESPValue) throws(StoreError) -> Int64 {
+        guard let number = value.integer else { throw .unexpectedReply("\(Self.self)") }
+        return number
     }
+}
 
-    mutating func append(_ flag: Bool) {
-        append(flag ? 1 : 0)
+extension Request where Reply == Bool {
+    /// 1 is true.
+    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try number(value) == 1 }
+}
+
+extension Request where Reply == Int {
+    package static func read(_ value: RESPValue) throws(StoreError) -> Int { Int(try number(value)) }
+}
+
+extension Request where Reply == [String] {
+    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
+        var reader = try ReplyReader(value, Self.self)
+        return try reader.remainingTexts()
     }
+}
+
+extension Request where Reply == Void {
+    package static func read(_ value: RESPValue) throws(StoreError) {}
 }

@@ -42,20 +42,27 @@ package import StoreProtocol
         connection.run(script, command, blocking: request.blocking) { then(reply(of: request, $0)) }
     }
 
-    /// For a client that may not run scripts.
+    /// For a client that may not run scripts. The first error counts for all.
     private func transmitPlainly<Step: Request>(
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {
         let commands = request.plain(keys)
         guard !commands.isEmpty else { return then(.failure(.redis(.noScripts))) }
-        let collector = AnswerCollector(count: commands.count, keepsErrors: Step.readsErrors) { result in
+        var replies: [RESPValue] = []
+        var failure: RedisError?
+        func take(_ result: Result<RESPValue, RedisError>) {
             switch result {
-            case .success(let answers):
-                then(Result { () throws(StoreError) in try request.readPlain(answers, keys) })
-            case .failure(let error): then(.failure(.redis(error)))
+            case .success(let reply): replies.append(reply)
+            case .failure(.refused(let error)) where Step.readsErrors: replies.append(.error(error))
+            case .failure(let error):
+                failure = failure ?? error
+                replies.append(.null)
             }
+            guard replies.count == commands.count else { return }
+            if let failure { return then(.failure(.redis(failure))) }
+            then(Result { () throws(StoreError) in try request.readPlain(replies, keys) })
         }
-        for command in commands { connection.send(command) { collector.take($0) } }
+        for command in commands { connection.send(command) { take($0) } }
     }
 
     /// Makes a request once.
@@ -99,30 +106,5 @@ package import StoreProtocol
         case .failure(.refused(let error)): return .failure(StoreError(error))
         case .failure(let error): return .failure(.redis(error))
         }
-    }
-}
-
-/// Collects the replies to several commands; the first error counts for all.
-@Loop private final class AnswerCollector {
-    private var answers: [RESPValue] = []
-    private var failure: RedisError?
-    private var left: Int
-    private let keepsErrors: Bool
-    private let then: @Loop (Result<[RESPValue], RedisError>) -> Void
-
-    /// - Parameter keepsErrors: error replies are answers.
-    init(count: Int, keepsErrors: Bool, then: @escaping @Loop (Result<[RESPValue], RedisError>) -> Void) {
-        (left, self.keepsErrors, self.then) = (count, keepsErrors, then)
-    }
-
-    func take(_ result: Result<RESPValue, RedisError>) {
-        switch result {
-        case .success(let answer): answers.append(answer)
-        case .failure(.refused(let error)) where keepsErrors: answers.append(.error(error))
-        case .failure(let error): failure = failure ?? error
-        }
-        left -= 1
-        guard left == 0 else { return }
-        then(failure.map { .failure($0) } ?? .success(answers))
     }
 }

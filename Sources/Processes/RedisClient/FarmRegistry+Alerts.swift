@@ -2,9 +2,9 @@ import EventLoop
 import RedisProtocol
 package import StoreProtocol
 
-/// The farm's books of its alerts.
+/// Active alerts, and the stream of alerts.
 extension FarmRegistry {
-    /// One that is raised.
+    /// An active alert.
     package struct RaisedAlert: Equatable, Sendable {
         package var id: String
         package var level: Int
@@ -27,28 +27,19 @@ extension FarmRegistry {
         }.sorted { $0.id < $1.id }
     }
 
-    /// - Returns: false when that was so already, at that level or a worse one.
-    package func raise(_ alert: RaisedAlert, sender: String) async throws(RedisError) -> Bool {
-        try await write("fired", alert, sender)
-    }
-
-    /// - Returns: false when it was not raised.
-    package func callOff(_ alert: RaisedAlert, sender: String) async throws(RedisError) -> Bool {
-        try await write("cleared", alert, sender)
-    }
-
-    private func write(
-        _ verb: String, _ alert: RaisedAlert, _ sender: String
+    /// Stores that an alert fires or clears.
+    /// - Returns: false when it fires already, at that level or a worse one, or when it did not fire.
+    package func write(
+        _ alert: RaisedAlert, isCleared: Bool, sender: String
     ) async throws(RedisError) -> Bool {
         let words = [
-            FarmKeys.activeAlerts, FarmKeys.alerts, verb, alert.id, "\(alert.level)", "\(alert.since)",
-            alert.text,
-            sender,
+            FarmKeys.activeAlerts, FarmKeys.alerts, isCleared ? "cleared" : "fired", alert.id,
+            "\(alert.level)", "\(alert.since)", alert.text, sender,
         ]
-        return try await run(.alert, keys: 2, words.map { Array($0.utf8) }).integer == 1
+        return try await run(.alert, keys: 2, words).integer == 1
     }
 
-    /// What was told last, the newest first, each with its fields.
+    /// The fields of the latest entries of the stream, the newest first.
     package func latestAlerts(count: Int) async throws(RedisError) -> [[String: String]] {
         let command = RESPCommand("XREVRANGE", FarmKeys.alerts, "+", "-", "COUNT", "\(count)")
         return (try await connection.call(command).array ?? []).map { $0.array?.last?.fields ?? [:] }

@@ -98,8 +98,7 @@ extension FarmRegistry {
     }
 
     private func operate(_ id: String, _ words: [String]) async throws(RedisError) -> RESPValue {
-        let words = [FarmKeys.operations, FarmKeys.operation(id)] + words
-        return try await run(.operate, keys: 2, words.map { Array($0.utf8) })
+        try await run(.operate, keys: 2, [FarmKeys.operations, FarmKeys.operation(id)] + words)
     }
 
     // MARK: What operators want to last

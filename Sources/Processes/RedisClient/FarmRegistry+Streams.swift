@@ -18,31 +18,11 @@ package struct FarmStream: Hashable, Sendable {
 }
 
 extension FarmRegistry {
-    /// Where a page of a stream starts.
-    package enum StreamStart: Sendable {
-        /// The oldest entries behind this one, the oldest first.
-        case after(EntryID)
-        /// The oldest entries since this moment in Unix milliseconds, the oldest first.
-        case since(Int64)
-        /// The latest entries, the latest first.
-        case end
-        /// The latest entries before this one, the latest first.
-        case before(EntryID)
-    }
-
     /// Reads a page of a stream. An entry that cannot be read is left out.
     package func entries(
-        of stream: FarmStream, _ start: StreamStart, count: Int
+        of stream: FarmStream, _ range: StreamRange, count: Int
     ) async throws(RedisError) -> [EventEntry] {
-        let words =
-            switch start {
-            case .after(let id): ["XRANGE", stream.key, "(\(id)", "+"]
-            case .since(let moment): ["XRANGE", stream.key, "\(moment)", "+"]
-            case .end: ["XREVRANGE", stream.key, "+", "-"]
-            case .before(let id): ["XREVRANGE", stream.key, "(\(id)", "-"]
-            }
-        var command = RESPCommand()
-        for word in words + ["COUNT", "\(count)"] { command.append(word) }
+        let command = range.command(stream.key, count: count)
         return Self.entries(try await connection.call(command))
     }
 

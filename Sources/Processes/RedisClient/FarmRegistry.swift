@@ -32,7 +32,7 @@ package import StoreProtocol
     /// Fixes the farm's number of shards at the first start.
     /// - Throws: ``FarmMismatch`` when it was fixed to another number.
     package func fixShards(_ shards: Int) async throws {
-        let fixed = try await initFarm(shards: shards, apps: [])
+        let fixed = try await keepInitialised(shards: shards, apps: [])
         if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
     }
 
@@ -43,18 +43,14 @@ package import StoreProtocol
     }
 
     package func addApps(_ apps: [String]) async throws(RedisError) {
-        _ = try await initFarm(shards: 0, apps: apps)
+        _ = try await keepInitialised(shards: 0, apps: apps)
     }
 
     /// Makes sure that the farm is initialised and its apps are known, as after Redis was flushed.
     /// - Returns: the farm's number of shards, which may be another one when another host has initialised it.
     package func keepInitialised(shards: Int, apps: [String]) async throws(RedisError) -> Int {
-        try await initFarm(shards: shards, apps: apps)
-    }
-
-    private func initFarm(shards: Int, apps: [String]) async throws(RedisError) -> Int {
         let words = [FarmKeys.farm, FarmKeys.apps, "\(shards)", "\(DataFormat.current)"] + apps
-        return Int(try await run(.initFarm, keys: 2, words.map { Array($0.utf8) }).integer ?? 0)
+        return Int(try await run(.initFarm, keys: 2, words).integer ?? 0)
     }
 
     package func apps() async throws(RedisError) -> [String] {
@@ -83,11 +79,7 @@ package import StoreProtocol
 
     /// Redis's milliseconds.
     package func time() async throws(RedisError) -> Int64 {
-        let parts = try await connection.call(RESPCommand("TIME")).array?.compactMap {
-            $0.text.flatMap { Int64(foreign: $0) }
-        }
-        guard let parts, parts.count == 2 else { return 0 }
-        return parts[0] * 1000 + parts[1] / 1000
+        try await connection.call(RESPCommand("TIME")).time ?? 0
     }
 
     /// Lines of the last hour, by name.
@@ -172,6 +164,10 @@ package import StoreProtocol
     /// What INFO says about memory.
     package func memory() async throws(RedisError) -> RedisInfo {
         RedisInfo(try await connection.call(RESPCommand("INFO", "memory")).text ?? "")
+    }
+
+    func run(_ script: Script, keys: Int, _ words: [String]) async throws(RedisError) -> RESPValue {
+        try await run(script, keys: keys, words.map { Array($0.utf8) })
     }
 
     /// - Parameter arguments: the keys, then the others.

@@ -1,5 +1,4 @@
 import EventLoop
-import RedisProtocol
 
 /// What time it is by Redis, on which all processes of a farm agree, whatever the clocks of their hosts say.
 ///
@@ -25,13 +24,5 @@ package struct RedisClock: Sendable {
     mutating func heard(_ milliseconds: Int64, at moment: UInt64 = BootClock.milliseconds) {
         guard milliseconds > 0 else { return }
         lead = milliseconds - Int64(moment)
-    }
-
-    /// - Parameter answer: to TIME.
-    mutating func heard(_ answer: RESPValue) {
-        guard let words = answer.array, let seconds = words.first?.text.flatMap({ Int64(foreign: $0) }) else {
-            return
-        }
-        heard(seconds * 1000 + (words.last?.text.flatMap { Int64(foreign: $0) } ?? 0) / 1000)
     }
 }

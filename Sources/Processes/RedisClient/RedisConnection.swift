@@ -1,5 +1,6 @@
 package import EventLoop
 import FarmPolicy
+package import Logging
 package import RedisProtocol
 package import StoreProtocol
 
@@ -34,7 +35,6 @@ package import StoreProtocol
     private var hashes: [Script: [UInt8]] = [:]
     private var serverRunID: String?
     private var keeper: Task<Void, Never>?
-    private var lossWaiter: CheckedContinuation<Void, Never>?
     private var readyWaiters: [CheckedContinuation<Void, Never>] = []
     private(set) var lastError = RedisError.notYetConnected
     private var isClosed = false
@@ -72,8 +72,6 @@ package import StoreProtocol
         let session = session
         self.session = nil
         session?.close()
-        lossWaiter?.resume()
-        lossWaiter = nil
         wakeReadyWaiters()
     }
 
@@ -131,9 +129,9 @@ extension RedisConnection {
         var backoff = BackOff.redis
         while !isClosed {
             do throws(RedisError) {
-                try await connect()
+                let session = try await connect()
                 backoff = BackOff.redis
-                await untilLost()
+                await session.untilEnd()
             } catch {
                 lastError = isClosed ? .closed : error
                 if !isClosed { failed(error) }
@@ -142,7 +140,7 @@ extension RedisConnection {
         }
     }
 
-    private func connect() async throws(RedisError) {
+    private func connect() async throws(RedisError) -> RedisSession {
         tries += 1
         let session = try await RedisSession.open(settings, dialTimeout: dialTimeout)
         do throws(RedisError) {
@@ -161,6 +159,7 @@ extension RedisConnection {
             outageSince = nil
             wakeReadyWaiters()
             onReady(isOther)
+            return session
         } catch {
             session.close()
             throw error
@@ -183,7 +182,7 @@ extension RedisConnection {
 
     private func readClock() {
         send(RESPCommand("TIME")) { [weak self] result in
-            if case .success(let answer) = result { self?.clock.heard(answer) }
+            if case .success(let reply) = result { self?.clock.heard(reply.time ?? 0) }
         }
     }
 
@@ -195,17 +194,10 @@ extension RedisConnection {
         onLoss(error)
     }
 
-    private func untilLost() async {
-        guard session != nil else { return }
-        await withCheckedContinuation { lossWaiter = $0 }
-    }
-
     private func lost(_ error: RedisError) {
         session = nil
         clockTimer.stop()
         lastError = .notConnected("\(error)")
-        lossWaiter?.resume()
-        lossWaiter = nil
         onLoss(error)
     }
 
@@ -213,5 +205,26 @@ extension RedisConnection {
         let waiters = readyWaiters
         readyWaiters = []
         for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension RedisConnection {
+    /// One line in the log when Redis cannot be reached, one when it can again; and of each step one in ten minutes when a number
+    /// in its reply is out of range.
+    package func logOutages(to log: Logger) {
+        var refused = RefusedValues()
+        onClampedNumber = { step in
+            guard refused.isToBeTold(at: step, now: .now) else { return }
+            log.warning(
+                "a number from Redis is out of range; the nearest possible one is used",
+                metadata: ["step": "\(step)", "limit": "\(ForeignNumber.limit)"])
+        }
+        onOutage = { outage in
+            switch outage {
+            case .began(let error): log.warning("Redis is not reachable", metadata: ["error": "\(error)"])
+            case .ended(let duration):
+                log.notice("Redis is reachable again", metadata: ["after": "\(duration)"])
+            }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import DequeModule
 import EventLoop
 import RESP
 import RedisProtocol
@@ -23,12 +24,11 @@ import Transport
 
     private let stream: ByteStream
     private let reader = RESPReader()
-    /// A queue: answered ones stand before `first`.
-    private var pending: [Pending?] = []
-    private var first = 0
+    private var pending: Deque<Pending> = []
     private var watchdog: Timer?
     /// Why it has ended, as it may behind any answer.
     private(set) var ending: RedisError?
+    private var endWaiter: CheckedContinuation<Void, Never>?
 
     init(_ stream: ByteStream) {
         self.stream = stream
@@ -40,15 +40,12 @@ import Transport
 
     var isOpen: Bool { ending == nil }
 
-    var pendingCount: Int { pending.count - first }
+    var pendingCount: Int { pending.count }
 
     /// Sends a command; `handler` is called exactly once.
     func send(_ command: borrowing RESPCommand, timeout: Duration, _ handler: @escaping Handler) {
         guard isOpen else { return handler(.failure(.notConnected("the connection has ended"))) }
-        command.withParts { header, arguments in
-            stream.write(header)
-            stream.write(arguments)
-        }
+        write(command)
         pending.append(Pending(deadline: .now + timeout, handler: handler))
         watch()
     }
@@ -56,6 +53,10 @@ import Transport
     /// Sends a command whose answers are messages.
     func sendSubscription(_ command: borrowing RESPCommand) {
         isSubscribed = true
+        write(command)
+    }
+
+    private func write(_ command: borrowing RESPCommand) {
         command.withParts { header, arguments in
             stream.write(header)
             stream.write(arguments)
@@ -67,6 +68,12 @@ import Transport
         guard isOpen else { return }
         onEnd = { _ in }
         end(.closed)
+    }
+
+    /// Waits until it has ended. For one caller.
+    func untilEnd() async {
+        guard isOpen else { return }
+        await withCheckedContinuation { endWaiter = $0 }
     }
 
     /// Ends the connection as if it had been lost.
@@ -84,22 +91,12 @@ import Transport
     }
 
     private func deliver(_ value: RESPValue) {
-        guard pendingCount > 0 else {
+        guard let call = pending.popFirst() else {
             guard isSubscribed else { return end(.lost("an unsolicited answer")) }
             return onMessage(value)
         }
-        let call = pending[first]
-        pending[first] = nil
-        first += 1
-        if first == pending.count {
-            pending.removeAll(keepingCapacity: true)
-            first = 0
-            watchdog?.stop()
-        } else if first > 1024, first * 2 > pending.count {
-            pending.removeSubrange(..<first)
-            first = 0
-        }
-        call?.handler(.success(value))
+        if pending.isEmpty { watchdog?.stop() }
+        call.handler(.success(value))
     }
 
     /// Deadlines are looked at four times a second: they are for a Redis that hangs.
@@ -118,7 +115,7 @@ import Transport
     }
 
     private func isLate(at now: ContinuousClock.Instant) -> Bool {
-        pending[first...].contains { $0.map { $0.deadline < now } ?? false }
+        pending.contains { $0.deadline < now }
     }
 
     private func end(_ error: RedisError) {
@@ -128,10 +125,83 @@ import Transport
         stream.onBytes = { _ in }
         stream.onEnd = { _ in }
         stream.close()
-        let calls = pending[first...]
+        let calls = pending
         pending = []
-        first = 0
-        for call in calls { call?.handler(.failure(error)) }
+        for call in calls { call.handler(.failure(error)) }
         onEnd(error)
+        endWaiter?.resume()
+        endWaiter = nil
+    }
+}
+
+extension RedisSession {
+    /// Connects and logs in: AUTH, SELECT, CLIENT SETNAME in one write.
+    /// - Parameter dialTimeout: for connecting and TLS, if less than for all together.
+    static func open(
+        _ settings: RedisSettings, dialTimeout: Duration? = nil
+    ) async throws(RedisError) -> RedisSession {
+        let address = settings.address
+        guard !address.usesTLS || settings.tls != nil else {
+            throw .notConnected("rediss:// without TLS settings")
+        }
+        let deadline = ContinuousClock.now + settings.connectTimeout
+        let session: RedisSession
+        do {
+            let dial = Dial(
+                address.endpoint, tls: address.usesTLS ? settings.tls : nil,
+                timeout: min(dialTimeout ?? settings.connectTimeout, settings.connectTimeout))
+            session = RedisSession(try await dial.connect())
+        } catch {
+            throw .notConnected("\(error)")
+        }
+        do throws(RedisError) {
+            for command in logIn(settings) {
+                let answer = try await session.call(command, timeout: deadline - .now)
+                if let error = answer.error { throw RedisError(error) }
+            }
+        } catch {
+            session.close()
+            throw error
+        }
+        return session
+    }
+
+    /// Sends a command and waits for its answer, which may be an error reply.
+    func call(_ command: RESPCommand, timeout: Duration) async throws(RedisError) -> RESPValue {
+        let result = await withCheckedContinuation { continuation in
+            send(command, timeout: timeout) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    private static func logIn(_ settings: RedisSettings) -> [RESPCommand] {
+        let address = settings.address
+        var commands: [RESPCommand] = []
+        if !address.user.isEmpty {
+            commands.append(RESPCommand("AUTH", address.user, address.password))
+        } else if !address.password.isEmpty {
+            commands.append(RESPCommand("AUTH", address.password))
+        }
+        if address.database != 0 { commands.append(RESPCommand("SELECT", "\(address.database)")) }
+        commands.append(RESPCommand("CLIENT", "SETNAME", settings.clientName))
+        return commands
+    }
+
+    /// Loads every script.
+    /// - Returns: what Redis calls them.
+    func loadScripts(timeout: Duration) async throws(RedisError) -> [Script: [UInt8]] {
+        var hashes: [Script: [UInt8]] = [:]
+        for script in Script.allCases {
+            let answer = try await call(script.loadCommand, timeout: timeout)
+            if let error = answer.error { throw RedisError(error) }
+            hashes[script] = answer.bytes ?? []
+        }
+        return hashes
+    }
+
+    /// Nothing is in it when we may not ask.
+    func serverInfo(timeout: Duration) async throws(RedisError) -> RedisInfo {
+        let answer = try await call(RESPCommand("INFO", "server"), timeout: timeout)
+        return RedisInfo(answer.text ?? "")
     }
 }

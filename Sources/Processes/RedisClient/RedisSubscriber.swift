@@ -15,7 +15,6 @@ import StoreProtocol
     private let channels: [[UInt8]]
     private var session: RedisSession?
     private var keeper: Task<Void, Never>?
-    private var lossWaiter: CheckedContinuation<Void, Never>?
     private var confirmed = 0
     private var silentTicks = 0
     private var heartbeat: Timer?
@@ -38,7 +37,6 @@ import StoreProtocol
         heartbeat?.stop()
         session?.close()
         session = nil
-        resumeLossWaiter()
     }
 
     private func keepListening() async {
@@ -47,7 +45,7 @@ import StoreProtocol
             if let session = try? await RedisSession.open(settings), session.isOpen {
                 guard !isClosed else { return session.close() }
                 listen(on: session)
-                await withCheckedContinuation { lossWaiter = $0 }
+                await session.untilEnd()
                 heartbeat?.stop()
                 if confirmed == channels.count { backoff = BackOff.redis }
             }
@@ -59,10 +57,7 @@ import StoreProtocol
         self.session = session
         (confirmed, silentTicks) = (0, 0)
         session.onMessage = { [unowned self] in receive($0) }
-        session.onEnd = { [unowned self] _ in
-            self.session = nil
-            resumeLossWaiter()
-        }
+        session.onEnd = { [unowned self] _ in self.session = nil }
         var command = RESPCommand("SUBSCRIBE")
         for channel in channels { command.append(channel) }
         session.sendSubscription(command)
@@ -96,10 +91,5 @@ import StoreProtocol
             return
         }
         session?.sendSubscription(RESPCommand("PING"))
-    }
-
-    private func resumeLossWaiter() {
-        lossWaiter?.resume()
-        lossWaiter = nil
     }
 }

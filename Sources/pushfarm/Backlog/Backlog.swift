@@ -50,9 +50,9 @@ struct Backlog: Sendable {
         var inBatches = 0
         while let from = cursor {
             let page = try await client.call(ScanStates(cursor: from), app)
-            for state in page.states {
-                inBatches += state.open + state.parked
-                backlog.add(state, isDelayed: delayed.contains, isParked: parked.contains)
+            for case (let id, let state?) in page.items {
+                inBatches += state.open + state.paused
+                backlog.add(state, of: id, isDelayed: delayed.contains, isParked: parked.contains)
             }
             cursor = page.next
         }
@@ -74,21 +74,22 @@ struct Backlog: Sendable {
         }
     }
 
-    mutating func add(_ state: ScanStates.State, isDelayed: (String) -> Bool, isParked: (String) -> Bool) {
-        let id = "\(state.id)"
-        var lane = lanes[state.id.lane ?? .high] ?? LaneBacklog()
-        lane.paused += state.parked
-        if isDelayed(id) {
+    mutating func add(
+        _ state: BatchState, of id: BatchID, isDelayed: (String) -> Bool, isParked: (String) -> Bool
+    ) {
+        var lane = lanes[id.lane ?? .high] ?? LaneBacklog()
+        lane.paused += state.paused
+        if isDelayed("\(id)") {
             lane.delayed += state.open
-        } else if isParked(id) {
+        } else if isParked("\(id)") {
             lane.paused += state.open
         } else {
-            if state.isHeld { lane.inFlight += state.open } else { lane.queued += state.open }
-            if let madeAt = state.id.madeAt, state.open > 0 {
+            if state.worker.isEmpty { lane.queued += state.open } else { lane.inFlight += state.open }
+            if let madeAt = id.madeAt, state.open > 0 {
                 lane.oldest = min(lane.oldest ?? madeAt, madeAt)
             }
         }
-        lanes[state.id.lane ?? .high] = lane
+        lanes[id.lane ?? .high] = lane
     }
 
     /// - Parameter now: Unix milliseconds of Redis's clock.

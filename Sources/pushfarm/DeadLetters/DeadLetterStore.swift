@@ -17,7 +17,7 @@ import StoreProtocol
         _ body: (DeadLetter) async throws(CommandFailure) -> Bool
     ) async throws(CommandFailure) {
         guard let end = if let last { last } else { try await self.last() } else { return }
-        var range = ReadDeadLetters.Range.since(0)
+        var range = StreamRange.since(0)
         if let since = filter.since {
             let clock = try await client.clock()
             range = .since(since.past(now: clock.components.seconds * 1000))

@@ -97,7 +97,7 @@ import StoreProtocol
     /// What a scan finds, page by page.
     private func all<Scan: Request>(
         from scan: (_ cursor: String) -> Scan
-    ) async throws(CommandFailure) -> Set<String> where Scan.Reply == ScanPage {
+    ) async throws(CommandFailure) -> Set<String> where Scan.Reply == ScanPage<String> {
         var items: Set<String> = []
         var cursor: String? = "0"
         while let start = cursor {

@@ -13,7 +13,7 @@ import StoreProtocol
             findings += Self.findings(faults, of: app.name)
             // What can be asked of a key of the wrong type has been said.
             guard faults.wrongTypes.isEmpty else { continue }
-            guard let full = try await client.call(ReadFullness(), app.name) else { continue }
+            guard let full = try await client.call(ReadStanding(), app.name).full else { continue }
             findings.append(
                 Finding(
                     app.name, .warning, "full: \(full.reason.text)",

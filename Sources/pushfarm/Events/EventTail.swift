@@ -26,7 +26,7 @@ import StoreProtocol
     /// Goes to the end of the stored entries.
     func skip() async throws(CommandFailure) {
         for stream in streams {
-            places[stream] = try await client.entries(of: stream, .end, count: 1).first?.id ?? .first
+            places[stream] = try await client.entries(of: stream, .latest, count: 1).first?.id ?? .first
         }
     }
 
@@ -34,7 +34,7 @@ import StoreProtocol
     func latest(_ count: Int, where isWanted: (EventEntry) -> Bool) async throws(CommandFailure) -> [Line] {
         var found: [Line] = []
         for stream in streams {
-            var start = FarmRegistry.StreamStart.end
+            var start = StreamRange.latest
             var ours: [Line] = []
             while ours.count < count {
                 let page = try await client.entries(of: stream, start, count: Self.portion)
@@ -117,7 +117,7 @@ import StoreProtocol
 extension FarmClient {
     /// A page of a stream.
     func entries(
-        of stream: FarmStream, _ start: FarmRegistry.StreamStart, count: Int
+        of stream: FarmStream, _ start: StreamRange, count: Int
     ) async throws(CommandFailure) -> [EventEntry] {
         try await ask { registry throws(RedisError) in
             try await registry.entries(of: stream, start, count: count)
@@ -130,7 +130,7 @@ extension FarmClient {
         of app: String, among count: Int, where isMeant: (EventEntry) -> Bool
     ) async throws(CommandFailure) -> [EventEntry] {
         var found: [EventEntry] = []
-        var start = FarmRegistry.StreamStart.end
+        var start = StreamRange.latest
         var left = count
         while left > 0 {
             let page = try await entries(of: .events(app), start, count: min(1000, left))

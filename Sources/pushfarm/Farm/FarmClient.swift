@@ -124,7 +124,7 @@ import Transport
 
     /// Why a job was refused, if it was and the refusal is among the latest.
     func refusal(of id: String, _ app: String) async throws(CommandFailure) -> String? {
-        let latest = try await call(ReadRefused(.youngest, count: 100), app)
+        let latest = try await call(ReadRefused(.latest, count: 100), app)
         return latest.first { $0.job == id }.map { "\($0.field): \($0.reason)" }
     }
 

@@ -47,7 +47,7 @@ import StoreProtocol
         }
         var after: EntryID?
         repeat {
-            let page = try await client.call(ReadRefused(.oldest(after: after)), app)
+            let page = try await client.call(ReadRefused(.after(after)), app)
             outcome.refused += page.filter { $0.job == job }
             after = page.last?.id
         } while after != nil

@@ -80,7 +80,7 @@ struct RunningJobs: Sendable {
         for (before, at) in first {
             let app = before.app
             if paused[app] == nil {
-                paused[app] = try await client.call(ReadGate(), app) != nil
+                paused[app] = try await client.call(ReadStanding(), app).pause != nil
                 quiet[app] = try await hasWork(app, in: still)
             }
             guard let jobRecord = try await client.jobRecord(before.id, app), jobRecord.state == .open else {

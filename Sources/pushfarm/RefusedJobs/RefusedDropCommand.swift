@@ -41,7 +41,7 @@ struct RefusedDropCommand: ParsableCommand {
             for name in all ? try await client.apps(meant: app) : [] {
                 var after: EntryID?
                 repeat {
-                    let page = try await client.call(ReadRefused(.oldest(after: after)), name)
+                    let page = try await client.call(ReadRefused(.after(after)), name)
                     found += page.map { (name, $0.id) }
                     after = page.last?.id
                 } while after != nil

@@ -28,7 +28,7 @@ struct RefusedListCommand: ParsableCommand {
         let (found, now) = try common.withClient { client in
             var found: [(app: String, job: RefusedJob)] = []
             for name in try await client.apps(meant: app) {
-                found += try await client.call(ReadRefused(.youngest, count: limit), name).map { (name, $0) }
+                found += try await client.call(ReadRefused(.latest, count: limit), name).map { (name, $0) }
             }
             let sorted = found.sorted { $0.job.id.milliseconds > $1.job.id.milliseconds }
             return (Array(sorted.prefix(limit)), try await client.clock().clampedMilliseconds)

@@ -231,7 +231,7 @@ import StoreProtocol
     private func lookAtOldest() async throws(CommandFailure) {
         guard .now >= looksAt, let oldest = tracker.open.first, !tracker.hasEnded(oldest) else { return }
         looksAt = .now + Self.jobRecordPause
-        pauseReason = try await client.call(ReadGate(), plan.app)?.reason
+        pauseReason = try await client.call(ReadStanding(), plan.app).pause?.reason
         guard let jobRecord = try await client.jobRecord(tracker.id(of: oldest), plan.app),
             jobRecord.state == .finished
         else { return }

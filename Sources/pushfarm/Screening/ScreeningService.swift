@@ -20,7 +20,7 @@ struct ScreeningService: Sendable {
         let fresh = ScreeningRecord(
             app: plan.app, run: String(UInt64.random(in: .min ... .max), radix: 36),
             fingerprint: survey.fingerprint, chunk: ScreeningPace.chunk(rate: plan.rate, limit: limit),
-            since: try await client.entries(of: .events(plan.app), .end, count: 1).first?.id.description
+            since: try await client.entries(of: .events(plan.app), .latest, count: 1).first?.id.description
                 ?? EntryID.first.description)
         let run = ScreeningRun(
             client: client, plan: plan, survey: survey,

@@ -5,11 +5,11 @@ import StoreProtocol
 struct AppStatus: Sendable {
     let app: String
     /// Nil when it is not paused.
-    let pause: ReadGate.Pause?
+    let pause: ReadStanding.Pause?
     /// What operators want of it besides.
     var standing = ReadStanding.Standing()
     /// Nil when producers are welcome.
-    let full: ReadFullness.Fullness?
+    let full: ReadStanding.Fullness?
     let depths: ReadDepths.Reply
     /// Of the latest jobs; nil when they were not looked at.
     let openJobs: Int?
@@ -54,7 +54,7 @@ struct AppStatus: Sendable {
         let now = try await client.clock()
         var status = AppStatus(
             app: app, pause: standing.pause, standing: standing,
-            full: try await reader.read(ReadFullness(), else: nil), depths: depths,
+            full: standing.full, depths: depths,
             openJobs: countsJobs ? try await openJobs(of: reader) : nil,
             owners: owners(leases, at: now),
             unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: reader))

@@ -80,7 +80,7 @@ import StoreProtocol
     private func read(
         _ shard: Int, _ body: (_ record: SuppressionRecord, _ recorded: Int64) -> Void
     ) async throws(CommandFailure) {
-        var after = SuppressionPlace.start
+        var after = EntryID.first
         while true {
             let page = try await client.call(
                 ReadSuppressed(shard: shard, after: after, count: Self.portion), app)

@@ -125,11 +125,12 @@ extension ScriptCase {
     private static func replay(
         _ letters: String...,
         job: Replay.NewJob? = .init(
-            text: Array("{}".utf8), old: "a", id: "a.r1", number: 1), name: String = "run", step: Int = 1
+            text: Array("{}".utf8), old: "a", id: "a.r1", number: 1), name: String = "run", step: Int = 1,
+        selection: String = "job a", stream: Replay.Stream = .dead
     ) -> Replay {
         Replay(
-            name: name, step: step, selection: "job a", until: EntryID(Array("9-9".utf8)), life: 1000,
-            stream: .dead, job: job, letters: letters.map { EntryID(Array($0.utf8)) })
+            name: name, step: step, selection: selection, until: EntryID(Array("9-9".utf8)), life: 1000,
+            stream: stream, job: job, letters: letters.map { EntryID(Array($0.utf8)) })
     }
 
     private static let replays = [
@@ -160,9 +161,7 @@ extension ScriptCase {
             desk in
             try desk.bury("a", 2, at: "5-1")
             try desk.perform(replay("5-1"))
-            var other = replay("6-1", step: 2)
-            other.selection = "job b"
-            return other
+            return replay("6-1", step: 2, selection: "job b")
         },
         ScriptCase("gives no number twice", again: .refused("error NUMBER 1")) { desk in
             try desk.bury("a", 2, at: "5-1")
@@ -201,15 +200,12 @@ extension ScriptCase {
     private static let refusals = [
         ScriptCase("puts a refused job into the inbox again", again: .other("[0, 1, 0, ]")) { desk in
             try desk.redis.run("XADD", "{pushfarm:demo}:refused", "5-1", "job", "x", "original", "{}")
-            var retry = replay("5-1", job: .init(text: Array("{}".utf8), old: "x", id: "x", number: 0))
-            retry.stream = .refused
-            return retry
+            return replay(
+                "5-1", job: .init(text: Array("{}".utf8), old: "x", id: "x", number: 0), stream: .refused)
         },
         ScriptCase("drops a refused job", again: .other("[0, 1, 0, ]")) { desk in
             try desk.redis.run("XADD", "{pushfarm:demo}:refused", "5-1", "job", "x", "original", "{}")
-            var drop = replay("5-1", job: nil)
-            drop.stream = .refused
-            return drop
+            return replay("5-1", job: nil, stream: .refused)
         },
     ]
 }

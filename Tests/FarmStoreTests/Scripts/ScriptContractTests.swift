@@ -7,51 +7,8 @@ import Testing
 
 /// Layer A of the scripts' proof: what every script promises, whatever it does (docs/internals/proof.md).
 @Suite struct ScriptContractTests {
-    @Test func `every file of the folder is a script, a shared head, or what producers call`() throws {
-        let files = try FileManager.default.contentsOfDirectory(atPath: ScriptFolder.sources.path)
-        let scripts =
-            Script.allCases.map { "\($0.rawValue).lua" } + ["submit.lua"]
-        #expect(files.filter { $0.hasSuffix(".lua") }.sorted() == scripts.sorted())
-        let shared = try FileManager.default.contentsOfDirectory(
-            atPath: ScriptFolder.sources.appending(path: "Shared").path)
-        #expect(shared.sorted() == SharedScript.allCases.map { "\($0.rawValue).lua" }.sorted())
-    }
-
-    @Test(arguments: Script.allCases)
-    func `a script names the shared files that it uses, and those that these use`(
-        script: Script
-    ) throws {
-        let used = ScriptFolder.sharedFiles(of: script)
-        #expect(try ScriptFolder.file(script.rawValue).contains("-- Uses  ") == !used.isEmpty)
-        for name in used {
-            let needed = try ScriptFolder.file(name).firstMatch(of: /-- Uses ([a-z, ]+)\./)?.1 ?? ""
-            for other in needed.split(separator: ", ") {
-                let place = used.firstIndex(of: String(other)) ?? used.endIndex
-                #expect(place < used.firstIndex(of: name) ?? 0, "\(name) needs \(other) before it")
-            }
-        }
-    }
-
     @Test(arguments: Script.allCases) func `every script has a case`(script: Script) {
         #expect(ScriptCase.all.contains { $0.script == script }, "no case of \(script): see ScriptCase.all")
-    }
-
-    @Test(arguments: Script.allCases) func `its contract is whole, and its flags are as it says`(
-        script: Script
-    ) throws {
-        let lines = try ScriptFolder.file(script.rawValue).components(separatedBy: "\n")
-        #expect(lines[0] == (script.isReadOnly ? "#!lua flags=no-writes,allow-oom" : "#!lua flags=allow-oom"))
-        let head = lines.dropFirst().prefix { $0.hasPrefix("--") }
-        for word in ["-- KEYS  1 ", "-- Reply "] {
-            #expect(head.contains { $0.hasPrefix(word) }, "\(script) does not say: \(word)")
-        }
-        #expect(head.contains { $0.contains("Again ") }, "\(script) does not say what running it again does")
-        if lines.contains(where: { !$0.hasPrefix("--") && $0.contains("ARGV") }) {
-            #expect(head.contains { $0.hasPrefix("-- ARGV  ") }, "\(script) does not say its arguments")
-        }
-        if !script.isReadOnly {
-            #expect(head.contains { $0.contains("OOM") }, "\(script) does not say whether it runs at OOM")
-        }
     }
 
     @Test(arguments: ScriptCase.all) func `once, twice, with a lost reply, without memory: all the same`(

@@ -35,7 +35,7 @@ extension FuzzTarget {
         Park.self, Pause.self, Press.self, Promote.self, PutBack.self, ReadJobRecord.self, ReadAccused.self,
         ReadAudit.self,
         ListReports.self, ReadBatches.self, ReadBatchStates.self, ReadDelayed.self, ReadListEnd.self,
-        ReadDepths.self, ReadFeedback.self, ReadFullness.self, ReadGate.self,
+        ReadDepths.self, ReadFeedback.self,
         ReadDeadLetters.self, ReadOwners.self, ReadRefusals.self, ReadRefused.self, ReadReplay.self,
         ReadResults.self,
         ReadScopes.self, ReadSuppressed.self, ReadSuppressionEnds.self, Reclaim.self,
@@ -76,7 +76,7 @@ extension FuzzTarget {
         let token = FenceToken(bytes)
         _ = (token.epoch, token.nonce, token.host, token.isFree)
         let text = String(decoding: bytes, as: UTF8.self)
-        _ = SuppressionPlace(text: text).back(milliseconds: 86_400_000)
+        _ = EntryID(bytes).back(milliseconds: 86_400_000)
         if case .limit(let rate) = DesiredRate(text) {
             try Violation.unless(DesiredRate.rates.contains(rate), "a rate of \(rate)")
         }

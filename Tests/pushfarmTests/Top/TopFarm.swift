@@ -1,5 +1,3 @@
-import RedisProtocol
-
 @testable import RedisClient
 @testable import StoreProtocol
 @testable import pushfarm
@@ -49,7 +47,7 @@ enum TopFarm {
         var status = AppStatus(
             app: name,
             pause: isPaused
-                ? .init([.simple("credentials: InvalidProviderToken"), .null, .null, .null]) : nil,
+                ? .init(reason: "credentials: InvalidProviderToken", fingerprint: "", since: 0) : nil,
             full: nil,
             depths: ReadDepths.Reply(
                 inbox: 3, taken: 1, delayed: 7, results: 2, parked: 0, open: open,

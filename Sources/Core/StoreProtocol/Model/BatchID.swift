@@ -1,4 +1,5 @@
 package import PushModel
+package import RedisProtocol
 
 /// A batch's id, "NN.L.x": its shard, its lane, something unique.
 package struct BatchID: Hashable, Sendable, CustomStringConvertible {
@@ -30,6 +31,10 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
     }
 
     private var isFirstAttempt: Bool { parts.count > 3 && parts[2].first != UInt8(ascii: "r") }
+}
+
+extension BatchID: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(bytes) }
 }
 
 extension BatchID {

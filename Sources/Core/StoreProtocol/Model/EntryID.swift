@@ -1,3 +1,5 @@
+package import RedisProtocol
+
 /// The id of an entry of a stream: "ms-number".
 package struct EntryID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
@@ -15,6 +17,15 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
     private var parts: (moment: UInt64, number: UInt64) {
         let parts = description.split(separator: "-").map { UInt64(unbounded: $0) ?? 0 }
         return (parts.first ?? 0, parts.count > 1 ? parts[1] : 0)
+    }
+}
+
+extension EntryID: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(bytes) }
+
+    /// The id of an entry that was added so long before this one; nothing is before the first.
+    package func back(milliseconds: Int64) -> EntryID {
+        EntryID(Array("\(max(0, self.milliseconds - milliseconds))-0".utf8))
     }
 }
 

@@ -1,4 +1,5 @@
-import RedisProtocol
+import PushModel
+package import RedisProtocol
 
 /// A line of the events stream, which producers read. Redis adds `at`, its own milliseconds.
 package struct FarmEvent: Sendable {
@@ -73,33 +74,16 @@ package struct FarmEvent: Sendable {
     }
 
     package mutating func add(_ field: String, hex value: ArraySlice<UInt8>) {
-        words.append(Array(field.utf8))
-        words.append(Hex.lowercase(value))
+        add(field, Hexadecimal.text(of: value))
     }
+}
 
-    /// Words that ``write(to:)`` appends.
-    var wordCount: Int { 3 + words.count }
-
-    /// Appends the number of words, `type`, the kind, and the fields.
-    func write(to command: inout RESPCommand) {
+extension FarmEvent: CommandWord {
+    /// The number of words, `type`, the kind, and the fields.
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(2 + words.count)
         command.append("type")
         command.append(kind.rawValue)
         for word in words { command.append(word) }
     }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-enum Hex {
-    static func lowercase(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            digits.append(digit(byte >> 4))
-            digits.append(digit(byte & 15))
-        }
-        return digits
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
 }

@@ -1,3 +1,5 @@
+package import RedisProtocol
+
 /// What has one owner at a time: an app's intake, or one of its shards.
 package enum LeaseField: Hashable, Sendable {
     case intake
@@ -33,4 +35,12 @@ package struct FenceToken: Hashable, Sendable {
     package var host: String { part(2) }
     /// A field that was given back.
     package var isFree: Bool { nonce.isEmpty }
+}
+
+extension LeaseField: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(name) }
+}
+
+extension FenceToken: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(bytes) }
 }

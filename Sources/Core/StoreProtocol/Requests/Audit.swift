@@ -1,33 +1,21 @@
 package import RedisProtocol
 
-/// Checks an app's books, all in one moment. Takes time in proportion to what is queued, about 15 ms for 1,000 batches, and
+/// Checks an app's accounting, atomically. Takes time in proportion to what is queued, about 15 ms for 1,000 batches, and
 /// to the job records that it looks at.
 package struct Audit: Request {
     package static var script: Script? { .audit }
-
-    package var shards: Int
-    /// The job records to look at, besides those of jobs that are in queues; nil for all.
-    package var jobs: [String]?
-
-    package init(shards: Int, jobs: [String]? = nil) { (self.shards, self.jobs) = (shards, jobs) }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(shards)
-        command.append(jobs == nil ? "all" : "jobs")
-        for job in jobs ?? [] { command.append(job) }
-    }
-
     /// Faults in words; empty when all is well.
-    package static func read(_ value: RESPValue) throws(StoreError) -> [String] {
-        var reader = try ReplyReader(value, "audit")
-        var faults: [String] = []
-        while !reader.isAtEnd { faults.append(try reader.text()) }
-        return faults
+    package typealias Reply = [String]
+
+    package let words: [any CommandWord]
+
+    /// - Parameter jobs: the job records to look at, besides those of jobs that are in queues; nil for all.
+    package init(shards: Int, jobs: [String]? = nil) {
+        words = [ScriptKeys.prefix, shards, jobs == nil ? "all" : "jobs", WordList(jobs ?? [])]
     }
 }
 
-/// Checks the lists of one shard, or what is in no shard's lists: one moment of that part only.
+/// Checks the lists of one shard, or everything else: atomic for that part only.
 package struct AuditPart: Request {
     /// Positions of one job.
     package struct Sums: Equatable, Sendable {
@@ -54,22 +42,17 @@ package struct AuditPart: Request {
 
     package static var script: Script? { .audit }
 
-    package var shards: Int
-    /// Nil for what is in no shard's lists.
-    package var shard: Int?
+    package let words: [any CommandWord]
 
-    package init(shards: Int, shard: Int?) { (self.shards, self.shard) = (shards, shard) }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(shards)
-        command.append(shard.map { LeaseField.name(ofShard: $0) } ?? "rest")
+    /// - Parameter shard: nil for what is in no shard's lists.
+    package init(shards: Int, shard: Int?) {
+        words = [ScriptKeys.prefix, shards, shard.map { LeaseField.name(ofShard: $0) } ?? "rest"]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "audit")
+        var reader = try ReplyReader(value, Self.self)
         let faults = try reader.texts()
-        var numbers = try ReplyReader(reader.next(), "audit, sums")
+        var numbers = try reader.part()
         var jobs: [String: Sums] = [:]
         while !numbers.isAtEnd {
             let job = try numbers.text()
@@ -80,5 +63,52 @@ package struct AuditPart: Request {
             jobs[job] = sums
         }
         return Reply(faults: faults, jobs: jobs, batches: try reader.texts())
+    }
+}
+
+/// Finds the job records to compare with the queues: of jobs that are not finished, and those that contradict themselves.
+package struct ScanJobRecords: Request {
+    package static var script: Script? { .audit }
+
+    /// About 15 microseconds each.
+    private static let page = 250
+
+    package let words: [any CommandWord]
+
+    package init(shards: Int, cursor: String = "0") {
+        words = [ScriptKeys.prefix, shards, "accounts", cursor, Self.page]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> ScanPage<String> {
+        var reader = try ReplyReader(value, Self.self)
+        let cursor = try reader.text()
+        return ScanPage(items: try reader.remainingTexts(), next: cursor == "0" ? nil : cursor)
+    }
+}
+
+/// Repairs what an audit names.
+package struct Repair: Request {
+    package enum Target: Equatable, Sendable {
+        /// A batch: in one list, with true counts, or out of the way.
+        case batch(String)
+        /// The job records of these jobs and of those in queues, or all (nil), so that they are what is there. One moment of
+        /// the whole app.
+        case jobRecords([String]?)
+    }
+
+    package static var script: Script? { .repair }
+    /// What was done, in words.
+    package typealias Reply = [String]
+
+    package let words: [any CommandWord]
+
+    /// - Parameter jobRecordSeconds: how long the record of a job that the repair finishes is kept.
+    package init(_ target: Target, shards: Int, jobRecordSeconds: Int = Retention().jobRecordSeconds) {
+        let subject: [any CommandWord] =
+            switch target {
+            case .batch(let id): ["batch", id]
+            case .jobRecords(let jobs): [jobs == nil ? "accounts" : "jobs", WordList(jobs ?? [])]
+            }
+        words = [ScriptKeys.prefix, shards, jobRecordSeconds, WordList(subject)]
     }
 }

@@ -1,7 +1,7 @@
 package import PushModel
 package import RedisProtocol
 
-/// What the hash of states says about a batch: "worker|deliveries|granted|suspect|open|map".
+/// The state of a batch, as the hash of states has it: "worker|deliveries|granted|suspect|open|map".
 package struct BatchState: Equatable, Sendable {
     /// The worker that has checked the batch out; empty when none has.
     package let worker: String
@@ -29,38 +29,72 @@ package struct BatchState: Equatable, Sendable {
     package var paused: Int { map.count { $0 == UInt8(ascii: "p") } }
 }
 
+/// Part of what is too much for one call.
+package struct ScanPage<Item: Sendable>: Sendable {
+    package let items: [Item]
+    /// Where the next call begins; nil at the end.
+    package let next: String?
+
+}
+
+/// Reads the ids of the batches that have a state, a page at a time.
+package struct ScanBatches: Request {
+    package let words: [any CommandWord]
+
+    package init(cursor: String = "0") { words = ScanStates(cursor: cursor).words }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> ScanPage<String> {
+        let page = try ScanStates.read(value)
+        return ScanPage(items: page.items.map(\.id.description), next: page.next)
+    }
+}
+
+/// Reads states of batches, a page at a time; nil for a state that cannot be read.
+package struct ScanStates: Request {
+    package let words: [any CommandWord]
+
+    package init(cursor: String = "0") {
+        words = ["HSCAN", AppKey(\.states), cursor, "COUNT", 500]
+    }
+
+    package static func read(
+        _ value: RESPValue
+    ) throws(StoreError) -> ScanPage<(id: BatchID, state: BatchState?)> {
+        var reader = try ReplyReader(value, Self.self)
+        let cursor = try reader.text()
+        var words = try reader.part()
+        var states: [(id: BatchID, state: BatchState?)] = []
+        while !words.isAtEnd {
+            states.append((BatchID(try words.bytes()), BatchState(try words.bytes())))
+        }
+        return ScanPage(items: states, next: cursor == "0" ? nil : cursor)
+    }
+}
+
 /// Reads the states of some batches, in their order; nil for a batch that is gone.
 package struct ReadBatchStates: Request {
-    package var ids: [String]
+    package let words: [any CommandWord]
 
-    package init(_ ids: [String]) { self.ids = ids }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HMGET")
-        command.append(keys.states)
-        for id in ids { command.append(id) }
+    package init(_ ids: [String]) {
+        words = ["HMGET", AppKey(\.states), WordList(ids)]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [BatchState?] {
-        guard let values = value.array else { throw .unexpectedReply("states") }
+        guard let values = value.array else { throw .unexpectedReply("\(Self.self)") }
         return values.map { $0.bytes.flatMap { BatchState($0) } }
     }
 }
 
 /// Reads some batches, in their order; nil for a batch that is gone or cannot be read.
 package struct ReadBatches: Request {
-    package var ids: [String]
+    package let words: [any CommandWord]
 
-    package init(_ ids: [String]) { self.ids = ids }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HMGET")
-        command.append(keys.batches)
-        for id in ids { command.append(id) }
+    package init(_ ids: [String]) {
+        words = ["HMGET", AppKey(\.batches), WordList(ids)]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [Batch?] {
-        guard let values = value.array else { throw .unexpectedReply("batches") }
+        guard let values = value.array else { throw .unexpectedReply("\(Self.self)") }
         return values.map { $0.bytes.flatMap { try? Batch(decoding: $0) } }
     }
 }
@@ -86,36 +120,24 @@ package struct ReadDelayed: Request {
         package let next: String?
     }
 
-    package var page: Page
+    package let words: [any CommandWord]
 
-    package init(_ page: Page) { self.page = page }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
+    package init(_ page: Page) {
         switch page {
         case .ranks(let first, let count):
-            command.append("ZRANGE")
-            command.append(keys.delayed)
-            command.append(first)
-            command.append(first + count - 1)
-            command.append("WITHSCORES")
+            words = ["ZRANGE", AppKey(\.delayed), first, first + count - 1, "WITHSCORES"]
         case .scan(let cursor, let count):
-            command.append("ZSCAN")
-            command.append(keys.delayed)
-            command.append(cursor)
-            command.append("COUNT")
-            command.append(count)
+            words = ["ZSCAN", AppKey(\.delayed), cursor, "COUNT", count]
         }
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        guard let values = value.array else { throw .unexpectedReply("delayed batches") }
+        guard let values = value.array else { throw .unexpectedReply("\(Self.self)") }
         // A scan is a cursor and a list; ranks are the list alone.
         let isScan = values.count == 2 && values[1].array != nil
         let words = isScan ? values[1].array ?? [] : values
-        let entries = stride(from: 0, to: words.count - words.count % 2, by: 2).compactMap { index in
-            words[index].text.map { id in
-                Reply.Entry(id: id, due: Self.moment(words[index + 1].text))
-            }
+        let entries = RESPValue.array(words).pairs.compactMap { id, score in
+            id.text.map { Reply.Entry(id: $0, due: Self.moment(score.text)) }
         }
         let cursor = isScan ? values[0].text : nil
         return Reply(entries: entries, next: cursor == "0" ? nil : cursor)
@@ -142,70 +164,23 @@ package struct ReadListEnd: Request {
         case paused
     }
 
-    package var list: List
-    /// Elements behind the page.
-    package var skipped: Int
-    package var count: Int
+    package let words: [any CommandWord]
 
+    /// - Parameter skipped: elements behind the page.
     package init(_ list: List, skipping skipped: Int = 0, count: Int) {
-        (self.list, self.skipped, self.count) = (list, skipped, count)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("LRANGE")
-        switch list {
-        case .inbox: command.append(keys.inbox)
-        case .taken: command.append(keys.taken)
-        case .ready(let shard, let lane): command.append(keys.batchLists(shard)[lane == .high ? 0 : 1])
-        case .inFlight(let shard): command.append(keys.batchLists(shard)[2])
-        case .paused: command.append(keys.paused)
-        }
-        command.append(-skipped - count)
-        command.append(-skipped - 1)
+        let key =
+            switch list {
+            case .inbox: AppKey(\.inbox)
+            case .taken: AppKey(\.taken)
+            case .ready(let shard, let lane): AppKey { $0.batchLists(shard)[lane == .high ? 0 : 1] }
+            case .inFlight(let shard): AppKey { $0.batchLists(shard)[2] }
+            case .paused: AppKey(\.paused)
+            }
+        words = ["LRANGE", key, -skipped - count, -skipped - 1]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [[UInt8]] {
-        guard let values = value.array else { throw .unexpectedReply("a list") }
+        guard let values = value.array else { throw .unexpectedReply("\(Self.self)") }
         return values.compactMap(\.bytes)
     }
-}
-
-/// Reads a page of the reports that are not settled yet; those that cannot be read are left out.
-package struct ListReports: Request {
-    package struct Reply: Sendable {
-        package let entries: [(id: EntryID, entry: ResultsEntry)]
-        /// Where the next page starts; nil at the end.
-        package let next: EntryID?
-    }
-
-    private static let page = 64
-
-    package var after: EntryID?
-
-    package init(after: EntryID?) { self.after = after }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("XRANGE")
-        command.append(keys.results)
-        command.append(after.map { [UInt8(ascii: "(")] + $0.bytes } ?? [UInt8(ascii: "-")])
-        command.append("+")
-        command.append("COUNT")
-        command.append(Self.page)
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        let all = try ReplyReader.entries(value, "results")
-        let entries = all.compactMap { id, words -> (EntryID, ResultsEntry)? in
-            guard let words = words.array, words.count >= 2, let bytes = words[1].bytes,
-                let entry = try? ResultsEntry(decoding: bytes)
-            else { return nil }
-            return (id, entry)
-        }
-        return Reply(entries: entries, next: all.count == Self.page ? all.last?.id : nil)
-    }
-}
-
-extension Keys {
-    /// A hash: batches by id.
-    fileprivate var batches: [UInt8] { prefix + Array("batches".utf8) }
 }

@@ -9,7 +9,7 @@ package struct Checkout: Request {
         package let delivery: Int
         /// Positions below it may be sent; Redis counts them as suspects if the worker is lost.
         package let granted: Int
-        /// Nil when nothing is held against the batch.
+        /// Nil when the batch is no suspect.
         package let suspicion: Suspicion?
         /// One byte a position, "." if it is open.
         package let map: [UInt8]
@@ -62,36 +62,94 @@ package struct Checkout: Request {
         (self.known, self.shards) = (known, shards)
     }
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
+    package var words: [any CommandWord] {
         precondition(!worker.utf8.contains(UInt8(ascii: "|")), "a worker's name has no |")
-        command.append(keys)
-        command.append(worker)
-        command.append(credit)
-        command.append(maxBatches)
-        command.append(known?.count ?? -1)
-        for id in known ?? [] { command.append(id.bytes) }
-        command.append(lanes.rawValue)
-        for shard in shards {
-            command.append(LeaseField.name(ofShard: shard.number))
-            command.append(shard.token.bytes)
-        }
+        return [
+            ScriptKeys.prefix, worker, credit, maxBatches, known?.count ?? -1, WordList(known ?? []),
+            lanes.rawValue, WordList(shards.map { WordList([LeaseField.shard($0.number), $0.token]) }),
+        ]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "checkout")
+        var reader = try ReplyReader(value, Self.self)
         let reason = try reader.text()
         let left = try reader.shards()
         let fenced = try reader.shards()
         var batches: [Batch] = []
-        while !reader.isAtEnd { batches.append(try batch(reader.next())) }
+        while !reader.isAtEnd { batches.append(try batch(reader.part())) }
         return Reply(
             pauseReason: reason.isEmpty ? nil : reason, left: left, fenced: fenced, batches: batches)
     }
 
-    private static func batch(_ value: RESPValue) throws(StoreError) -> Batch {
-        var reader = try ReplyReader(value, "checkout, batch")
-        return Batch(
-            id: BatchID(try reader.bytes()), delivery: try reader.integer(), granted: try reader.integer(),
-            suspicion: try Suspicion(reader.bytes()), map: try reader.bytes(), body: try reader.bytes())
+    private static func batch(_ part: consuming ReplyReader) throws(StoreError) -> Batch {
+        Batch(
+            id: BatchID(try part.bytes()), delivery: try part.integer(), granted: try part.integer(),
+            suspicion: try Suspicion(part.bytes()), map: try part.bytes(), body: try part.bytes())
+    }
+}
+
+/// How carefully a batch is to be sent that exited workers had.
+package struct Suspicion: Equatable, Sendable {
+    /// Positions before it were in flight then, and are sent in groups.
+    package let suspect: Int
+    /// Open positions that may be in flight at a time while the first one is a suspect.
+    package let group: Int
+    /// Nothing else of the worker may be in flight with them.
+    package let isAlone: Bool
+}
+
+extension Suspicion {
+    /// As the scripts write it, which keep more of it than a worker needs; nil for "": the batch is no suspect.
+    init?(_ text: [UInt8]) throws(StoreError) {
+        guard !text.isEmpty else { return nil }
+        let numbers = text.split(separator: UInt8(ascii: ",")).compactMap {
+            Int(foreign: String(decoding: $0, as: UTF8.self))
+        }
+        guard numbers.count == 8 else { throw .unexpectedReply("suspicion") }
+        self.init(suspect: numbers[0], group: numbers[1], isAlone: numbers[2] == 1)
+    }
+}
+
+/// Quarantines a batch that the worker cannot read, with the reason where an operator finds it.
+package struct Park: Request {
+    package static var script: Script? { .park }
+    /// Whether the worker had the batch.
+    package typealias Reply = Bool
+
+    /// Of the batch's shard.
+    package var token: FenceToken
+    package var worker: String
+    package var batch: BatchID
+    package var delivery: Int
+    package var reason: String
+
+    package init(token: FenceToken, worker: String, batch: BatchID, delivery: Int, reason: String) {
+        (self.token, self.worker, self.batch) = (token, worker, batch)
+        (self.delivery, self.reason) = (delivery, reason)
+    }
+
+    package var words: [any CommandWord] { [ScriptKeys.prefix, token, worker, batch, delivery, reason] }
+}
+
+/// Gives unfinished batches of one shard back: the worker guarantees that none of their pushes is in flight.
+package struct PutBack: Request {
+    package static var script: Script? { .putback }
+    /// How many the worker had.
+    package typealias Reply = Int
+
+    package var token: FenceToken
+    package var worker: String
+    /// At least one; all of the token's shard.
+    package var batches: [(id: BatchID, delivery: Int)]
+
+    package init(token: FenceToken, worker: String, batches: [(id: BatchID, delivery: Int)]) {
+        (self.token, self.worker, self.batches) = (token, worker, batches)
+    }
+
+    package var words: [any CommandWord] {
+        precondition(!batches.isEmpty, "nothing to put back")
+        return [
+            ScriptKeys.prefix, token, worker, WordList(batches.map { WordList([$0.id, $0.delivery]) }),
+        ]
     }
 }

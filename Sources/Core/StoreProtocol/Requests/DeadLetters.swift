@@ -4,7 +4,7 @@ package import RedisProtocol
 package struct DeadLetter: Equatable, Sendable {
     package let id: EntryID
     package let job: String
-    /// The gateway's word, or the farm's.
+    /// The gateway's reason, or the farm's.
     package let reason: String
     /// The gateway's status; 0 if it gave none.
     package let status: Int
@@ -12,55 +12,32 @@ package struct DeadLetter: Equatable, Sendable {
     /// As `BatchBuilder` makes it; one segment.
     package let body: [UInt8]
 
-    /// Unix milliseconds of Redis's clock when it was booked.
+    /// Unix milliseconds of Redis's clock when it was settled.
     package var at: Int64 { id.milliseconds }
 }
 
-/// Reads dead letters, the oldest first.
+/// Reads dead letters.
 package struct ReadDeadLetters: Request {
-    package enum Range: Sendable {
-        case after(EntryID)
-        /// From a moment on, in Unix milliseconds.
-        case since(Int64)
-        case only(EntryID)
-    }
-
     package struct Reply: Sendable {
         package let letters: [DeadLetter]
         /// Where to go on; nil at the end.
         package let next: EntryID?
     }
 
-    package var range: Range
-    package var count: Int
+    package let words: [any CommandWord]
 
-    package init(_ range: Range, count: Int = 64) { (self.range, self.count) = (range, count) }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("XRANGE")
-        command.append(keys.deadLetters)
-        switch range {
-        case .after(let id):
-            command.append([UInt8(ascii: "(")] + id.bytes)
-            command.append("+")
-        case .since(let moment):
-            command.append(moment)
-            command.append("+")
-        case .only(let id):
-            command.append(id.bytes)
-            command.append(id.bytes)
-        }
-        command.append("COUNT")
-        command.append(count)
+    package init(_ range: StreamRange, count: Int = 64) {
+        words = range.words(AppKey(\.deadLetters), count: count)
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        let entries = try ReplyReader.entries(value, "dead letters")
-        // What is not a letter keeps none of the others from being read.
+        let entries = try ReplyReader.entries(value, Self.self)
+        // An entry of another form is left out: the others can be read all the same.
         let letters = entries.compactMap { id, words -> DeadLetter? in
-            guard let words = words.array, words.count == 10, let job = words[1].text,
-                let reason = words[3].text, let status = words[5].text.flatMap({ Int(foreign: $0) }),
-                let pushes = words[7].text.flatMap({ Int(foreign: $0) }), let body = words[9].bytes
+            let fields = ReplyFields(pairs: words)
+            guard let job = fields.text("j"), let reason = fields.text("r"),
+                let status = fields.integer("s"), let pushes = fields.integer("n"),
+                let body = fields.bytes("b")
             else { return nil }
             return DeadLetter(id: id, job: job, reason: reason, status: status, pushes: pushes, body: body)
         }
@@ -68,7 +45,19 @@ package struct ReadDeadLetters: Request {
     }
 }
 
-/// What is in an app's dead letters, and what became of those that are gone.
+/// Reads the id of the youngest dead letter; nil: there is none.
+package struct LastDeadLetter: Request {
+    package init() {}
+
+    package var words: [any CommandWord] { StreamRange.latest.words(AppKey(\.deadLetters), count: 1) }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> EntryID? {
+        guard let entries = value.array else { throw .unexpectedReply("\(Self.self)") }
+        return entries.first?.array?.first?.bytes.map { EntryID($0) }
+    }
+}
+
+/// Counts the pushes in an app's dead letters, and those that are gone.
 package struct CountDeadLetters: Request {
     package struct Reply: Equatable, Sendable {
         package var pushes = 0
@@ -83,66 +72,36 @@ package struct CountDeadLetters: Request {
         }
     }
 
+    private static let fields = ["pushes", "bytes", "trimmed", "dropped"]
+
     package init() {}
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HMGET")
-        command.append(keys.deadLetterCounts)
-        for field in ["pushes", "bytes", "trimmed", "dropped"] { command.append(field) }
-    }
+    package var words: [any CommandWord] { ["HMGET", AppKey(\.deadLetterCounts), WordList(Self.fields)] }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        guard let values = value.array, values.count == 4 else {
-            throw .unexpectedReply("sum of dead letters")
-        }
-        let numbers = values.map { $0.text.flatMap { Int(foreign: $0) } ?? 0 }
-        return Reply(pushes: numbers[0], bytes: numbers[1], trimmed: numbers[2], dropped: numbers[3])
+        let fields = try ReplyFields(value, fields, Self.self)
+        return Reply(
+            pushes: fields.number("pushes"), bytes: fields.number("bytes"),
+            trimmed: fields.number("trimmed"), dropped: fields.number("dropped"))
     }
 }
 
 /// Drops dead letters, and entries of the audit, that are too old or too many, a bounded number at a time.
 package struct TrimDeadLetters: Request {
     package static var script: Script? { .trim }
-
-    package var retention: Retention
-    /// Unix seconds.
-    package var now: Int64
-    /// So that Redis is not held up for more than 5 ms.
-    package var most: Int
-
-    package init(_ retention: Retention, now: Int64, most: Int = 256) {
-        (self.retention, self.now, self.most) = (retention, now, most)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(retention.deadPushes)
-        command.append(retention.deadBytes)
-        command.append((now - Int64(retention.deadSeconds)) * 1000)
-        command.append(retention.auditBytes)
-        command.append((now - Int64(retention.auditSeconds)) * 1000)
-        command.append(most)
-    }
-
     /// Whether there are more to drop.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Bool {
-        guard let more = value.integer else { throw .unexpectedReply("trim") }
-        return more == 1
-    }
-}
+    package typealias Reply = Bool
 
-/// The id of the youngest dead letter; nil: there is none.
-package struct LastDeadLetter: Request {
-    package init() {}
+    package let words: [any CommandWord]
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("XREVRANGE")
-        command.append(keys.deadLetters)
-        for word in ["+", "-", "COUNT", "1"] { command.append(word) }
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> EntryID? {
-        guard let entries = value.array else { throw .unexpectedReply("last letter") }
-        return entries.first?.array?.first?.bytes.map { EntryID($0) }
+    /// - Parameters:
+    ///   - now: Unix seconds.
+    ///   - most: of one call, so that Redis is not held up for more than 5 ms.
+    package init(_ retention: Retention, now: Int64, most: Int = 256) {
+        words = [
+            ScriptKeys.prefix, retention.deadPushes, retention.deadBytes,
+            (now - Int64(retention.deadSeconds)) * 1000, retention.auditBytes,
+            (now - Int64(retention.auditSeconds)) * 1000, most,
+        ]
     }
 }

@@ -1,21 +1,15 @@
 package import RedisProtocol
 
-/// Wishes that the feedback service is read soon.
+/// Asks for a reading of the feedback service soon.
 package struct AskForFeedback: Request {
     package static var script: Script? { .feedback }
 
     package init() {}
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append("ask")
-    }
+    package var words: [any CommandWord] { [ScriptKeys.prefix, "ask"] }
 
     /// The moment of the wish, in Unix milliseconds: ``ReadFeedback/State/served`` is later then.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Int64 {
-        guard let moment = value.integer else { throw .unexpectedReply("feedback") }
-        return moment
-    }
+    package static func read(_ value: RESPValue) throws(StoreError) -> Int64 { try number(value) }
 }
 
 /// Asks whether the feedback service is to be read now, and makes the caller its one reader if it is.
@@ -28,61 +22,37 @@ package struct BeginFeedback: Request {
 
     package static var script: Script? { .feedback }
 
-    /// Of the intake.
-    package var token: FenceToken
-    /// Unique for each reading.
-    package var reader: String
-    /// After so long another reader may begin.
-    package var limit: Duration
+    package let words: [any CommandWord]
 
+    /// - Parameters:
+    ///   - token: of the intake.
+    ///   - reader: unique for each reading.
+    ///   - limit: after so long another reader may begin.
     package init(token: FenceToken, reader: String, limit: Duration) {
-        (self.token, self.reader, self.limit) = (token, reader, limit)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append("begin")
-        command.append(token.bytes)
-        command.append(reader)
-        command.append(limit.wholeMilliseconds)
+        words = [ScriptKeys.prefix, "begin", token, reader, limit]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "feedback")
-        let (isDue, number) = (try reader.integer() == 1, try reader.integer())
+        var reader = try ReplyReader(value, Self.self)
+        let (isDue, number) = (try reader.flag(), try reader.integer())
         return isDue ? .read(failures: number) : .wait(.milliseconds(number))
     }
 }
 
-/// A reading is over.
+/// Ends a reading.
 package struct EndFeedback: Request {
     package static var script: Script? { .feedback }
+    package typealias Reply = Void
 
-    package var reader: String
-    package var tuples: Int
-    package var next: Duration
-    /// Why it failed; empty if it did not.
-    package var error: String
+    package let words: [any CommandWord]
 
+    /// - Parameter error: why it failed; empty if it did not.
     package init(reader: String, tuples: Int, next: Duration, error: String) {
-        (self.reader, self.tuples, self.next, self.error) = (reader, tuples, next, error)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append("end")
-        command.append(reader)
-        command.append(tuples)
-        command.append(next.wholeMilliseconds)
-        command.append(String(error.prefix(500)))
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) {
-        guard value.integer != nil else { throw .unexpectedReply("feedback") }
+        words = [ScriptKeys.prefix, "end", reader, tuples, next, String(error.prefix(500))]
     }
 }
 
-/// How the reading of the feedback service goes.
+/// Reads the state of the feedback readings.
 package struct ReadFeedback: Request {
     package struct State: Equatable, Sendable {
         /// When the last reading began that has ended, in Unix milliseconds.
@@ -102,20 +72,17 @@ package struct ReadFeedback: Request {
 
     package init() {}
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HGETALL")
-        command.append(keys.feedback)
-    }
+    package var words: [any CommandWord] { ["HGETALL", AppKey(\.feedback)] }
 
     /// Nil: it was never read.
     package static func read(_ value: RESPValue) throws(StoreError) -> State? {
-        guard value.array != nil else { throw .unexpectedReply("feedback") }
-        let fields = value.fields
-        guard !fields.isEmpty else { return nil }
-        func number(_ field: String) -> Int64 { fields[field].flatMap { Int64(foreign: $0) } ?? 0 }
+        guard value.array != nil else { throw .unexpectedReply("\(Self.self)") }
+        let fields = ReplyFields(pairs: value)
+        if fields.isEmpty { return nil }
         return State(
-            served: number("served"), isReading: fields["reader"] != nil, readAt: number("read_at"),
-            endedAt: number("ended_at"), due: number("due"), tuples: Int(number("tuples")),
-            total: Int(number("total")), failures: Int(number("failures")), error: fields["error"] ?? "")
+            served: fields.moment("served"), isReading: fields.text("reader") != nil,
+            readAt: fields.moment("read_at"), endedAt: fields.moment("ended_at"), due: fields.moment("due"),
+            tuples: fields.number("tuples"), total: fields.number("total"),
+            failures: fields.number("failures"), error: fields.text("error") ?? "")
     }
 }

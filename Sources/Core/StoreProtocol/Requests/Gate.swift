@@ -3,48 +3,34 @@ package import RedisProtocol
 /// Pauses an app: nothing new is checked out until it is resumed.
 package struct Pause: Request {
     package static var script: Script? { .gate }
-
-    package var reason: String
-    /// Names the credentials that failed, so that new ones can lift the pause; "" when they are not the cause.
-    package var fingerprint: String
-    /// The operator who wants it; "" when the farm does. Only operators lift a pause of theirs.
-    package var by: String
-
-    package init(reason: String, fingerprint: String = "", by: String = "") {
-        (self.reason, self.fingerprint, self.by) = (reason, fingerprint, by)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append("pause")
-        command.append(reason.isEmpty ? "paused" : reason)
-        command.append(fingerprint)
-        command.append(by)
-    }
-
     /// Whether something changed.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try value.changed("pause") }
+    package typealias Reply = Bool
+
+    package let words: [any CommandWord]
+
+    /// - Parameters:
+    ///   - fingerprint: names the credentials that failed, so that new ones can lift the pause; "" when they are not the cause.
+    ///   - by: the operator who asks for it; "" when the farm does. Only operators lift a pause of theirs.
+    package init(reason: String, fingerprint: String = "", by: String = "") {
+        words = [ScriptKeys.prefix, "pause", reason.isEmpty ? "paused" : reason, fingerprint, by]
+    }
 }
 
 package struct Resume: Request {
     package enum Reply: Equatable, Sendable {
         case resumed
         case wasNotPaused
-        /// An operator has paused it, and ``Resume/isOwn`` leaves that alone.
+        /// An operator has paused it, and only the farm's own pauses were to be lifted.
         case heldByOperator
     }
 
     package static var script: Script? { .gate }
 
-    /// Lifts only what the farm has paused by itself.
-    package var isOwn: Bool
+    package let words: [any CommandWord]
 
-    package init(isOwn: Bool = false) { self.isOwn = isOwn }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append("resume")
-        command.append(isOwn ? "own" : "any")
+    /// - Parameter isOwn: lifts only a pause by the farm itself.
+    package init(isOwn: Bool = false) {
+        words = [ScriptKeys.prefix, "resume", isOwn ? "own" : "any"]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
@@ -52,52 +38,229 @@ package struct Resume: Request {
         case 0: .wasNotPaused
         case 1: .resumed
         case 2: .heldByOperator
-        default: throw .unexpectedReply("resume")
+        default: throw .unexpectedReply("\(Self.self)")
         }
     }
 }
 
-/// Why and since when an app is paused.
-package struct ReadGate: Request {
+/// The rate that an operator wants for an app, for the whole farm; it wins over the configuration.
+package enum DesiredRate: Equatable, Sendable {
+    /// No limit of the farm's.
+    case off
+    /// Pushes a second, within ``rates``.
+    case limit(Double)
+
+    /// One push in twelve days, and more than a farm sends.
+    package static let rates = 1e-6...1e9
+
+    /// As Redis holds it; nil if it is no valid rate.
+    package init?(_ text: String) {
+        if text == "off" {
+            self = .off
+        } else if let rate = Double(text), Self.rates.contains(rate) {
+            self = .limit(rate)
+        } else {
+            return nil
+        }
+    }
+
+    package var text: String {
+        switch self {
+        case .off: "off"
+        case .limit(let rate): rate == rate.rounded() && rate < 1e9 ? "\(Int(clamping: rate))" : "\(rate)"
+        }
+    }
+}
+
+/// Stores the rate that an operator wants; nil: as configured.
+package struct SetRate: Request {
+    package static var script: Script? { .gate }
+    /// Whether something changed.
+    package typealias Reply = Bool
+
+    package let words: [any CommandWord]
+
+    package init(_ rate: DesiredRate?, by: String) {
+        words = [ScriptKeys.prefix, "rate", rate?.text, by]
+    }
+}
+
+/// Opens or closes an app to producers, regardless of its load; nil: by its load.
+package struct SetAdmission: Request {
+    package enum Admission: String, Sendable {
+        case open, closed
+    }
+
+    package static var script: Script? { .gate }
+    /// Whether something changed.
+    package typealias Reply = Bool
+
+    package let words: [any CommandWord]
+
+    package init(_ admission: Admission?, by: String) {
+        words = [ScriptKeys.prefix, "admission", admission?.rawValue, by]
+    }
+}
+
+/// What an app may hold at most.
+package struct AppLimits: Hashable, Sendable {
+    /// Open pushes, and jobs of the inbox, together.
+    package var backlog: Int
+    /// Jobs.
+    package var inbox: Int
+    package var inboxBytes: Int
+    package var jobBytes: Int
+
+    package init(backlog: Int, inbox: Int, inboxBytes: Int, jobBytes: Int) {
+        (self.backlog, self.inbox, self.inboxBytes, self.jobBytes) = (backlog, inbox, inboxBytes, jobBytes)
+    }
+}
+
+/// Why producers of an app are told to wait.
+package enum FullReason: String, Sendable {
+    /// Redis's memory: every app.
+    case memory
+    /// The app's open pushes.
+    case backlog
+    /// The app's inbox.
+    case inbox
+    /// An operator has closed it.
+    case `operator`
+}
+
+/// Stores how full the farm is and what the app may hold; finds out whether the app is full.
+package struct Press: Request {
+    /// What is known of the farm's memory.
+    package enum Memory: String, Sendable {
+        case full, relieved
+        /// Between the marks: as it was.
+        case keep
+    }
+
+    package struct Reply: Equatable, Sendable {
+        /// Nil if producers are welcome.
+        package let full: FullReason?
+        /// That has just begun or ended.
+        package let isNew: Bool
+        /// Open pushes.
+        package let open: Int
+        /// Jobs in the inbox.
+        package let inbox: Int
+        /// Batches that are ready or in flight; 0 while the app is paused.
+        package let batches: Int
+    }
+
+    package static var script: Script? { .gate }
+
+    package var memory: Memory
+    /// Intake keeps to a trickle.
+    package var isHeld: Bool
+    /// How long producers are told to wait, up to twice as long.
+    package var retryAfter: Duration
+    package var limits: AppLimits
+
+    package init(memory: Memory, isHeld: Bool, retryAfter: Duration, limits: AppLimits) {
+        (self.memory, self.isHeld, self.retryAfter, self.limits) = (memory, isHeld, retryAfter, limits)
+    }
+
+    package var words: [any CommandWord] {
+        [
+            ScriptKeys.prefixAndInbox, "press", memory.rawValue, isHeld, max(.milliseconds(1), retryAfter),
+            limits.backlog, limits.inbox, limits.inboxBytes, limits.jobBytes,
+        ]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        return Reply(
+            full: FullReason(rawValue: try reader.text()), isNew: try reader.flag(),
+            open: try reader.integer(), inbox: try reader.integer(), batches: try reader.integer())
+    }
+}
+
+/// Removes the mark of an app that no coordinator configures any more: `pushfarm_submit` then refuses its jobs.
+///
+/// A coordinator that does configure it brings the mark back with its next ``Press``.
+package struct ForgetApp: Request {
+    package static var script: Script? { .gate }
+    /// Whether there was a mark.
+    package typealias Reply = Bool
+
+    package let words: [any CommandWord]
+
+    /// - Parameter silence: only if no coordinator that configures it has pressed for so long, to within a minute.
+    package init(silence: Duration) {
+        words = [ScriptKeys.prefix, "forget", silence]
+    }
+}
+
+/// Reads whether an app is paused or full, and what operators want for it.
+package struct ReadStanding: Request {
     package struct Pause: Equatable, Sendable {
         package let reason: String
         package let fingerprint: String
         /// Unix milliseconds of Redis's clock.
         package let since: Int64
-        /// The operator who wants it; nil when the farm does.
-        package var by: String? = nil
-
-        /// - Parameter parts: the gate's `paused`, `fingerprint`, `since` and `paused_by`.
-        init?(_ parts: ArraySlice<RESPValue>) {
-            let texts = parts.map(\.text)
-            guard texts.count == 4, let reason = texts[0] else { return nil }
-            (self.reason, fingerprint, by) = (reason, texts[1] ?? "", texts[3])
-            since = texts[2].flatMap { Int64(foreign: $0) } ?? 0
-        }
-
-        static let fields = ["paused", "fingerprint", "since", "paused_by"]
+        /// The operator who asked for it; nil when the farm did.
+        package var by: String?
     }
+
+    package struct Fullness: Equatable, Sendable {
+        package let reason: FullReason
+        /// Unix milliseconds of Redis's clock.
+        package let since: Int64
+    }
+
+    package struct Standing: Equatable, Sendable {
+        /// Nil if it is not paused.
+        package var pause: Pause?
+        /// Nil if it is not full.
+        package var full: Fullness?
+        /// Nil: as configured.
+        package var rate: DesiredRate?
+        /// A stored rate that is not valid; the rate is as configured.
+        package var refusedRate: String?
+        /// Nil: by the app's load.
+        package var admission: SetAdmission.Admission?
+        /// Who asked for the rate, and for the admission.
+        package var rateBy: String?
+        package var admissionBy: String?
+        /// Grows with each change of paused jobs, tokens and shards.
+        package var holds = 0
+        /// Cancelled jobs that are not finished.
+        package var cancels = 0
+
+        package init() {}
+    }
+
+    private static let fields = [
+        "paused", "fingerprint", "since", "paused_by", "full", "full_since", "rate", "admission", "rate_by",
+        "admission_by", "pause_changes", "cancels",
+    ]
 
     package init() {}
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HMGET")
-        command.append(keys.admission)
-        for field in Pause.fields { command.append(field) }
-    }
+    package var words: [any CommandWord] { ["HMGET", AppKey(\.admission), WordList(Self.fields)] }
 
-    /// Nil if it is not paused.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Pause? {
-        guard let parts = value.array, parts.count == Pause.fields.count else {
-            throw .unexpectedReply("gate")
+    package static func read(_ value: RESPValue) throws(StoreError) -> Standing {
+        let fields = try ReplyFields(value, fields, Self.self)
+        var standing = Standing()
+        standing.pause = fields.text("paused").map { reason in
+            Pause(
+                reason: reason, fingerprint: fields.text("fingerprint") ?? "", since: fields.moment("since"),
+                by: fields.text("paused_by"))
         }
-        return Pause(parts[...])
-    }
-}
-
-extension RESPValue {
-    func changed(_ step: String) throws(StoreError) -> Bool {
-        guard let changed = integer else { throw .unexpectedReply(step) }
-        return changed == 1
+        standing.full = fields.text("full").flatMap(FullReason.init).map { reason in
+            Fullness(reason: reason, since: fields.moment("full_since"))
+        }
+        let rate = fields.text("rate") ?? ""
+        standing.rate = DesiredRate(rate)
+        if standing.rate == nil, !rate.isEmpty { standing.refusedRate = rate }
+        standing.admission = fields.text("admission").flatMap(SetAdmission.Admission.init)
+        standing.rateBy = fields.text("rate_by")
+        standing.admissionBy = fields.text("admission_by")
+        standing.holds = fields.number("pause_changes")
+        standing.cancels = fields.number("cancels")
+        return standing
     }
 }

@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// Holds back a job, a device or a shard, for an operator.
+/// Pauses or quarantines a job, a token or a shard, or cancels a job, for an operator.
 package struct Hold: Request {
     package enum Kind: String, Sendable {
         case pause, quarantine
@@ -8,8 +8,8 @@ package struct Hold: Request {
 
     package enum What: Equatable, Sendable {
         case job(String, Kind)
-        /// What of the job is not in the air is cancelled from then on, in Unix milliseconds; 0: now. A finished job's
-        /// job record is kept so many seconds.
+        /// Unsent pushes of the job are cancelled from then on, in Unix milliseconds; 0: now. A finished job's job record is
+        /// kept so many seconds.
         case cancel(String, from: Int64, keep: Int)
         /// Raw bytes, and the shard that they belong to.
         case device([UInt8], shard: Int)
@@ -24,7 +24,7 @@ package struct Hold: Request {
         /// It has no job record, but jobs wait in the inbox.
         case expected
         case unknown
-        /// Too much is held back.
+        /// Too many are paused already.
         case full
         /// It is no job.
         case none = ""
@@ -33,7 +33,7 @@ package struct Hold: Request {
     package struct Reply: Equatable, Sendable {
         package let hasChanged: Bool
         package let subject: Subject
-        /// What was written down before.
+        /// The note that it replaces.
         package let before: String
 
         package init(hasChanged: Bool, subject: Subject, before: String) {
@@ -43,74 +43,103 @@ package struct Hold: Request {
 
     package static var script: Script? { .hold }
 
-    package var what: What
-    package var by: String
-    package var reason: String
+    package let words: [any CommandWord]
 
     package init(_ what: What, by: String, reason: String = "") {
-        (self.what, self.by, self.reason) = (what, by, reason)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys, inbox: ())
-        switch what {
-        case .job(let id, let kind):
-            command.append("job")
-            command.append(id)
-            command.append(kind.rawValue)
-        case .cancel(let id, let from, let keep):
-            command.append("cancel")
-            command.append(id)
-            command.append(from)
-            command.append(keep)
-        case .device(let token, let shard):
-            command.append("device")
-            command.append(token)
-            command.append(LeaseField.name(ofShard: shard))
-        case .shard(let number, let kind):
-            command.append("shard")
-            command.append(LeaseField.name(ofShard: number))
-            command.append(kind.rawValue)
-        case .serve(let number):
-            command.append("serve")
-            command.append(LeaseField.name(ofShard: number))
-        }
-        command.append(by)
-        command.append(reason)
+        words = [ScriptKeys.prefixAndInbox, WordList(what.words), by, reason]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "hold")
-        let hasChanged = try reader.integer() == 1
-        guard let subject = Subject(rawValue: try reader.text()) else { throw .unexpectedReply("hold") }
+        var reader = try ReplyReader(value, Self.self)
+        let hasChanged = try reader.flag()
+        guard let subject = Subject(rawValue: try reader.text()) else {
+            throw .unexpectedReply("\(Self.self)")
+        }
         return Reply(hasChanged: hasChanged, subject: subject, before: try reader.text())
     }
 }
 
-/// Ends what was called back, in batches that no worker holds: as many as take about 3 ms.
+extension Hold.What {
+    fileprivate var words: [any CommandWord] {
+        switch self {
+        case .job(let id, let kind): ["job", id, kind.rawValue]
+        case .cancel(let id, let from, let keep): ["cancel", id, from, keep]
+        case .device(let token, let shard): ["device", token, LeaseField.shard(shard)]
+        case .shard(let number, let kind): ["shard", LeaseField.shard(number), kind.rawValue]
+        case .serve(let number): ["serve", LeaseField.shard(number)]
+        }
+    }
+}
+
+/// Lets paused batches, and quarantined jobs and tokens, go on, a number of batches a call.
+package struct Release: Request {
+    package struct Reply: Equatable, Sendable {
+        /// Batches put back.
+        package let batches: Int
+        /// Where the next call begins; nil at the end.
+        package let next: Int?
+        /// Jobs that were quarantined.
+        package let jobs: Int
+        /// Devices that were.
+        package var devices = 0
+    }
+
+    package enum What: Equatable, Sendable {
+        /// All that waits, but for what operators have paused.
+        case all
+        case job(String)
+        /// A job that an operator has paused.
+        case pausedJob(String)
+        /// Raw bytes.
+        case device([UInt8])
+    }
+
+    package static var script: Script? { .release }
+
+    package let words: [any CommandWord]
+
+    /// - Parameter start: paused batches that were looked at and stay.
+    package init(_ what: What = .all, start: Int = 0, limit: Int = 100) {
+        let subject: [any CommandWord] =
+            switch what {
+            case .all: ["", "all"]
+            case .job(let id): [id, "job"]
+            case .pausedJob(let id): [id, "paused"]
+            case .device(let token): [token, "device"]
+            }
+        words = [ScriptKeys.prefix, limit, start, WordList(subject)]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        let (batches, next) = (try reader.integer(), try reader.integer())
+        return Reply(
+            batches: batches, next: next < 0 ? nil : next, jobs: try reader.integer(),
+            devices: try reader.integer())
+    }
+}
+
+/// Cancels pushes of cancelled jobs, in batches that no worker holds: as many as take about 3 ms.
 package struct CancelBatches: Request {
     package struct Reply: Equatable, Sendable {
         /// The first so many batches were looked at.
         package let looked: Int
         /// Pushes.
         package let cancelled: Int
-        /// Batches of which nothing is left.
+        /// Batches without an open push.
         package let gone: Int
     }
 
     package static var script: Script? { .cancel }
 
-    package var batches: [String]
+    package let words: [any CommandWord]
 
-    package init(_ batches: [String]) { self.batches = batches }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        for batch in batches { command.append(batch) }
+    package init(_ batches: [String]) {
+        words = [ScriptKeys.prefix, WordList(batches)]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "cancel")
+        var reader = try ReplyReader(value, Self.self)
         return Reply(
             looked: try reader.integer(), cancelled: try reader.integer(), gone: try reader.integer())
     }
@@ -127,24 +156,94 @@ package struct MakeDue: Request {
 
     package static var script: Script? { .makeDue }
 
-    package var job: String
-    package var start: Int
-    package var limit: Int
+    package let words: [any CommandWord]
 
     package init(job: String, start: Int = 0, limit: Int = 128) {
-        (self.job, self.start, self.limit) = (job, start, limit)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(job)
-        command.append(start)
-        command.append(limit)
+        words = [ScriptKeys.prefix, job, start, limit]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "make_due")
+        var reader = try ReplyReader(value, Self.self)
         let (batches, pushes, next) = (try reader.integer(), try reader.integer(), try reader.integer())
         return Reply(batches: batches, pushes: pushes, next: next < 0 ? nil : next)
+    }
+}
+
+/// Reads the paused, quarantined and cancelled jobs, tokens or shards of an app.
+package struct ReadMarks: Request {
+    package enum Kind: Sendable, CaseIterable {
+        case jobs, devices, shards, cancels
+    }
+
+    package struct Mark: Equatable, Sendable {
+        /// A job's id, a raw token, a shard's number.
+        package let name: [UInt8]
+        /// Unix milliseconds of Redis's clock.
+        package let since: Int64
+        /// `pause`, `quarantine`, `cancel`; `poison` when workers were ended.
+        package var kind: String
+        /// Empty when the farm did it by itself.
+        package var by = ""
+        package var reason = ""
+        /// Of a cancelled job: from when on, in Unix milliseconds.
+        package var from: Int64 = 0
+        /// Of a device.
+        package var shard: Int?
+
+        package init(
+            name: [UInt8], since: Int64, kind: String, by: String = "", reason: String = "", from: Int64 = 0
+        ) {
+            (self.name, self.since, self.kind) = (name, since, kind)
+            (self.by, self.reason, self.from) = (by, reason, from)
+        }
+
+        package var text: String { String(decoding: name, as: UTF8.self) }
+    }
+
+    package var kind: Kind
+
+    package init(_ kind: Kind) { self.kind = kind }
+
+    package var words: [any CommandWord] {
+        let key =
+            switch kind {
+            case .jobs: AppKey(\.pausedJobs)
+            case .devices: AppKey(\.pausedTokens)
+            case .shards: AppKey(\.pausedShards)
+            case .cancels: AppKey(\.cancels)
+            }
+        return ["HGETALL", key]
+    }
+
+    /// Names and their notes: see `hold.lua`.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [(name: [UInt8], text: String)] {
+        var reader = try ReplyReader(value, Self.self)
+        var marks: [(name: [UInt8], text: String)] = []
+        while !reader.isAtEnd { marks.append((try reader.bytes(), try reader.text())) }
+        return marks
+    }
+
+    /// The marks in the order in which they were made.
+    package func marks(_ reply: [(name: [UInt8], text: String)]) -> [Mark] {
+        reply.map { mark($0.name, $0.text) }.sorted { ($0.since, $0.text) < ($1.since, $1.text) }
+    }
+
+    private func mark(_ name: [UInt8], _ text: String) -> Mark {
+        let words = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map {
+            String($0)
+        }
+        func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
+        var mark = Mark(name: name, since: Int64(foreign: word(0)) ?? 0, kind: "")
+        switch kind {
+        case .jobs where words.count < 2: mark.kind = "poison"
+        case .jobs, .shards: (mark.kind, mark.by, mark.reason) = (word(1), word(2), word(3))
+        case .devices:
+            (mark.kind, mark.by, mark.reason) = ("quarantine", word(2), word(3))
+            mark.shard = Int(foreign: word(1))
+        case .cancels:
+            (mark.kind, mark.by) = ("cancel", word(3))
+            mark.from = Int64(foreign: word(1)) ?? 0
+        }
+        return mark
     }
 }

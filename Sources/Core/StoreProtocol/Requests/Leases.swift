@@ -2,12 +2,12 @@ package import RedisProtocol
 
 /// Takes fields of an app that are free, and finds again those that this nonce has.
 package struct AcquireLeases: Request {
-    /// What came of a field.
+    /// The result for one field.
     package enum Answer: Equatable, Sendable {
         case ours(FenceToken)
         /// Another owner's lease has so long to go.
         case taken(for: Duration)
-        /// Nobody's, and only looked at.
+        /// Without an owner, and not to be taken.
         case free
     }
 
@@ -24,8 +24,8 @@ package struct AcquireLeases: Request {
     package var nonce: String
     package var host: String
     package var lease: Duration
-    /// The nonce of a coordinator that is known to be gone, or what stands before its dot, or "": what it had is taken
-    /// whether asked for or only looked at.
+    /// The nonce of a coordinator that is known to be gone, or its part before the dot, or "": its fields are taken, also
+    /// those of ``others``.
     package var predecessor: String
     package var fields: [LeaseField]
     /// Fields that are not taken when they are free.
@@ -45,15 +45,15 @@ package struct AcquireLeases: Request {
     /// In the order of the answers.
     package var all: [LeaseField] { fields + others + seized }
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(lease: "acquire", nonce, host, lease, predecessor, fields)
-        for field in others { command.append("?" + field.name) }
-        for field in seized { command.append("!" + field.name) }
+    package var words: [any CommandWord] {
+        [
+            ScriptKeys.prefix, "acquire", nonce, host, lease, predecessor, WordList(fields),
+            WordList(others.map { "?" + $0.name }), WordList(seized.map { "!" + $0.name }),
+        ]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "lease")
+        var reader = try ReplyReader(value, Self.self)
         let ends = try reader.integer()
         var answers: [Answer] = []
         while !reader.isAtEnd {
@@ -63,14 +63,14 @@ package struct AcquireLeases: Request {
             } else if let token = answer.bytes {
                 answers.append(.ours(FenceToken(token)))
             } else {
-                throw .unexpectedReply("lease")
+                throw .unexpectedReply("\(Self.self)")
             }
         }
         return Reply(leaseEnds: Int64(ends), answers: answers)
     }
 }
 
-/// Moves the end of this nonce's leases on, and tells which fields are still ours.
+/// Extends this nonce's leases, and tells which fields are still ours.
 package struct RenewLeases: Request {
     package static var script: Script? { .lease }
 
@@ -83,14 +83,13 @@ package struct RenewLeases: Request {
         (self.nonce, self.host, self.lease, self.fields) = (nonce, host, lease, fields)
     }
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(lease: "renew", nonce, host, lease, "", fields)
+    package var words: [any CommandWord] {
+        [ScriptKeys.prefix, "renew", nonce, host, lease, "", WordList(fields)]
     }
 
     /// In the order of the fields: whether it is still ours.
     package static func read(_ value: RESPValue) throws(StoreError) -> [Bool] {
-        guard let parts = value.array, !parts.isEmpty else { throw .unexpectedReply("lease renew") }
+        guard let parts = value.array, !parts.isEmpty else { throw .unexpectedReply("\(Self.self)") }
         return parts.dropFirst().map { $0.integer == 1 }
     }
 }
@@ -107,23 +106,22 @@ package struct ReleaseLeases: Request {
         (self.nonce, self.tokens) = (nonce, tokens)
     }
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(lease: tokens == nil ? "leave" : "release", nonce, "", .zero, "", [])
-        for (field, token) in (tokens ?? [:]).sorted(by: { $0.key.name < $1.key.name }) {
-            command.append(field.name)
-            command.append(token.bytes)
-        }
+    package var words: [any CommandWord] {
+        let tokens = (tokens ?? [:]).sorted { $0.key.name < $1.key.name }
+        return [
+            ScriptKeys.prefix, self.tokens == nil ? "leave" : "release", nonce, "", 0, "",
+            WordList(tokens.map { WordList([$0.key, $0.value]) }),
+        ]
     }
 
     /// How many fields were ours.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int {
-        var reader = try ReplyReader(value, "lease release")
+        var reader = try ReplyReader(value, Self.self)
         return try reader.integer()
     }
 }
 
-/// Who owns what, for those who look.
+/// Reads who owns what.
 package struct ReadOwners: Request {
     /// Owned fields; those given back are left out.
     package struct Reply: Equatable, Sendable {
@@ -136,13 +134,10 @@ package struct ReadOwners: Request {
 
     package init() {}
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HGETALL")
-        command.append(keys.owners)
-    }
+    package var words: [any CommandWord] { ["HGETALL", AppKey(\.owners)] }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "owners")
+        var reader = try ReplyReader(value, Self.self)
         var reply = Reply()
         while !reader.isAtEnd {
             let name = try reader.text()
@@ -160,19 +155,5 @@ package struct ReadOwners: Request {
             }
         }
         return reply
-    }
-}
-
-extension RESPCommand {
-    fileprivate mutating func append(
-        lease operation: String, _ nonce: String, _ host: String, _ lease: Duration, _ predecessor: String,
-        _ fields: [LeaseField]
-    ) {
-        append(operation)
-        append(nonce)
-        append(host)
-        append(lease.wholeMilliseconds)
-        append(predecessor)
-        for field in fields { append(field.name) }
     }
 }

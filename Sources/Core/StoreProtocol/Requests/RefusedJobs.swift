@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// A job that was refused, as it is kept.
+/// A refused job, as it is kept.
 package struct RefusedJob: Equatable, Sendable {
     package let id: EntryID
     /// Empty: it had no id that could be read.
@@ -18,45 +18,65 @@ package struct RefusedJob: Equatable, Sendable {
     package var mayBeCut: Bool { original.count >= Refuse.originalLimit }
 }
 
-/// Reads refused jobs, the oldest first, or the youngest first.
+/// Reads refused jobs.
 package struct ReadRefused: Request {
-    package enum Range: Sendable {
-        case oldest(after: EntryID?)
-        case youngest
-        case only(EntryID)
-    }
+    package let words: [any CommandWord]
 
-    package var range: Range
-    package var count: Int
-
-    package init(_ range: Range, count: Int = 64) { (self.range, self.count) = (range, count) }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        if case .youngest = range { command.append("XREVRANGE") } else { command.append("XRANGE") }
-        command.append(keys.refused)
-        switch range {
-        case .oldest(let after):
-            command.append(after.map { [UInt8(ascii: "(")] + $0.bytes } ?? [UInt8(ascii: "-")])
-            command.append("+")
-        case .youngest:
-            command.append("+")
-            command.append("-")
-        case .only(let id):
-            command.append(id.bytes)
-            command.append(id.bytes)
-        }
-        command.append("COUNT")
-        command.append(count)
+    package init(_ range: StreamRange, count: Int = 64) {
+        words = range.words(AppKey(\.refused), count: count)
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> [RefusedJob] {
-        try ReplyReader.entries(value, "refused jobs").map { id, words in
-            let fields = Dictionary(words.pairs.map { ($0.name.text ?? "", $0.value.bytes ?? []) }) { $1 }
-            func text(_ name: String) -> String { String(decoding: fields[name] ?? [], as: UTF8.self) }
+        try ReplyReader.entries(value, Self.self).map { id, words in
+            let fields = ReplyFields(pairs: words)
             return RefusedJob(
-                id: id, job: text("job"), field: text("field"), position: Int(foreign: text("position")) ?? 0,
-                reason: text("reason"), original: fields["original"] ?? [],
-                jobs: max(1, Int(foreign: text("jobs")) ?? 1))
+                id: id, job: fields.text("job") ?? "", field: fields.text("field") ?? "",
+                position: fields.number("position"), reason: fields.text("reason") ?? "",
+                original: fields.bytes("original") ?? [], jobs: max(1, fields.number("jobs")))
         }
+    }
+}
+
+/// Counts the refused jobs and the duplicates of an app: exact counts, also of those without an event.
+package struct ReadRefusals: Request {
+    package struct Reply: Equatable, Sendable {
+        /// In all.
+        package var refused = 0
+        package var duplicates = 0
+        /// Refused jobs in the minute that began at ``since``, and in the minute before that.
+        package var minute = 0
+        package var before = 0
+        /// When the last minute with a refused job began, in Unix milliseconds of Redis's clock.
+        package var since: Int64 = 0
+
+        package init() {}
+
+        /// Refused jobs in the 60 seconds before `now`; of a minute that is half over, half of the one before counts.
+        package func lastMinute(at now: Int64) -> Int {
+            let minute: Int64 = 60_000
+            let (age, isAhead) = now.subtractingReportingOverflow(since)
+            guard !isAhead, age >= 0, age < 2 * minute else { return 0 }
+            let (full, partial) = age < minute ? (self.minute, before) : (0, self.minute)
+            let left = Double(minute - age % minute) / Double(minute)
+            let rest = Int(clamping: (Double(partial) * left).rounded())
+            return full.addingReportingOverflow(rest).partialValue
+        }
+    }
+
+    private static let fields = ["refused", "duplicates", "minute", "before", "since"]
+
+    package init() {}
+
+    package var words: [any CommandWord] { ["HMGET", AppKey(\.refusals), WordList(Self.fields)] }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        let fields = try ReplyFields(value, fields, Self.self)
+        var reply = Reply()
+        reply.refused = max(0, fields.number("refused"))
+        reply.duplicates = max(0, fields.number("duplicates"))
+        reply.minute = max(0, fields.number("minute"))
+        reply.before = max(0, fields.number("before"))
+        reply.since = fields.moment("since")
+        return reply
     }
 }

@@ -36,46 +36,27 @@ package struct Replay: Request {
 
     package static var script: Script? { .replay }
 
-    /// That only this replay has.
-    package var name: String
-    /// From 1, each once.
-    package var step: Int
-    /// What the replay is of, in words that are the same each time.
-    package var selection: String
-    /// The last letter that it may ever take.
-    package var until: EntryID
-    /// For how long it is remembered, in seconds.
-    package var life: Int
-    package var stream: Stream
-    /// Nil: they are dropped.
-    package var job: NewJob?
-    package var letters: [EntryID]
+    package let words: [any CommandWord]
 
+    /// - Parameters:
+    ///   - name: unique.
+    ///   - step: from 1, each once.
+    ///   - selection: what the replay is of, in words that are the same each time.
+    ///   - until: the last dead letter that it may ever take.
+    ///   - life: for how many seconds it is remembered.
+    ///   - job: nil: the dead letters are dropped.
     package init(
         name: String, step: Int, selection: String, until: EntryID, life: Int, stream: Stream, job: NewJob?,
         letters: [EntryID]
     ) {
-        (self.name, self.step, self.selection, self.until) = (name, step, selection, until)
-        (self.life, self.stream, self.job, self.letters) = (life, stream, job, letters)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys, inbox: ())
-        command.append(name)
-        command.append(step)
-        command.append(selection)
-        command.append(until.bytes)
-        command.append(life)
-        command.append(stream.rawValue)
-        command.append(job?.text ?? [])
-        command.append(job?.old ?? "")
-        command.append(job?.id ?? "")
-        command.append(job.map { $0.number > 0 ? "\($0.number)" : "" } ?? "")
-        for letter in letters { command.append(letter.bytes) }
+        words = [
+            ScriptKeys.prefixAndInbox, name, step, selection, until, life, stream.rawValue, job?.text,
+            job?.old, job?.id, job.flatMap { $0.number > 0 ? $0.number : nil }, WordList(letters),
+        ]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "replay")
+        var reader = try ReplyReader(value, Self.self)
         let (status, first, second) = (try reader.integer(), try reader.integer(), try reader.integer())
         return switch status {
         case 1: .done(letters: first, pushes: second)
@@ -85,7 +66,7 @@ package struct Replay: Request {
     }
 }
 
-/// What a replay of this name has done so far.
+/// Reads the progress of a replay.
 package struct ReadReplay: Request {
     package struct Progress: Equatable, Sendable {
         package let step: Int
@@ -96,25 +77,22 @@ package struct ReadReplay: Request {
         package let jobs: Int
     }
 
-    package var name: String
+    private static let fields = ["step", "of", "until", "letters", "pushes", "jobs"]
 
-    package init(name: String) { self.name = name }
+    package let words: [any CommandWord]
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("HMGET")
-        command.append(keys.replay(name))
-        for field in ["step", "of", "until", "letters", "pushes", "jobs"] { command.append(field) }
+    package init(name: String) {
+        words = ["HMGET", AppKey { $0.replay(name) }, WordList(Self.fields)]
     }
 
     /// Nil: there was none.
     package static func read(_ value: RESPValue) throws(StoreError) -> Progress? {
-        guard let values = value.array, values.count == 6 else { throw .unexpectedReply("replay") }
-        guard let step = values[0].text.flatMap({ Int(foreign: $0) }), let of = values[1].text,
-            let until = values[2].bytes
+        let fields = try ReplyFields(value, fields, Self.self)
+        guard let step = fields.integer("step"), let selection = fields.text("of"),
+            let until = fields.bytes("until")
         else { return nil }
-        let numbers = values[3...].map { $0.text.flatMap { Int(foreign: $0) } ?? 0 }
         return Progress(
-            step: step, selection: of, until: EntryID(until), letters: numbers[0], pushes: numbers[1],
-            jobs: numbers[2])
+            step: step, selection: selection, until: EntryID(until), letters: fields.number("letters"),
+            pushes: fields.number("pushes"), jobs: fields.number("jobs"))
     }
 }

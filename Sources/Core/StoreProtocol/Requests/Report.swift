@@ -1,8 +1,6 @@
 package import RedisProtocol
 
-/// Hands outcomes of a batch's positions over, and asks for more credit.
-///
-/// Made for the hot path: ``write(_:to:)`` copies ids, runs and entry once, into the command.
+/// Reports outcomes of a batch's positions, and asks for more credit.
 package struct Report: Request {
     package enum Reply: Equatable, Sendable {
         case taken(State)
@@ -37,18 +35,14 @@ package struct Report: Request {
         /// One byte a position, "." if open.
         package let positions: [UInt8]
         package let granted: Int
-        package let staleness: Staleness?
-
-        package init(positions: [UInt8], granted: Int, staleness: Staleness? = nil) {
-            (self.positions, self.granted, self.staleness) = (positions, granted, staleness)
-        }
+        package var staleness: Staleness?
     }
 
-    /// Why the reporter decides nothing about the batch any more, and is told no more.
+    /// Why the reporter may not decide about the batch any more.
     package enum Staleness: Int, Sendable {
         /// The shard has another owner.
         case fenced = 1
-        /// The batch is in other hands, or in ours once more.
+        /// Another worker has the batch, or this one has checked it out again.
         case redelivered
     }
 
@@ -80,22 +74,16 @@ package struct Report: Request {
         self.expectedOpen = expectedOpen
     }
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
+    package var words: [any CommandWord] {
         precondition(runs.isEmpty == entry.isEmpty, "an entry comes with its positions")
-        command.append(keys)
-        command.append(token.bytes)
-        command.append(worker)
-        command.append(batch.bytes)
-        command.append(delivery)
-        command.append(wanted)
-        command.append(isFactsOnly)
-        command.append(runs.bytes)
-        command.append(entry)
-        if let expectedOpen { command.append(expectedOpen) } else { command.append("") }
+        return [
+            ScriptKeys.prefix, token, worker, batch, delivery, wanted, isFactsOnly, runs.bytes, entry,
+            expectedOpen,
+        ]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "report")
+        var reader = try ReplyReader(value, Self.self)
         if value.array?.first?.bytes != nil {
             return .map(
                 Map(
@@ -104,9 +92,9 @@ package struct Report: Request {
         }
         let open = try reader.integer()
         let granted = try reader.integer()
-        let isDone = try reader.integer() == 1
+        let isDone = try reader.flag()
         let staleness = Staleness(rawValue: try reader.integer())
-        let isTaken = try reader.integer() == 1
+        let isTaken = try reader.flag()
         let state = State(
             open: open, granted: granted, isDone: isDone, staleness: staleness,
             map: reader.isAtEnd ? nil : try reader.bytes())

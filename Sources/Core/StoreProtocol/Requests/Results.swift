@@ -16,7 +16,7 @@ package struct ResultsRecord: Equatable, Sendable {
 
     package let id: EntryID
     package let content: Content
-    /// Of the batch: where what is to be tried again goes.
+    /// Of the batch: the lane of its retries.
     package var lane = Lane.high
 
     package init(id: EntryID, content: Content, lane: Lane = .high) {
@@ -24,129 +24,26 @@ package struct ResultsRecord: Equatable, Sendable {
     }
 }
 
-/// Makes the group of the gatherers, from the beginning of the stream. An existing one is left as it is.
-package struct CreateResultsGroup: Request {
-    package static var script: Script? { .group }
-
-    package init() {}
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) { command.append(keys) }
-
-    package static func read(_ value: RESPValue) throws(StoreError) {}
-}
-
-/// Reads entries: new ones, or those that this gatherer was given before and has not settled.
-///
-/// A missing group (``RedisError/refused(_:)`` with code NOGROUP) is to be made again.
-package struct ReadResults: Request {
-    package enum Which: Sendable {
-        case new
-        /// Own pending ones behind this id; nil from the first.
-        case pending(after: EntryID?)
-    }
-
-    package var gatherer: String
-    package var which: Which
-    package var count: Int
-    /// How long to wait for an entry; nil answers at once. Only on a connection of its own.
-    package var wait: Duration?
-
-    package init(gatherer: String, _ which: Which, count: Int = 64, wait: Duration? = nil) {
-        (self.gatherer, self.which, self.count, self.wait) = (gatherer, which, count, wait)
-    }
-
-    package var blocking: Duration { wait ?? .zero }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        for word in ["XREADGROUP", "GROUP", "settlement", gatherer, "COUNT"] { command.append(word) }
-        command.append(count)
-        if let wait {
-            command.append("BLOCK")
-            command.append(max(1, wait.wholeMilliseconds))
-        }
-        command.append("STREAMS")
-        command.append(keys.results)
-        switch which {
-        case .new: command.append(">")
-        case .pending(let after): command.append(after?.bytes ?? [UInt8(ascii: "0")])
-        }
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
-        if value.isNull { return [] }
-        guard let stream = value.array?.first?.array, stream.count == 2 else {
-            throw .unexpectedReply("results")
-        }
-        return try ResultsRecord.read(stream[1])
-    }
-}
-
-/// Takes over entries that another gatherer was given and has not settled.
-package struct ClaimResults: Request {
-    package struct Reply: Sendable {
-        package let records: [ResultsRecord]
-        /// Where to go on; nil at the end.
-        package let next: EntryID?
-    }
-
-    package var gatherer: String
-    package var idleFor: Duration
-    package var start: EntryID?
-    package var count: Int
-
-    package init(gatherer: String, idleFor: Duration, start: EntryID? = nil, count: Int = 64) {
-        (self.gatherer, self.idleFor, self.start, self.count) = (gatherer, idleFor, start, count)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append("XAUTOCLAIM")
-        command.append(keys.results)
-        command.append("settlement")
-        command.append(gatherer)
-        command.append(idleFor.wholeMilliseconds)
-        command.append(start?.bytes ?? Array("0-0".utf8))
-        command.append("COUNT")
-        command.append(count)
-    }
-
-    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        guard let parts = value.array, parts.count >= 2, let next = parts[0].bytes else {
-            throw .unexpectedReply("claim")
-        }
-        let isEnd = next == Array("0-0".utf8)
-        return Reply(records: try ResultsRecord.read(parts[1]), next: isEnd ? nil : EntryID(next))
-    }
-}
-
 extension ResultsRecord {
-    fileprivate static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
-        try ReplyReader.entries(value, "results").map { id, words throws(StoreError) in
-            ResultsRecord(id: id, content: content(words), lane: lane(words))
+    fileprivate static func read(
+        _ value: RESPValue, of request: Any.Type
+    ) throws(StoreError) -> [ResultsRecord] {
+        try ReplyReader.entries(value, request).map { id, words in
+            let fields = ReplyFields(pairs: words)
+            let lane = fields.bytes("l")?.first.flatMap { Lane(letter: $0) } ?? .high
+            let content = words.array == nil ? .gone : content(fields)
+            return ResultsRecord(id: id, content: content, lane: lane)
         }
     }
 
-    private static func lane(_ value: RESPValue) -> Lane {
-        guard let letter = field("l", of: value)?.first else { return .high }
-        return Lane(letter: letter) ?? .high
-    }
-
-    private static func field(_ name: Character, of value: RESPValue) -> [UInt8]? {
-        guard let words = value.array, let letter = name.asciiValue else { return nil }
-        return stride(from: 0, to: words.count - 1, by: 2).lazy.filter { words[$0].bytes == [letter] }
-            .first.flatMap { words[$0 + 1].bytes }
-    }
-
-    /// What is not as agreed is an entry of its own kind, and keeps no other from being read.
-    private static func content(_ value: RESPValue) -> Content {
-        if value.array == nil { return .gone }
-        if let entry = field("r", of: value) { return .report(entry) }
-        guard let body = field("b", of: value), let runs = field("p", of: value) else {
+    /// An entry of another form has a content of its own: the others can be read all the same.
+    private static func content(_ fields: ReplyFields) -> Content {
+        if let entry = fields.bytes("r") { return .report(entry) }
+        guard let body = fields.bytes("b"), let runs = fields.text("p") else {
             return .unreadable("neither a report nor closed positions")
         }
         var positions: [Range<Int>] = []
-        for run in String(decoding: runs, as: UTF8.self).split(
-            separator: ",", omittingEmptySubsequences: false)
-        {
+        for run in runs.split(separator: ",", omittingEmptySubsequences: false) {
             let ends = run.split(separator: "-", omittingEmptySubsequences: false).map {
                 Int(foreign: $0)
             }
@@ -158,7 +55,140 @@ extension ResultsRecord {
             }
             positions.append(first - 1..<last)
         }
-        let isPoison = field("k", of: value) == [UInt8(ascii: "P")]
-        return .closed(isPoison ? .poison : .unknown, body: body, positions: positions)
+        return .closed(fields.text("k") == "P" ? .poison : .unknown, body: body, positions: positions)
+    }
+}
+
+/// Makes the consumer group of the coordinators, from the beginning of the stream. An existing one is left as it is.
+package struct CreateResultsGroup: Request {
+    package static var script: Script? { .group }
+    package typealias Reply = Void
+
+    package init() {}
+
+    package var words: [any CommandWord] { [ScriptKeys.prefix] }
+}
+
+/// Reads entries: new ones, or those that this consumer was given before and has not settled.
+///
+/// A missing group (``RedisError/refused(_:)`` with code NOGROUP) is to be made again.
+package struct ReadResults: Request {
+    package enum Which: Sendable {
+        case new
+        /// Own pending ones behind this id; nil from the first.
+        case pending(after: EntryID?)
+    }
+
+    package let words: [any CommandWord]
+    package let count: Int
+
+    package init(gatherer: String, _ which: Which, count: Int = 64) {
+        self.count = count
+        let start =
+            switch which {
+            case .new: ">"
+            case .pending(let after): after?.description ?? "0"
+            }
+        words = [
+            "XREADGROUP", "GROUP", "settlement", gatherer, "COUNT", count, "STREAMS", AppKey(\.results),
+            start,
+        ]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> [ResultsRecord] {
+        if value.isNull { return [] }
+        guard let stream = value.array?.first?.array, stream.count == 2 else {
+            throw .unexpectedReply("\(Self.self)")
+        }
+        return try ResultsRecord.read(stream[1], of: Self.self)
+    }
+}
+
+/// Takes over entries that another consumer was given and has not settled.
+package struct ClaimResults: Request {
+    package struct Reply: Sendable {
+        package let records: [ResultsRecord]
+        /// Where to go on; nil at the end.
+        package let next: EntryID?
+    }
+
+    package let words: [any CommandWord]
+
+    package init(gatherer: String, idleFor: Duration, start: EntryID? = nil, count: Int = 64) {
+        words = [
+            "XAUTOCLAIM", AppKey(\.results), "settlement", gatherer, idleFor, start ?? .first, "COUNT", count,
+        ]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        guard let parts = value.array, parts.count >= 2, let next = parts[0].bytes.map({ EntryID($0) }) else {
+            throw .unexpectedReply("\(Self.self)")
+        }
+        let records = try ResultsRecord.read(parts[1], of: Self.self)
+        return Reply(records: records, next: next.bytes == EntryID.first.bytes ? nil : next)
+    }
+}
+
+/// Reads a page of the reports that are not settled yet; those that cannot be read are left out.
+package struct ListReports: Request {
+    package struct Reply: Sendable {
+        package let entries: [(id: EntryID, entry: ResultsEntry)]
+        /// Where the next page starts; nil at the end.
+        package let next: EntryID?
+    }
+
+    private static let page = 64
+
+    package let words: [any CommandWord]
+
+    package init(after: EntryID?) {
+        words = StreamRange.after(after).words(AppKey(\.results), count: Self.page)
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        let all = try ReplyReader.entries(value, Self.self)
+        let entries = all.compactMap { id, words -> (EntryID, ResultsEntry)? in
+            guard let bytes = ReplyFields(pairs: words).bytes("r"),
+                let entry = try? ResultsEntry(decoding: bytes)
+            else { return nil }
+            return (id, entry)
+        }
+        return Reply(entries: entries, next: all.count == Self.page ? all.last?.id : nil)
+    }
+}
+
+/// Notes that an entry of the results stream cannot be settled, until it is settled or repaired.
+package struct NoteUnsettled: Request {
+    /// Whether it was not noted before.
+    package typealias Reply = Bool
+
+    package let words: [any CommandWord]
+
+    /// - Parameter at: Unix milliseconds of Redis's clock.
+    package init(_ entry: EntryID, at: Int64, reason: String) {
+        words = ["HSETNX", AppKey(\.unsettled), entry, "\(at) \(reason)"]
+    }
+}
+
+/// Moves delayed batches that are due to their ready lists. At most 128 a call hold Redis up for less than 5 ms.
+package struct Promote: Request {
+    package struct Reply: Equatable, Sendable {
+        /// When the next one is due; nil if none is delayed.
+        package let nextDue: Duration?
+        /// Shards that got batches.
+        package let rung: [Int]
+    }
+
+    package static var script: Script? { .promote }
+
+    package let words: [any CommandWord]
+
+    package init(limit: Int = 128) {
+        words = [ScriptKeys.prefix, limit]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        return Reply(nextDue: try reader.duration(), rung: try reader.remainingShards())
     }
 }

@@ -1,37 +1,40 @@
 package import RedisProtocol
 
-/// Gives unfinished batches of one shard back: the worker swears that nothing of them is in the air.
-package struct PutBack: Request {
-    package static var script: Script? { .putback }
+/// How a worker exited, as far as it matters to the pushes that it had in flight.
+package enum WorkerLoss: Equatable, Sendable {
+    /// It ended in order, or its host or its lease did: no job is blamed.
+    case innocent
+    /// By its own doing. `hadSent`: it had pushes in flight, of any app.
+    case crash(hadSent: Bool)
+    /// By SIGKILL from outside. `recent`: kills on the host in the last minute, with this one.
+    case kill(hadSent: Bool, recent: Int)
+}
 
-    package var token: FenceToken
-    package var worker: String
-    /// At least one; all of the token's shard.
-    package var batches: [(id: BatchID, delivery: Int)]
-
-    package init(token: FenceToken, worker: String, batches: [(id: BatchID, delivery: Int)]) {
-        (self.token, self.worker, self.batches) = (token, worker, batches)
-    }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        precondition(!batches.isEmpty, "nothing to put back")
-        command.append(keys)
-        command.append(token.bytes)
-        command.append(worker)
-        for batch in batches {
-            command.append(batch.id.bytes)
-            command.append(batch.delivery)
-        }
-    }
-
-    /// How many were in the worker's hands.
-    package static func read(_ value: RESPValue) throws(StoreError) -> Int {
-        guard let moved = value.integer else { throw .unexpectedReply("putback") }
-        return Int(moved)
+extension WorkerLoss: CommandWord {
+    /// The kind, whether it had sent, and recent kills.
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
+        let (kind, hadSent, recent) =
+            switch self {
+            case .innocent: ("0", true, 0)
+            case .crash(let hadSent): ("crash", hadSent, 0)
+            case .kill(let hadSent, let recent): ("kill", hadSent, recent)
+            }
+        WordList([kind, hadSent, recent]).write(to: &command, keys)
     }
 }
 
-/// Which shards a worker that is gone had pushes of in the air. To be asked before its batches are taken back.
+/// How many exits of workers make a push, a batch or a job poison. Kills have many causes, so they count for less.
+private let poisonLimits = [
+    3,  // crashes with a push among the suspects, at last alone, until it is failed
+    2,  // kills in a row until one counts against the batch
+    2,  // kills with the same single suspect until it is failed
+    10,  // the same two when workers are also killed that have nothing to do with the batch
+    6,
+    5,  // crashes before any send until the batch is quarantined
+    5,  // crashes that accuse a job until it is quarantined
+]
+
+/// Finds the shards of which an exited worker had pushes in flight. To be made before its batches are reclaimed.
 package struct ReadAccused: Request {
     package struct Reply: Equatable, Sendable {
         package let suspects: Int
@@ -40,24 +43,19 @@ package struct ReadAccused: Request {
 
     package static var script: Script? { .accused }
 
-    package var worker: String
-    package var shards: [Int]
+    package let words: [any CommandWord]
 
-    package init(worker: String, shards: [Int]) { (self.worker, self.shards) = (worker, shards) }
-
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(worker)
-        for shard in shards { command.append(LeaseField.name(ofShard: shard)) }
+    package init(worker: String, shards: [Int]) {
+        words = [ScriptKeys.prefix, worker, WordList(shards.map { LeaseField.shard($0) })]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "accused")
+        var reader = try ReplyReader(value, Self.self)
         return Reply(suspects: try reader.integer(), shards: try reader.remainingShards())
     }
 }
 
-/// Takes batches back from workers that are gone. At most 16 shards a call hold Redis up for less than 5 ms.
+/// Reclaims batches of exited workers. At most 16 shards a call hold Redis up for less than 5 ms.
 package struct Reclaim: Request {
     package enum Workers: Sendable {
         case gone([String])
@@ -87,7 +85,6 @@ package struct Reclaim: Request {
     package var workers: Workers
     package var loss: WorkerLoss
     package var shards: [(number: Int, token: FenceToken)]
-    package var limits = PoisonLimits()
 
     package init(
         _ workers: Workers, loss: WorkerLoss = .innocent, shards: [(number: Int, token: FenceToken)]
@@ -95,29 +92,20 @@ package struct Reclaim: Request {
         (self.workers, self.loss, self.shards) = (workers, loss, shards)
     }
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        let names: [String]
-        switch workers {
-        case .gone(let workers):
-            command.append("gone")
-            names = workers
-        case .allBut(let workers):
-            command.append("all-but")
-            names = workers
-        }
-        command.append(loss)
-        command.append(limits)
-        command.append(names.count)
-        for name in names { command.append(name) }
-        for shard in shards {
-            command.append(LeaseField.name(ofShard: shard.number))
-            command.append(shard.token.bytes)
-        }
+    package var words: [any CommandWord] {
+        let (kind, names) =
+            switch workers {
+            case .gone(let names): ("gone", names)
+            case .allBut(let names): ("all-but", names)
+            }
+        return [
+            ScriptKeys.prefix, kind, loss, WordList(poisonLimits), WordList(names, isCounted: true),
+            WordList(shards.map { WordList([LeaseField.shard($0.number), $0.token]) }),
+        ]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "reclaim")
+        var reader = try ReplyReader(value, Self.self)
         return Reply(
             putBack: try reader.integer(), suspects: try reader.integer(), unknown: try reader.integer(),
             poisoned: try reader.integer(), parked: try reader.integer(), fenced: try reader.shards(),

@@ -1,18 +1,18 @@
 package import PushModel
 package import RedisProtocol
 
-/// What a results entry comes to: the gatherer's decision, booked once.
+/// The effects of a results entry: the coordinator's decision, settled once.
 package struct Settlement: Sendable {
-    /// What changes in one job record. Each position of the entry is in exactly one of the first five.
+    /// The changes of one job record. Each position of the entry is in exactly one of the first five.
     package struct Job: Sendable {
         package var id: String
         package var delivered = 0
         package var failed = 0
         package var expired = 0
         package var cancelled = 0
-        /// To be tried again: positions in ``Settlement/retries``.
+        /// Retries: positions in ``Settlement/retries``.
         package var waiting = 0
-        /// May have been delivered already, and is tried again.
+        /// May have been delivered already, and is retried.
         package var maybeDuplicated = 0
         /// Failures by reason. The names go into the job record: bound their number and length.
         package var reasons: [String: Int] = [:]
@@ -33,7 +33,7 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// A token that the gateway declared dead.
+    /// An unregistered or invalid token.
     package struct DeadToken: Sendable {
         package var shard: Int
         /// A screening has found it: such tokens are counted apart.
@@ -64,7 +64,7 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// What could not be read of an entry: its pushes fail as ``FarmReason/unreadable``.
+    /// The unreadable part of an entry: its pushes fail as ``FarmReason/unreadable``.
     package struct Unreadable: Sendable {
         package var why: String
         package var pushes: Int
@@ -88,70 +88,74 @@ package struct Settlement: Sendable {
     /// Where the dead tokens' records belong.
     package var scopes: Set<SuppressionScope> = []
     package var events: [FarmEvent] = []
-    /// What the audit gets, as `AuditRecord` makes it; empty: nothing.
+    /// The audit's record, as `AuditRecord` makes it; empty: nothing.
     package var audit: [UInt8] = []
-    /// For the farm's numbers, not for the books: the lane of the batch, and why pushes are tried again.
+    /// For metrics only: the lane of the batch, and why pushes are retried.
     package var lane = Lane.high
     package var retried: [(cause: RetryCause, count: Int)] = []
 
     package init(entry: EntryID) { self.entry = entry }
+}
 
-    /// Words that ``write(to:)`` appends after the id and this number.
-    private var wordCount: Int {
-        5 + 5 * retries.count + deadTokens.reduce(0) { $0 + 2 + $1.event.wordCount }
-            + events.reduce(0) { $0 + $1.wordCount } + (letters.isEmpty ? 0 : 4 + 5 * letters.count)
-            + (unreadable == nil ? 0 : 4) + (audit.isEmpty ? 0 : 3)
-    }
-
-    fileprivate func write(to command: inout RESPCommand, _ retention: Retention) {
-        command.append(entry.bytes)
-        command.append(wordCount)
+extension Settlement {
+    /// The entry, the number of the words behind, and these.
+    fileprivate func words(_ retention: Retention) -> [any CommandWord] {
         var packed: [UInt8] = []
         packed.reserveCapacity(jobs.count * 48)
         for job in jobs { job.write(to: &packed) }
-        command.append(packed)
-        command.append(retries.count)
-        for retry in retries {
-            command.append(LeaseField.name(ofShard: retry.shard))
-            command.append(retry.lane == .high ? "h" : "b")
-            command.append(retry.delay.wholeMilliseconds)
-            command.append(retry.tokens)
-            command.append(retry.body)
+        var words: [any CommandWord] = [
+            packed, WordList(retries, isCounted: true),
+            screened > 0 ? "\(answers)/\(screened)" : "\(answers)",
+            WordList(deadTokens, isCounted: true), WordList(events, isCounted: true),
+        ]
+        if !letters.isEmpty {
+            words += ["letters", letters.count, retention.deadPushes, retention.deadBytes, WordList(letters)]
         }
-        command.append(screened > 0 ? "\(answers)/\(screened)" : "\(answers)")
-        command.append(deadTokens.count)
-        for dead in deadTokens {
-            command.append(LeaseField.name(ofShard: dead.shard) + (dead.isScreened ? "s" : ""))
-            command.append(dead.record?.bytes ?? [])
-            dead.event.write(to: &command)
-        }
-        command.append(events.count)
-        for event in events { event.write(to: &command) }
-        if !letters.isEmpty { writeLetters(to: &command, retention) }
         if let unreadable {
-            command.append("unreadable")
-            command.append(unreadable.why)
-            command.append(unreadable.pushes)
-            command.append(unreadable.original)
+            words += ["unreadable", unreadable.why, unreadable.pushes, unreadable.original]
         }
-        guard !audit.isEmpty else { return }
-        command.append("audit")
-        command.append(retention.auditBytes)
-        command.append(audit)
+        if !audit.isEmpty { words += ["audit", retention.auditBytes, audit] }
+        return [entry, CountedWords(words: words)]
     }
+}
 
-    private func writeLetters(to command: inout RESPCommand, _ retention: Retention) {
-        command.append("letters")
-        command.append(letters.count)
-        command.append(retention.deadPushes)
-        command.append(retention.deadBytes)
-        for letter in letters {
-            command.append(letter.job)
-            command.append(letter.reason)
-            command.append(letter.status)
-            command.append(letter.pushes)
-            command.append(letter.body)
-        }
+/// The number of all words, also those of lists, and the words.
+private struct CountedWords: CommandWord {
+    let words: [any CommandWord]
+
+    func write(to command: inout RESPCommand, _ keys: Keys) {
+        var part = RESPCommand()
+        for word in words { word.write(to: &part, keys) }
+        command.append(part.argumentCount)
+        command.append(argumentsOf: part)
+    }
+}
+
+extension Settlement.Retry: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
+        command.append(LeaseField.name(ofShard: shard))
+        command.append(lane == .high ? "h" : "b")
+        command.append(delay.wholeMilliseconds)
+        command.append(tokens)
+        command.append(body)
+    }
+}
+
+extension Settlement.DeadToken: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
+        command.append(LeaseField.name(ofShard: shard) + (isScreened ? "s" : ""))
+        command.append(record?.bytes ?? [])
+        event.write(to: &command, keys)
+    }
+}
+
+extension Settlement.Letter: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
+        command.append(job)
+        command.append(reason)
+        command.append(status)
+        command.append(pushes)
+        command.append(body)
     }
 }
 
@@ -185,7 +189,7 @@ extension [UInt8] {
     }
 }
 
-/// Books results entries, each at most once; job records are written once a call, so settle many entries together.
+/// Settles results entries, each at most once; job records are written once a call, so settle many entries together.
 ///
 /// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 512 jobs, 512 events, 64 retries and dead letters.
 package struct Settle: Request {
@@ -212,21 +216,21 @@ package struct Settle: Request {
         (self.settlements, self.retention) = (settlements, retention)
     }
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys)
-        command.append(retention.jobRecordSeconds)
-        command.append("\(retention.suppressed) \(retention.holdShare) \(retention.pauseShare)")
+    package var words: [any CommandWord] {
         let scopes = settlements.reduce(into: Set<SuppressionScope>()) { $0.formUnion($1.scopes) }
-        command.append(scopes)
-        command.append(settlements.count)
-        for settlement in settlements { settlement.write(to: &command, retention) }
+        return [
+            ScriptKeys.prefix, retention.jobRecordSeconds,
+            "\(retention.suppressed) \(retention.holdShare) \(retention.pauseShare)", scopes,
+            settlements.count, WordList(settlements.flatMap { $0.words(retention) }),
+        ]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "settle")
-        let (booked, finished) = (try reader.integer(), try reader.integer())
-        if reader.isAtEnd { return Reply(booked: booked, finishedJobs: finished, alarm: nil) }
-        let alarm = Alarm(bad: try reader.integer(), answers: try reader.integer())
-        return Reply(booked: booked, finishedJobs: finished, alarm: alarm)
+        var reader = try ReplyReader(value, Self.self)
+        var reply = Reply(booked: try reader.integer(), finishedJobs: try reader.integer())
+        if !reader.isAtEnd {
+            reply.alarm = Alarm(bad: try reader.integer(), answers: try reader.integer())
+        }
+        return reply
     }
 }

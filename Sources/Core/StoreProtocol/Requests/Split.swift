@@ -6,7 +6,7 @@ package import RedisProtocol
 /// Bounds, so that Redis is not held up for more than 5 ms, and 10 ms by small jobs: 640 jobs, 128 batches, 16,384 tokens,
 /// 256 events.
 package struct Split: Request {
-    /// What one job brings to this step.
+    /// A job's part in this step.
     package struct Job: Sendable {
         package var id: String
         /// The first chunk opens the job record, with the numbers of the whole job.
@@ -18,7 +18,7 @@ package struct Split: Request {
         package var lane: Lane
         /// The job whose pushes this one repeats.
         package var replayOf: String?
-        /// What looks like a mistake in the job; empty: nothing does.
+        /// A probable mistake in the job; empty: none.
         package var warning: String
         /// Such as malformed tokens.
         package var events: [FarmEvent]
@@ -78,35 +78,25 @@ package struct Split: Request {
         (self.jobs, self.batches, self.retention, self.alone) = (jobs, batches, retention, alone)
     }
 
-    package func write(_ keys: Keys, to command: inout RESPCommand) {
-        command.append(keys, inbox: ())
-        command.append(token.bytes)
-        command.append(step)
-        command.append(dropped)
-        command.append(head?.job ?? "")
-        command.append(head?.offset ?? 0)
-        command.append(retention.jobRecords)
-        command.append(retention.jobRecordSeconds)
-        command.append(jobs.count)
-        command.append(batches.count)
-        for job in jobs { job.write(to: &command) }
-        for batch in batches { batch.write(to: &command) }
-        command.append(alone)
+    package var words: [any CommandWord] {
+        [
+            ScriptKeys.prefixAndInbox, token, step, dropped, head?.job, head?.offset ?? 0,
+            retention.jobRecords, retention.jobRecordSeconds, jobs.count, batches.count, WordList(jobs),
+            WordList(batches), alone,
+        ]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
-        var reader = try ReplyReader(value, "split")
-        guard try reader.integer() == 1 else { return .doneBefore }
-        let next = try reader.integer()
-        let isDrained = try reader.integer() == 1
-        return .done(
-            rung: try reader.remainingShards(), nextDue: next < 0 ? nil : .milliseconds(next),
-            isDrained: isDrained)
+        var reader = try ReplyReader(value, Self.self)
+        guard try reader.flag() else { return .doneBefore }
+        let next = try reader.duration()
+        let isDrained = try reader.flag()
+        return .done(rung: try reader.remainingShards(), nextDue: next, isDrained: isDrained)
     }
 }
 
-extension Split.Job {
-    fileprivate func write(to command: inout RESPCommand) {
+extension Split.Job: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(id)
         command.append(opens ? "1" + (replayOf ?? "") : "0")
         command.append(submitted)
@@ -115,13 +105,12 @@ extension Split.Job {
         command.append(duplicates)
         command.append(lane.name)
         command.append(opens ? warning : "")
-        command.append(events.count)
-        for event in events { event.write(to: &command) }
+        WordList(events, isCounted: true).write(to: &command, keys)
     }
 }
 
-extension Split.NewBatch {
-    fileprivate func write(to command: inout RESPCommand) {
+extension Split.NewBatch: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(LeaseField.name(ofShard: shard))
         command.append(lane == .high ? "h" : "b")
         command.append(due)

@@ -52,10 +52,7 @@ import StoreProtocol
         let alert = FarmRegistry.RaisedAlert(
             id: message.alert.id, level: message.level, since: message.since, text: message.text)
         do throws(RedisError) {
-            let isNew =
-                message.what == .cleared
-                ? try await registry.callOff(alert, sender: host)
-                : try await registry.raise(alert, sender: host)
+            let isNew = try await registry.write(alert, isCleared: message.what == .cleared, sender: host)
             if isNew, case .app(let app) = message.alert.scope { notifyApp(app, FarmEvent(message)) }
             return true
         } catch {

@@ -87,7 +87,7 @@ import Supervision
     }
 
     /// Whether the app was paused for other credentials than those that are here now.
-    private func areOther(than pause: ReadGate.Pause) -> Bool {
+    private func areOther(than pause: ReadStanding.Pause) -> Bool {
         !pause.fingerprint.isEmpty && pause.fingerprint != loaded?.fingerprint
     }
 
@@ -265,7 +265,7 @@ import Supervision
         } catch { log.error("cannot pause", metadata: ["app": "\(name)", "error": "\(error)"]) }
     }
 
-    private func held(_ pause: ReadGate.Pause) {
+    private func held(_ pause: ReadStanding.Pause) {
         pauseReason = pause.reason
         pausedFingerprint = pause.fingerprint
     }

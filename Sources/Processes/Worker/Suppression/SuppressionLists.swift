@@ -16,7 +16,7 @@ import StoreProtocol
         /// Takes the table's place when the list is read from its beginning again.
         private var next: SuppressionTable?
         /// It is read up to here.
-        fileprivate var place = SuppressionPlace.start
+        fileprivate var place = EntryID.first
         fileprivate var isLoaded = false
         fileprivate var isReading = false
 
@@ -40,9 +40,9 @@ import StoreProtocol
 
         /// What was read is not valid any more: the table counts until the list is read again.
         fileprivate func beginAgain() {
-            guard place != .start || next != nil else { return }
+            guard place != .first || next != nil else { return }
             next = SuppressionTable(life: table.life)
-            place = .start
+            place = .first
         }
 
         /// The list is read to its end.
@@ -190,7 +190,7 @@ import StoreProtocol
     }
 
     private func didRead(
-        _ shard: Int, _ list: List, after place: SuppressionPlace,
+        _ shard: Int, _ list: List, after place: EntryID,
         _ result: Result<[ReadSuppressed.Line], StoreError>
     ) {
         readings -= 1

@@ -1,0 +1,133 @@
+import PushModel
+package import RedisProtocol
+
+/// A word of a request, or several in a row.
+package protocol CommandWord: Sendable {
+    func write(to command: inout RESPCommand, _ keys: Keys)
+}
+
+extension String: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
+}
+
+extension Int: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
+}
+
+extension Int64: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
+}
+
+extension Bool: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self ? 1 : 0) }
+}
+
+extension [UInt8]: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
+}
+
+/// Nil is the empty word.
+extension Optional: CommandWord where Wrapped: CommandWord {
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
+        if let self { self.write(to: &command, keys) } else { command.append("") }
+    }
+}
+
+extension Duration: CommandWord {
+    /// Rounded down.
+    package var wholeMilliseconds: Int {
+        Int(clampedMilliseconds)
+    }
+
+    /// Milliseconds.
+    package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(wholeMilliseconds) }
+}
+
+/// The number of a script's keys, and the keys.
+enum ScriptKeys: CommandWord {
+    case prefix
+    /// For scripts that also read the inbox.
+    case prefixAndInbox
+
+    func write(to command: inout RESPCommand, _ keys: Keys) {
+        command.append(self == .prefix ? 1 : 2)
+        command.append(keys.prefix)
+        if self == .prefixAndInbox { command.append(keys.inbox) }
+    }
+}
+
+/// A key of the app.
+struct AppKey: CommandWord {
+    private let key: @Sendable (Keys) -> [UInt8]
+
+    init(_ key: @escaping @Sendable (Keys) -> [UInt8]) { self.key = key }
+
+    func write(to command: inout RESPCommand, _ keys: Keys) { command.append(key(keys)) }
+}
+
+/// Any number of words.
+struct WordList: CommandWord {
+    private let words: [any CommandWord]
+    private let isCounted: Bool
+
+    /// - Parameter isCounted: the number of the words stands before them.
+    init(_ words: [any CommandWord], isCounted: Bool = false) {
+        (self.words, self.isCounted) = (words, isCounted)
+    }
+
+    func write(to command: inout RESPCommand, _ keys: Keys) {
+        if isCounted { command.append(words.count) }
+        for word in words { word.write(to: &command, keys) }
+    }
+}
+
+extension Set<SuppressionScope>: CommandWord {
+    /// A count, then number and text of each.
+    package func write(to command: inout RESPCommand, _ keys: Keys) {
+        command.append(count)
+        for scope in self {
+            command.append(scope.field)
+            command.append(scope.text)
+        }
+    }
+}
+
+extension SuppressionScope {
+    /// Its number in the hash of scopes, as 8 hexadecimal digits.
+    var field: String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}
+
+/// Which entries of a stream to read, and in which order.
+package enum StreamRange: Sendable {
+    /// The oldest entries behind this one, the oldest first; nil: from the beginning.
+    case after(EntryID?)
+    /// The oldest entries since this moment in Unix milliseconds, the oldest first.
+    case since(Int64)
+    case only(EntryID)
+    /// The latest entries, the latest first.
+    case latest
+    /// The latest entries before this one, the latest first.
+    case before(EntryID)
+
+    private var ends: (command: String, start: String, end: String) {
+        switch self {
+        case .after(let id): ("XRANGE", id.map { "(\($0)" } ?? "-", "+")
+        case .since(let moment): ("XRANGE", "\(moment)", "+")
+        case .only(let id): ("XRANGE", "\(id)", "\(id)")
+        case .latest: ("XREVRANGE", "+", "-")
+        case .before(let id): ("XREVRANGE", "(\(id)", "-")
+        }
+    }
+
+    /// Reads `count` entries at most.
+    func words(_ key: AppKey, count: Int) -> [any CommandWord] {
+        [ends.command, key, ends.start, ends.end, "COUNT", count]
+    }
+
+    package func command(_ key: String, count: Int) -> RESPCommand {
+        RESPCommand(ends.command, key, ends.start, ends.end, "COUNT", "\(count)")
+    }
+}

@@ -1,6 +1,0 @@
-extension Duration {
-    /// Rounded down.
-    package var wholeMilliseconds: Int {
-        Int(clampedMilliseconds)
-    }
-}

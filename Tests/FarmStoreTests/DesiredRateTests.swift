@@ -1,0 +1,16 @@
+import Testing
+
+@testable import StoreProtocol
+
+@Suite struct DesiredRateTests {
+    @Test(
+        arguments: [
+            ("off", DesiredRate.off), ("50", .limit(50)), ("2.5", .limit(2.5)), ("0", nil), ("-1", nil),
+            ("inf", nil), ("nan", nil), ("1e308", nil), ("1e-300", nil), ("1e10", nil), ("1e-07", nil),
+            ("many", nil), ("", nil),
+        ] as [(String, DesiredRate?)])
+    func `a rate is off, or a number above nothing`(text: String, wish: DesiredRate?) {
+        #expect(DesiredRate(text) == wish)
+        if let wish { #expect(DesiredRate(wish.text) == wish && wish.text == text) }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import PushModel
+import RedisProtocol
+import Testing
+
+@testable import StoreProtocol
+
+/// How requests become commands, and replies become values.
+@Suite struct RequestTests {
+    private let keys = Keys(app: "demo")
+    private let token = FenceToken(Array("1:n:host".utf8))
+
+    private func words(_ request: some Request) -> [String] {
+        var bytes: [UInt8] = []
+        request.command(keys, hash: Array("hash".utf8)).write(into: &bytes)
+        // Each word stands behind the line with its length.
+        let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n").dropFirst()
+        return lines.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+    }
+
+    @Test func `a script gets its hash, the number of its keys, the keys and the arguments`() {
+        let park = Park(
+            token: token, worker: "w1", batch: BatchID(Array("01.h.1".utf8)), delivery: 2, reason: "why")
+        #expect(
+            words(park) == [
+                "EVALSHA", "hash", "1", "{pushfarm:demo}:", "1:n:host", "w1", "01.h.1", "2", "why",
+            ])
+        #expect(
+            words(ReadDepths(shards: 4)) == [
+                "EVALSHA_RO", "hash", "2", "{pushfarm:demo}:", "pushfarm:demo", "4",
+            ])
+    }
+
+    @Test func `a command of Redis has the app's key`() {
+        #expect(
+            words(ReadLoad()) == ["HMGET", "{pushfarm:demo}:load", "open", "settled"])
+        #expect(
+            words(ReadDeadLetters(.after(.first), count: 3))
+                == ["XRANGE", "{pushfarm:demo}:dead_letters", "(0-0", "+", "COUNT", "3"])
+        #expect(words(NextJob(timeout: .milliseconds(1500))).last == "1.500")
+    }
+
+    @Test func `nil is the empty word`() {
+        #expect(words(SetRate(nil, by: "me")).suffix(3) == ["rate", "", "me"])
+    }
+
+    @Test func `an entry to settle says how many words it has, lists included`() {
+        var settlement = Settlement(entry: EntryID(Array("7-1".utf8)))
+        settlement.retries = [.init(shard: 3, lane: .bulk, delay: .seconds(1), tokens: 2, body: [65])]
+        settlement.letters = [.init(job: "j", reason: "r", pushes: 1, body: [66])]
+        let words = words(Settle([settlement]))
+        let start = 4 + 4
+        #expect(words[start] == "7-1" && words[start + 1] == "\(words.count - start - 2)")
+        #expect(words[(start + 3)...].prefix(6) == ["1", "03", "b", "1000", "2", "A"])
+    }
+
+    @Test func `a reply of another form is an error that names the request`() {
+        #expect(throws: StoreError.unexpectedReply("Promote, short")) { try Promote.read(.array([])) }
+        #expect(throws: StoreError.unexpectedReply("ReadLoad")) { try ReadLoad.read(.integer(1)) }
+        #expect(throws: StoreError.fenced(field: "07")) {
+            try PutBack.result(.error(RESPServerError(message: "FENCED 07")))
+        }
+    }
+
+    @Test func `fields that are missing or no numbers count as 0`() throws {
+        let load = try ReadLoad.read(.array([.null, .bulk(Array("many".utf8))]))
+        #expect(load == .init(open: 0, settled: 0))
+    }
+}
