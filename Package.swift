@@ -319,7 +319,11 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "FarmStoreTests",
+            name: "StoreProtocolTests",
+            dependencies: ["FarmHarness", "StoreProtocol", "RedisProtocol", "PushModel"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "RedisClientTests",
             dependencies: [
                 "FarmHarness", "RandomTesting", "FarmPolicy", "StoreProtocol", "RedisClient", "Delivery",
                 "LoopTesting", "RESP", "RedisProtocol", "PushModel",

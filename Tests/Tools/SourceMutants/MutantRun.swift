@@ -26,7 +26,7 @@ package struct MutantRun {
 
     /// The suites of a module's own tests come first: they are the quickest.
     package static func suites(for mutant: SourceMutant) -> [String] {
-        ["^\(mutant.module)Tests\\.", "^(WorkerTests|CoordinatorTests|FarmStoreTests)\\.", "^FarmTests\\."]
+        ["^\(mutant.module)Tests\\.", "^(WorkerTests|CoordinatorTests|RedisClientTests)\\.", "^FarmTests\\."]
     }
 
     package func verdict(on mutant: SourceMutant, suites: [String]) throws -> Verdict {
