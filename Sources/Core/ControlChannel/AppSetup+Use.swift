@@ -40,68 +40,39 @@ extension AppSetup {
     }
 }
 
-extension AppSetup.Use {
-    func write(to writer: inout ControlWriter) {
-        writer.number(minConnections)
-        writer.number(maxStreams)
-        for number in [maxRate, maxBandwidth, backOffJitter, budgetRate, budgetBandwidth] {
-            writer.decimal(number)
-        }
-        writer.number(budgetConnections)
-        writer.number(shards)
-        switch scale {
-        case .incremental(let step):
-            writer.number(UInt8(0))
-            writer.number(step)
-        case .exponential(let factor):
-            writer.number(UInt8(1))
-            writer.decimal(factor)
-        case .constant: writer.number(UInt8(2))
-        }
-        for number in [
-            sustainMilliseconds, pollMilliseconds, settleMilliseconds, dialMilliseconds,
-            minBackOffMilliseconds,
-            maxBackOffMilliseconds, keepAliveSeconds, maxRetryAfterSeconds,
-        ] { writer.number(number) }
+extension AppSetup.Use: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(minConnections, maxStreams, maxRate, maxBandwidth, backOffJitter)
+        writer.write(budgetRate, budgetBandwidth, budgetConnections, shards, scale)
+        writer.write(sustainMilliseconds, pollMilliseconds, settleMilliseconds, dialMilliseconds)
+        writer.write(minBackOffMilliseconds, maxBackOffMilliseconds, keepAliveSeconds, maxRetryAfterSeconds)
     }
 
-    init(from reader: inout ControlReader) throws(ControlError) {
-        minConnections = try reader.number()
-        maxStreams = try reader.number()
-        maxRate = try reader.decimal()
-        maxBandwidth = try reader.decimal()
-        backOffJitter = try reader.decimal()
-        budgetRate = try reader.decimal()
-        budgetBandwidth = try reader.decimal()
-        budgetConnections = try reader.number()
-        shards = try reader.number()
-        let kind: UInt8 = try reader.number()
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        (minConnections, maxStreams, maxRate, maxBandwidth, backOffJitter) = try reader.readAll()
+        (budgetRate, budgetBandwidth, budgetConnections, shards, scale) = try reader.readAll()
+        (sustainMilliseconds, pollMilliseconds, settleMilliseconds, dialMilliseconds) = try reader.readAll()
+        (minBackOffMilliseconds, maxBackOffMilliseconds) = try reader.readAll()
+        (keepAliveSeconds, maxRetryAfterSeconds) = try reader.readAll()
+    }
+}
+
+extension AppSetup.Use.Scale: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        switch self {
+        case .incremental(let step): writer.message(0, step)
+        case .exponential(let factor): writer.message(1, factor)
+        case .constant: writer.message(2)
+        }
+    }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        let kind: UInt8 = try reader.read()
         switch kind {
-        case 0: scale = .incremental(try reader.number())
-        case 1: scale = .exponential(try reader.decimal())
-        case 2: scale = .constant
+        case 0: self = .incremental(try reader.read())
+        case 1: self = .exponential(try reader.read())
+        case 2: self = .constant
         default: throw .unknownKind(kind)
         }
-        sustainMilliseconds = try reader.number()
-        pollMilliseconds = try reader.number()
-        settleMilliseconds = try reader.number()
-        dialMilliseconds = try reader.number()
-        minBackOffMilliseconds = try reader.number()
-        maxBackOffMilliseconds = try reader.number()
-        keepAliveSeconds = try reader.number()
-        maxRetryAfterSeconds = try reader.number()
-    }
-}
-
-extension ControlWriter {
-    mutating func decimal(_ number: Double) { self.number(number.bitPattern) }
-}
-
-extension ControlReader {
-    /// A number that is no NaN, not infinite, and not below zero.
-    mutating func decimal() throws(ControlError) -> Double {
-        let number = Double(bitPattern: try number())
-        guard number.isFinite, number >= 0 else { throw .notDecimal }
-        return number
     }
 }

@@ -29,12 +29,9 @@ package struct AppSetup: Equatable, Sendable {
             command: UInt8, quietMilliseconds: UInt32, endsWithSentinel: Bool, asksIfRead: Bool,
             window: UInt32, dialsPerMinute: UInt32
         ) {
-            self.command = command
-            self.quietMilliseconds = quietMilliseconds
-            self.endsWithSentinel = endsWithSentinel
-            self.asksIfRead = asksIfRead
-            self.window = window
-            self.dialsPerMinute = dialsPerMinute
+            (self.command, self.quietMilliseconds) = (command, quietMilliseconds)
+            (self.endsWithSentinel, self.asksIfRead) = (endsWithSentinel, asksIfRead)
+            (self.window, self.dialsPerMinute) = (window, dialsPerMinute)
         }
     }
 
@@ -75,98 +72,57 @@ package struct AppSetup: Equatable, Sendable {
         proxyPort: UInt16 = 0,
         connections: UInt8 = 1, use: Use = Use(), generation: UInt32 = 0
     ) {
-        self.name = name
-        self.topic = topic
-        self.host = host
-        self.port = port
-        self.environment = environment
-        self.suppressionSeconds = suppressionSeconds
-        self.credentials = credentials
-        self.authority = authority
-        self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
-        self.binary = binary
-        self.proxyHost = proxyHost
-        self.proxyPort = proxyPort
-        self.connections = connections
-        self.use = use
-        self.generation = generation
+        (self.name, self.topic, self.host, self.port) = (name, topic, host, port)
+        (self.environment, self.suppressionSeconds) = (environment, suppressionSeconds)
+        (self.credentials, self.authority) = (credentials, authority)
+        (self.requestTimeoutMilliseconds, self.binary) = (requestTimeoutMilliseconds, binary)
+        (self.proxyHost, self.proxyPort, self.connections) = (proxyHost, proxyPort, connections)
+        (self.use, self.generation) = (use, generation)
     }
 }
 
-extension AppSetup {
-    func write(to writer: inout ControlWriter) {
-        writer.text(name)
-        writer.text(topic)
-        writer.text(host)
-        writer.number(port)
-        writer.text(environment)
-        writer.number(suppressionSeconds)
-        writer.number(weight)
-        writer.number(bulkFloor)
-        writer.number(UInt8(isAudited ? 1 : 0))
-        switch credentials {
-        case .providerToken: writer.number(UInt8(0))
-        case .certificate(let pem):
-            writer.number(UInt8(1))
-            writer.blob(pem)
-        }
-        writer.blob(authority)
-        writer.number(requestTimeoutMilliseconds)
-        writer.number(UInt8(binary == nil ? 0 : 1))
-        if let binary {
-            writer.number(binary.command)
-            writer.number(binary.quietMilliseconds)
-            writer.number(UInt8(binary.endsWithSentinel ? 1 : 0))
-            writer.number(UInt8(binary.asksIfRead ? 1 : 0))
-            writer.number(binary.window)
-            writer.number(binary.dialsPerMinute)
-        }
-        writer.text(proxyHost)
-        writer.number(proxyPort)
-        writer.number(connections)
-        use.write(to: &writer)
-        writer.number(generation)
+extension AppSetup: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(name, topic, host, port, environment, suppressionSeconds, weight, bulkFloor, isAudited)
+        writer.write(credentials, authority, requestTimeoutMilliseconds, binary)
+        writer.write(proxyHost, proxyPort, connections, use, generation)
     }
 
-    init(from reader: inout ControlReader) throws(ControlError) {
-        name = try reader.text()
-        topic = try reader.text()
-        host = try reader.text()
-        port = try reader.number()
-        environment = try reader.text()
-        suppressionSeconds = try reader.number()
-        weight = try reader.number()
-        bulkFloor = try reader.number()
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        (name, topic, host, port, environment) = try reader.readAll()
+        (suppressionSeconds, weight, bulkFloor, isAudited) = try reader.readAll()
         guard bulkFloor <= 90 else { throw .unknownKind(bulkFloor) }
-        let audited: UInt8 = try reader.number()
-        guard audited <= 1 else { throw .unknownKind(audited) }
-        isAudited = audited == 1
-        let kind: UInt8 = try reader.number()
+        (credentials, authority, requestTimeoutMilliseconds, binary) = try reader.readAll()
+        (proxyHost, proxyPort, connections, use, generation) = try reader.readAll()
+    }
+}
+
+extension AppSetup.Credentials: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        switch self {
+        case .providerToken: writer.message(0)
+        case .certificate(let pem): writer.message(1, pem)
+        }
+    }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        let kind: UInt8 = try reader.read()
         switch kind {
-        case 0: credentials = .providerToken
-        case 1: credentials = .certificate(pem: try reader.blob())
+        case 0: self = .providerToken
+        case 1: self = .certificate(pem: try reader.read())
         default: throw .unknownKind(kind)
         }
-        authority = try reader.blob()
-        requestTimeoutMilliseconds = try reader.number()
-        let speaksBinary: UInt8 = try reader.number()
-        switch speaksBinary {
-        case 0: binary = nil
-        case 1:
-            let (command, quiet): (UInt8, UInt32) = (try reader.number(), try reader.number())
-            let (sentinel, asks): (UInt8, UInt8) = (try reader.number(), try reader.number())
-            guard command <= 2 else { throw .unknownKind(command) }
-            guard sentinel <= 1 else { throw .unknownKind(sentinel) }
-            guard asks <= 1 else { throw .unknownKind(asks) }
-            binary = Binary(
-                command: command, quietMilliseconds: quiet, endsWithSentinel: sentinel == 1,
-                asksIfRead: asks == 1, window: try reader.number(), dialsPerMinute: try reader.number())
-        default: throw .unknownKind(speaksBinary)
-        }
-        proxyHost = try reader.text()
-        proxyPort = try reader.number()
-        connections = try reader.number()
-        use = try Use(from: &reader)
-        generation = try reader.number()
+    }
+}
+
+extension AppSetup.Binary: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(command, quietMilliseconds, endsWithSentinel, asksIfRead, window, dialsPerMinute)
+    }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        (command, quietMilliseconds, endsWithSentinel) = try reader.readAll()
+        (asksIfRead, window, dialsPerMinute) = try reader.readAll()
+        guard command <= 2 else { throw .unknownKind(command) }
     }
 }

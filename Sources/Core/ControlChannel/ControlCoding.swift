@@ -1,49 +1,41 @@
+/// A value that travels over the control channel.
+package protocol ControlValue {
+    func write(to writer: inout ControlWriter)
+    init(from reader: inout ControlReader) throws(ControlError)
+}
+
+/// Appends the values of a control message to bytes.
+package struct ControlWriter {
+    fileprivate(set) var bytes: [UInt8] = []
+
+    mutating func write<each Value: ControlValue>(_ values: repeat each Value) {
+        repeat (each values).write(to: &self)
+    }
+
+    /// - Parameter kind: comes first in a message.
+    mutating func message<each Value: ControlValue>(_ kind: UInt8, _ values: repeat each Value) {
+        write(kind, repeat each values)
+    }
+}
+
 /// Reads what ``ControlWriter`` wrote; every read checks the length.
 package struct ControlReader {
-    private var rest: ArraySlice<UInt8>
+    fileprivate var rest: ArraySlice<UInt8>
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    mutating func number<Number: FixedWidthInteger>(_: Number.Type = Number.self) throws(ControlError)
-        -> Number
-    {
-        let size = MemoryLayout<Number>.size
-        guard rest.count >= size else { throw .truncated }
-        let number = rest.prefix(size).reduce(Number.zero) { $0 << 8 | Number(truncatingIfNeeded: $1) }
-        rest = rest.dropFirst(size)
-        return number
+    mutating func read<Value: ControlValue>(_: Value.Type = Value.self) throws(ControlError) -> Value {
+        try Value(from: &self)
     }
 
-    /// One byte, 1 or 0.
-    mutating func flag() throws(ControlError) -> Bool {
-        let flag: UInt8 = try number()
-        guard flag < 2 else { throw .unknownKind(flag) }
-        return flag == 1
+    mutating func readAll<each Value: ControlValue>() throws(ControlError) -> (repeat each Value) {
+        (repeat try (each Value)(from: &self))
     }
 
-    mutating func blob() throws(ControlError) -> [UInt8] {
-        let count = Int(try number(UInt32.self))
+    fileprivate mutating func take(_ count: Int) throws(ControlError) -> ArraySlice<UInt8> {
         guard rest.count >= count else { throw .truncated }
-        let blob = Array(rest.prefix(count))
-        rest = rest.dropFirst(count)
-        return blob
-    }
-
-    mutating func text() throws(ControlError) -> String {
-        let bytes = try blob()
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .notUTF8 }
-        return text
-    }
-
-    mutating func list<Element>(
-        _ read: (inout ControlReader) throws(ControlError) -> Element
-    ) throws(ControlError) -> [Element] {
-        let count = Int(try number(UInt32.self))
-        // Every element has at least one byte, so a count beyond the bytes is a lie.
-        guard count <= rest.count else { throw .truncated }
-        var elements: [Element] = []
-        for _ in 0..<count { elements.append(try read(&self)) }
-        return elements
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
     }
 
     func end() throws(ControlError) {
@@ -51,28 +43,85 @@ package struct ControlReader {
     }
 }
 
-/// Appends the elements of a control message to bytes; numbers are big-endian.
-package struct ControlWriter {
-    private(set) var bytes: [UInt8] = []
-
-    /// Comes first in a message.
-    mutating func kind(_ kind: UInt8) { number(kind) }
-
-    mutating func number<Number: FixedWidthInteger>(_ number: Number) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+/// Big-endian.
+extension FixedWidthInteger {
+    package func write(to writer: inout ControlWriter) {
+        withUnsafeBytes(of: bigEndian) { writer.bytes.append(contentsOf: $0) }
     }
 
-    /// A length of 4 bytes, then the bytes.
-    mutating func blob(_ blob: some Collection<UInt8>) {
-        number(UInt32(blob.count))
-        bytes.append(contentsOf: blob)
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        let bytes = try reader.take(MemoryLayout<Self>.size)
+        self = bytes.reduce(Self.zero) { $0 << 8 | Self(truncatingIfNeeded: $1) }
+    }
+}
+
+extension UInt8: ControlValue {}
+extension UInt16: ControlValue {}
+extension UInt32: ControlValue {}
+extension UInt64: ControlValue {}
+extension Int32: ControlValue {}
+
+/// One byte, 1 or 0.
+extension Bool: ControlValue {
+    package func write(to writer: inout ControlWriter) { writer.write(UInt8(self ? 1 : 0)) }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        let flag: UInt8 = try reader.read()
+        guard flag < 2 else { throw .unknownKind(flag) }
+        self = flag == 1
+    }
+}
+
+/// A number that is no NaN, not infinite, and not below zero.
+extension Double: ControlValue {
+    package func write(to writer: inout ControlWriter) { writer.write(bitPattern) }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        self.init(bitPattern: try reader.read())
+        guard isFinite, self >= 0 else { throw .notDecimal }
+    }
+}
+
+/// A length of 4 bytes, then UTF-8.
+extension String: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(UInt32(utf8.count))
+        writer.bytes.append(contentsOf: utf8)
     }
 
-    mutating func text(_ text: String) { blob(text.utf8) }
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        let count: UInt32 = try reader.read()
+        guard let text = String(validating: try reader.take(Int(count)), as: UTF8.self) else {
+            throw .notUTF8
+        }
+        self = text
+    }
+}
 
-    /// A count of 4 bytes, then the elements.
-    mutating func list<Element>(_ elements: [Element], _ write: (inout ControlWriter, Element) -> Void) {
-        number(UInt32(elements.count))
-        for element in elements { write(&self, element) }
+/// A count of 4 bytes, then the elements.
+extension Array: ControlValue where Element: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(UInt32(count))
+        for element in self { element.write(to: &writer) }
+    }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        let count = Int(try reader.read(UInt32.self))
+        // Every element has at least one byte, so a count beyond the bytes is a lie.
+        guard count <= reader.rest.count else { throw .truncated }
+        self = []
+        for _ in 0..<count { append(try reader.read()) }
+    }
+}
+
+/// Whether there is a value, then the value.
+extension Optional: ControlValue where Wrapped: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(self != nil)
+        if let self { writer.write(self) }
+    }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        self = try reader.read(Bool.self) ? try reader.read(Wrapped.self) : nil
     }
 }

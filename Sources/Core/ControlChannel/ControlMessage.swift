@@ -14,14 +14,14 @@ extension ControlMessage {
 
     init(decoding bytes: ArraySlice<UInt8>) throws(ControlError) {
         var reader = ControlReader(bytes)
-        try self.init(kind: reader.number(), from: &reader)
+        try self.init(kind: reader.read(), from: &reader)
         try reader.end()
     }
 
     /// The message as it goes over the channel: its length in 4 bytes, big-endian, then its bytes.
     package var frame: [UInt8] {
         var writer = ControlWriter()
-        writer.blob(encoded)
+        writer.write(encoded)
         return writer.bytes
     }
 }

@@ -16,22 +16,13 @@ package struct FeedbackOrder: Equatable, Sendable {
     }
 }
 
-extension FeedbackOrder {
-    func write(to writer: inout ControlWriter) {
-        writer.text(app)
-        writer.text(host)
-        writer.number(port)
-        writer.text(reading)
-        writer.number(UInt32(shards))
-        writer.number(UInt32(clamping: limit))
+extension FeedbackOrder: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(app, host, port, reading, UInt32(shards), UInt32(clamping: limit))
     }
 
-    init(from reader: inout ControlReader) throws(ControlError) {
-        app = try reader.text()
-        host = try reader.text()
-        port = try reader.number()
-        reading = try reader.text()
-        shards = Int(try reader.number(UInt32.self))
-        limit = Int(try reader.number(UInt32.self))
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        (app, host, port, reading) = try reader.readAll()
+        (shards, limit) = (Int(try reader.read(UInt32.self)), Int(try reader.read(UInt32.self)))
     }
 }

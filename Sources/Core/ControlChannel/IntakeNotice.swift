@@ -26,46 +26,34 @@ package enum IntakeNotice: Equatable, Sendable {
     }
 }
 
+extension IntakeNotice.Heartbeat: ControlValue {
+    package func write(to writer: inout ControlWriter) { writer.write(jobs, refused, pushes, residentBytes) }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        (jobs, refused, pushes, residentBytes) = try reader.readAll()
+    }
+}
+
 extension IntakeNotice: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
-        case .hello: writer.kind(1)
-        case .heartbeat(let heartbeat):
-            writer.kind(2)
-            for count in [heartbeat.jobs, heartbeat.refused, heartbeat.pushes, heartbeat.residentBytes] {
-                writer.number(count)
-            }
-        case .works(let app):
-            writer.kind(3)
-            writer.text(app)
-        case .idle(let app):
-            writer.kind(4)
-            writer.text(app)
-        case .delayed(let app, let milliseconds):
-            writer.kind(5)
-            writer.text(app)
-            writer.number(milliseconds)
-        case .fenced(let app, let token):
-            writer.kind(6)
-            writer.text(app)
-            writer.blob(token)
+        case .hello: writer.message(1)
+        case .heartbeat(let heartbeat): writer.message(2, heartbeat)
+        case .works(let app): writer.message(3, app)
+        case .idle(let app): writer.message(4, app)
+        case .delayed(let app, let milliseconds): writer.message(5, app, milliseconds)
+        case .fenced(let app, let token): writer.message(6, app, token)
         }
     }
 
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
         case 1: self = .hello
-        case 2:
-            var heartbeat = Heartbeat()
-            heartbeat.jobs = try reader.number()
-            heartbeat.refused = try reader.number()
-            heartbeat.pushes = try reader.number()
-            heartbeat.residentBytes = try reader.number()
-            self = .heartbeat(heartbeat)
-        case 3: self = .works(app: try reader.text())
-        case 4: self = .idle(app: try reader.text())
-        case 5: self = .delayed(app: try reader.text(), milliseconds: try reader.number())
-        case 6: self = .fenced(app: try reader.text(), token: try reader.blob())
+        case 2: self = .heartbeat(try reader.read())
+        case 3: self = .works(app: try reader.read())
+        case 4: self = .idle(app: try reader.read())
+        case 5: self = .delayed(app: try reader.read(), milliseconds: try reader.read())
+        case 6: self = .fenced(app: try reader.read(), token: try reader.read())
         default: throw .unknownKind(kind)
         }
     }

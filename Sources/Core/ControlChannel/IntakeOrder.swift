@@ -23,28 +23,13 @@ extension IntakeOrder: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
         case .begin(let redis, let authority, let name, let shards):
-            writer.kind(1)
-            writer.text(redis)
-            writer.blob(authority)
-            writer.text(name)
-            writer.number(shards)
-        case .app(let setup):
-            writer.kind(2)
-            setup.write(to: &writer)
-        case .forget(let app):
-            writer.kind(3)
-            writer.text(app)
-        case .fence(let app, let token):
-            writer.kind(4)
-            writer.text(app)
-            writer.blob(token)
-        case .finish(let milliseconds):
-            writer.kind(5)
-            writer.number(milliseconds)
-        case .logLevel(let level):
-            writer.kind(6)
-            writer.text(level)
-        case .reopenLogs: writer.kind(7)
+            writer.message(1, redis, authority, name, shards)
+        case .app(let setup): writer.message(2, setup)
+        case .forget(let app): writer.message(3, app)
+        case .fence(let app, let token): writer.message(4, app, token)
+        case .finish(let milliseconds): writer.message(5, milliseconds)
+        case .logLevel(let level): writer.message(6, level)
+        case .reopenLogs: writer.message(7)
         }
     }
 
@@ -52,13 +37,13 @@ extension IntakeOrder: ControlMessage {
         switch kind {
         case 1:
             self = .begin(
-                redis: try reader.text(), redisAuthority: try reader.blob(), name: try reader.text(),
-                shards: try reader.number())
-        case 2: self = .app(try IntakeSetup(from: &reader))
-        case 3: self = .forget(app: try reader.text())
-        case 4: self = .fence(app: try reader.text(), token: try reader.blob())
-        case 5: self = .finish(withinMilliseconds: try reader.number())
-        case 6: self = .logLevel(try reader.text())
+                redis: try reader.read(), redisAuthority: try reader.read(), name: try reader.read(),
+                shards: try reader.read())
+        case 2: self = .app(try reader.read())
+        case 3: self = .forget(app: try reader.read())
+        case 4: self = .fence(app: try reader.read(), token: try reader.read())
+        case 5: self = .finish(withinMilliseconds: try reader.read())
+        case 6: self = .logLevel(try reader.read())
         case 7: self = .reopenLogs
         default: throw .unknownKind(kind)
         }

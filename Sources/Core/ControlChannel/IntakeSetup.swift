@@ -28,38 +28,14 @@ package struct IntakeSetup: Equatable, Sendable {
     }
 }
 
-extension IntakeSetup {
-    func write(to writer: inout ControlWriter) {
-        writer.text(name)
-        writer.text(topic)
-        writer.number(maxJobBytes)
-        writer.number(maxTokens)
-        writer.number(maxPayloadBytes)
-        writer.number(UInt8(hasOneTopic ? 1 : 0))
-        writer.number(UInt8(topics == nil ? 1 : 0))
-        writer.number(UInt16(clamping: topics?.count ?? 0))
-        for topic in topics?.prefix(Int(UInt16.max)) ?? [] { writer.text(topic) }
-        writer.number(jobRecords)
-        writer.number(jobRecordSeconds)
+extension IntakeSetup: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(name, topic, maxJobBytes, maxTokens, maxPayloadBytes)
+        writer.write(hasOneTopic, topics, jobRecords, jobRecordSeconds)
     }
 
-    init(from reader: inout ControlReader) throws(ControlError) {
-        name = try reader.text()
-        topic = try reader.text()
-        maxJobBytes = try reader.number()
-        maxTokens = try reader.number()
-        maxPayloadBytes = try reader.number()
-        let oneTopic: UInt8 = try reader.number()
-        guard oneTopic <= 1 else { throw .unknownKind(oneTopic) }
-        hasOneTopic = oneTopic == 1
-        let anyTopic: UInt8 = try reader.number()
-        guard anyTopic <= 1 else { throw .unknownKind(anyTopic) }
-        let count: UInt16 = try reader.number()
-        guard anyTopic == 0 || count == 0 else { throw .unknownKind(anyTopic) }
-        var listed: [String] = []
-        for _ in 0..<count { listed.append(try reader.text()) }
-        topics = anyTopic == 1 ? nil : listed
-        jobRecords = try reader.number()
-        jobRecordSeconds = try reader.number()
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        (name, topic, maxJobBytes, maxTokens, maxPayloadBytes) = try reader.readAll()
+        (hasOneTopic, topics, jobRecords, jobRecordSeconds) = try reader.readAll()
     }
 }

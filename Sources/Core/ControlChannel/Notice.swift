@@ -28,28 +28,44 @@ package enum Notice: Equatable, Sendable {
         /// The app's topic or environment, after some such answers in a row.
         case configurationWrong
     }
+}
 
-    /// A worker's numbers; counts are since its start.
-    package struct Heartbeat: Equatable, Sendable {
-        package var connections: UInt32 = 0
-        package var openStreams: UInt32 = 0
-        package var batches: UInt32 = 0
-        package var sent: UInt64 = 0
-        package var delivered: UInt64 = 0
-        package var failed: UInt64 = 0
-        package var retried: UInt64 = 0
-        package var dials: UInt64 = 0
-        package var residentBytes: UInt64 = 0
-        /// Microseconds of a processor that the worker has had, and those in which it stood in line for one.
-        package var processorTaken: UInt64 = 0
-        package var processorQueued: UInt64 = 0
-        /// Pushes a second of the apps that go slower because their gateway is in trouble; 0: none does.
-        package var slowedTo: UInt64 = 0
-        /// A signal has made it quiet: it checks nothing more out.
-        package var isQuiet = false
-        /// Apps with connections, or with activity since the last heartbeat.
-        package var apps: [App] = []
+extension Notice: ControlMessage {
+    package func write(to writer: inout ControlWriter) {
+        switch self {
+        case .hello(let pid): writer.message(1, pid)
+        case .heartbeat(let heartbeat): writer.message(2, heartbeat)
+        case .reported(let app): writer.message(3, app)
+        case .doubt(let app, let doubt, let generation, let reason):
+            writer.message(4, app, doubt.rawValue, generation, reason)
+        case .proved(let app, let generation): writer.message(5, app, generation)
+        case .fenced(let app): writer.message(6, app)
+        case .released(let app, let shards): writer.message(7, app, shards)
+        case .feedback(let app, let reading, let tuples, let error):
+            writer.message(8, app, reading, tuples, error)
+        case .late(let app, let pushes, let reason): writer.message(9, app, pushes, reason)
+        }
+    }
 
-        package init() {}
+    package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
+        switch kind {
+        case 1: self = .hello(pid: try reader.read())
+        case 2: self = .heartbeat(try reader.read())
+        case 3: self = .reported(app: try reader.read())
+        case 4:
+            let (app, doubt): (String, UInt8) = try reader.readAll()
+            guard let doubt = Doubt(rawValue: doubt) else { throw .unknownKind(doubt) }
+            self = .doubt(app: app, doubt, generation: try reader.read(), reason: try reader.read())
+        case 5: self = .proved(app: try reader.read(), generation: try reader.read())
+        case 6: self = .fenced(app: try reader.read())
+        case 7: self = .released(app: try reader.read(), shards: try reader.read())
+        case 8:
+            self = .feedback(
+                app: try reader.read(), reading: try reader.read(), tuples: try reader.read(),
+                error: try reader.read())
+        case 9:
+            self = .late(app: try reader.read(), pushes: try reader.read(), reason: try reader.read())
+        default: throw .unknownKind(kind)
+        }
     }
 }

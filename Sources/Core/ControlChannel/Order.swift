@@ -41,8 +41,72 @@ package enum Order: Equatable, Sendable {
         package var fence: [UInt8]
 
         package init(number: UInt16, fence: [UInt8]) {
-            self.number = number
-            self.fence = fence
+            (self.number, self.fence) = (number, fence)
+        }
+    }
+}
+
+extension Order.Shard: ControlValue {
+    package func write(to writer: inout ControlWriter) { writer.write(number, fence) }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        (number, fence) = try reader.readAll()
+    }
+}
+
+extension Order: ControlMessage {
+    package func write(to writer: inout ControlWriter) {
+        switch self {
+        case .begin(let redis, let authority, let worker, let index):
+            writer.message(1, redis, authority, worker, index)
+        case .app(let setup): writer.message(2, setup)
+        case .forget(let app): writer.message(3, app)
+        case .provider(let app, let generation, let token, let reconnects):
+            writer.message(4, app, generation, token, reconnects)
+        case .shards(let app, let shards): writer.message(5, app, shards)
+        case .batchesReady(let app, let shards): writer.message(6, app, shards)
+        case .pause(let app): writer.message(7, app)
+        case .resume(let app): writer.message(8, app)
+        case .finish(let milliseconds): writer.message(9, milliseconds)
+        case .lease(let end): writer.message(10, end)
+        case .suppressed(let app, let shards): writer.message(11, app, shards)
+        case .feedback(let order): writer.message(12, order)
+        case .dump: writer.message(13)
+        case .logLevel(let level): writer.message(14, level)
+        case .reopenLogs: writer.message(15)
+        case .rate(let app, let rate): writer.message(20, app, rate)
+        case .returnBatches(let app, let jobs, let shards): writer.message(21, app, jobs, shards)
+        }
+    }
+
+    package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
+        switch kind {
+        case 1:
+            self = .begin(
+                redis: try reader.read(), redisAuthority: try reader.read(), worker: try reader.read(),
+                index: try reader.read())
+        case 2: self = .app(try reader.read())
+        case 3: self = .forget(app: try reader.read())
+        case 4:
+            self = .provider(
+                app: try reader.read(), generation: try reader.read(), token: try reader.read(),
+                reconnects: try reader.read())
+        case 5: self = .shards(app: try reader.read(), try reader.read())
+        case 6: self = .batchesReady(app: try reader.read(), shards: try reader.read())
+        case 7: self = .pause(app: try reader.read())
+        case 8: self = .resume(app: try reader.read())
+        case 9: self = .finish(withinMilliseconds: try reader.read())
+        case 10: self = .lease(end: try reader.read())
+        case 11: self = .suppressed(app: try reader.read(), shards: try reader.read())
+        case 12: self = .feedback(try reader.read())
+        case 13: self = .dump
+        case 14: self = .logLevel(try reader.read())
+        case 15: self = .reopenLogs
+        case 20: self = .rate(app: try reader.read(), rate: try reader.read())
+        case 21:
+            self = .returnBatches(
+                app: try reader.read(), jobs: try reader.read(), shards: try reader.read())
+        default: throw .unknownKind(kind)
         }
     }
 }

@@ -18,16 +18,14 @@ package enum SuccessionNotice: Equatable, Sendable {
 extension SuccessionOrder: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
-        case .hostClaim(let nonce):
-            writer.kind(1)
-            writer.text(nonce)
-        case .abort: writer.kind(2)
+        case .hostClaim(let nonce): writer.message(1, nonce)
+        case .abort: writer.message(2)
         }
     }
 
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
-        case 1: self = .hostClaim(nonce: try reader.text())
+        case 1: self = .hostClaim(nonce: try reader.read())
         case 2: self = .abort
         default: throw .unknownKind(kind)
         }
@@ -37,8 +35,8 @@ extension SuccessionOrder: ControlMessage {
 extension SuccessionNotice: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
-        case .ready: writer.kind(1)
-        case .nameClaimed: writer.kind(2)
+        case .ready: writer.message(1)
+        case .nameClaimed: writer.message(2)
         }
     }
 
