@@ -131,14 +131,14 @@ import Testing
             let desk = try await Desk()
             let app = desk.app("demo")
             #expect(await app.leases.keep() == .kept && app.leases.lost == 0)
-            let intake = try #require(app.leases.intake)
+            let intake = try #require(app.leases.held.intake)
             // Of a token that was given back that is no news.
             app.intakeFenced(Array("1:former:h".utf8))
             #expect(app.leases.lost == 0)
             for _ in 0..<2 { app.intakeFenced(intake.bytes) }
             #expect(app.leases.lost == 1)
             #expect(await app.leases.keep() == .kept && app.leases.lost == 1)
-            #expect(app.leases.intake.map { $0.bytes != intake.bytes } == true)
+            #expect(app.leases.held.intake.map { $0.bytes != intake.bytes } == true)
             desk.redis.close()
         }
     }
@@ -150,13 +150,13 @@ import Testing
             for app in apps { #expect(await app.leases.keep() == .kept) }
             try await desk.run("RENAME", "{pushfarm:mail}:owners", "aside")
             try await desk.run("SET", "{pushfarm:mail}:owners", "x")
-            #expect(await apps[0].leases.keep() == .kept && apps[0].leases.isOwner)
-            #expect(await apps[1].leases.keep() == .refused && !apps[1].leases.isOwner)
+            #expect(await apps[0].leases.keep() == .kept && apps[0].leases.held.isOwner)
+            #expect(await apps[1].leases.keep() == .refused && !apps[1].leases.held.isOwner)
             try await desk.run("RENAME", "aside", "{pushfarm:mail}:owners")
-            #expect(await apps[1].leases.keep() == .kept && apps[1].leases.isOwner)
+            #expect(await apps[1].leases.keep() == .kept && apps[1].leases.held.isOwner)
             #expect(!apps[1].leases.isRefused)
             desk.redis.close()
-            #expect(await apps[0].leases.keep() == .pending && apps[0].leases.isOwner)
+            #expect(await apps[0].leases.keep() == .pending && apps[0].leases.held.isOwner)
         }
     }
 
@@ -164,7 +164,7 @@ import Testing
         try await onLoop {
             let desk = try await Desk()
             let app = desk.app("demo")
-            #expect(await app.leases.keep() == .kept && app.leases.isOwner)
+            #expect(await app.leases.keep() == .kept && app.leases.held.isOwner)
             let owners = Mailbox<[String]>()
             app.leases.onRelease = {
                 Loop.task {
@@ -173,7 +173,7 @@ import Testing
                 }
             }
             await app.leases.leave()
-            #expect(!app.leases.isOwner)
+            #expect(!app.leases.held.isOwner)
             let values = try await owners.next()
             #expect(values.count == Self.shards + 1 && values.allSatisfy { $0.hasSuffix("::") }, "\(values)")
             desk.redis.close()

@@ -6,9 +6,9 @@ import Testing
 struct MetricsPageTests {
     @Test func `numbers stand under their names, with what they mean`() {
         var page = MetricsPage()
-        page.add("a_total", .counter, "How many.", ["app": "x", "lane": "high"], 3)
-        page.add("b", .gauge, "How much.", 0.5)
-        page.add("a_total", .counter, "How many.", ["app": "y", "lane": "high"], 1)
+        page.add("a_total", "How many.", 3, ["app": "x", "lane": "high"])
+        page.add("b", "How much.", 0.5)
+        page.add("a_total", "How many.", 1, ["app": "y", "lane": "high"])
         #expect(
             page.text == """
                 # HELP a_total How many.
@@ -24,7 +24,7 @@ struct MetricsPageTests {
 
     @Test func `what shares its labels is added up`() {
         var page = MetricsPage()
-        for _ in 0..<3 { page.add("a_total", .counter, "A.", ["app": "other"], 2) }
+        for _ in 0..<3 { page.add("a_total", "A.", 2, ["app": "other"]) }
         #expect(page.text.hasSuffix("a_total{app=\"other\"} 6\n"))
     }
 
@@ -50,7 +50,7 @@ struct MetricsPageTests {
 
     @Test func `values of labels are escaped`() {
         var page = MetricsPage()
-        page.add("a", .gauge, "A.", ["x": "q\"b\\n\nl"], 1)
+        page.add("a", "A.", 1, ["x": "q\"b\\n\nl"])
         #expect(page.text.hasSuffix("a{x=\"q\\\"b\\\\n\\nl\"} 1\n"))
     }
 

@@ -26,7 +26,7 @@ struct ChildSlotTests {
             #expect(await until { slot.state == .failed })
             slot.retry()
             #expect(starts.all.count == 2 && slot.state == .starting)
-            await slot.stop(within: .seconds(1), sending: .finish(withinMilliseconds: 0))
+            await slot.stop(within: .seconds(1))
             #expect(slot.state == .stopped && slot.pid == 0)
         }
     }
@@ -50,10 +50,10 @@ struct ChildSlotTests {
             #expect(slot.pid == 0 && slot.restarts == 0)
             slot.startAgain()
             #expect(slot.pid > 0 && slot.state == .starting)
-            await slot.stop(within: .zero, sending: .finish(withinMilliseconds: 0))
+            await slot.stop(within: .zero)
             slot.startAgain()
             #expect(slot.pid > 0)
-            await slot.stop(within: .zero, sending: .finish(withinMilliseconds: 0))
+            await slot.stop(within: .zero)
             #expect(slot.pid == 0)
         }
     }
@@ -69,7 +69,7 @@ struct ChildSlotTests {
             slot.start()
             var pid = slot.pid
             // Asked to finish; it does not hear, and is ended.
-            slot.replace(within: .seconds(-3), sending: .finish(withinMilliseconds: 0))
+            slot.replace(within: .seconds(-3))
             #expect(await follows(pid) && slot.restarts == 0)
             pid = slot.pid
             slot.kill(hasTrace: false)
@@ -77,7 +77,7 @@ struct ChildSlotTests {
             pid = slot.pid
             _ = kill(pid, SIGKILL)
             #expect(await follows(pid) && slot.restarts == 1)
-            await slot.stop(within: .seconds(-3), sending: .finish(withinMilliseconds: 0))
+            await slot.stop(within: .seconds(-3))
             #expect(slot.restarts == 1)
         }
     }
@@ -107,7 +107,7 @@ struct ChildSlotTests {
             try FileManager.default.createSymbolicLink(
                 atPath: folder.path + "/program", withDestinationPath: "/bin/false")
             #expect(try await ends.next() == .exited(1))
-            await slot.stop(within: .seconds(1), sending: .finish(withinMilliseconds: 0))
+            await slot.stop(within: .seconds(1))
         }
     }
 
@@ -136,7 +136,7 @@ struct ChildSlotTests {
             for second in 1...7 { slot.watch(at: .now + .seconds(2 * second)) }
             #expect(try await ends.next() == .killed(signal: SIGKILL))
             #expect(slot.lastEnd == cause)
-            await slot.stop(within: .seconds(1), sending: .finish(withinMilliseconds: 0))
+            await slot.stop(within: .seconds(1))
         }
     }
 }

@@ -18,7 +18,6 @@ import Supervision
     package init(_ options: Options, log: Logger) throws {
         context = try HostContext(options, log: log)
         parts = CoordinatorParts(context)
-        parts.connect(context)
     }
 
     /// Runs until a signal or an operator ends it; everything is handed over in order.
@@ -31,7 +30,7 @@ import Supervision
         let lock = try await acquireLock()
         let isSuccessor = context.lifecycle.nameHolder == .predecessor
         if !isSuccessor {
-            await parts.operations.openControlSocket()
+            await parts.operations.control.open()
             parts.metrics.open()
         }
         try await connectToRedis()
@@ -40,7 +39,7 @@ import Supervision
         context.lifecycle.startChildren()
         let workers = parts.shards.placement.size
         parts.fleet.start(workers: workers)
-        let routines = parts.startRoutines()
+        let routines = startRoutines()
         context.log.notice(
             "coordinator ready",
             metadata: [
@@ -103,7 +102,7 @@ import Supervision
     }
 
     private func registerHost(_ lock: HostLock, isSuccessor: Bool) async throws {
-        parts.fleet.prepare(lock, owner: parts.notices)
+        parts.fleet.prepare(lock, parts.notices)
         if isSuccessor {
             await parts.registration.sendHeartbeat()
         } else {
@@ -112,7 +111,7 @@ import Supervision
     }
 
     private func startApps() async {
-        parts.prepareApps(context)
+        parts.prepareApps()
         for app in context.configuration.apps { await parts.hosting.add(app) }
         await parts.leases.renewAll()
         context.redis.onReady = { [unowned self] isOther in
@@ -124,6 +123,56 @@ import Supervision
         parts.listener.subscribe()
     }
 
+    // MARK: Periodic work
+
+    /// Starts the periodic work, which runs until the tasks are cancelled.
+    private func startRoutines() -> [Task<Void, Never>] {
+        let parts = parts
+        let feedbackStart = ContinuousClock.now + .seconds(30)
+        return [
+            Loop.task { await parts.leases.run() },
+            each(.seconds(1)) { await parts.registration.sendHeartbeat() },
+            each(.seconds(1)) { await parts.pressure.update(parts.apps.all) },
+            each(.seconds(2)) { for app in parts.apps.all { await app.credentials.refresh() } },
+            each(.seconds(5)) { for app in parts.apps.all { await app.reclaimUnknownBatches() } },
+            each(.seconds(5)) {
+                // Announcements may have been lost.
+                await parts.operations.read()
+                await parts.desired.follow()
+            },
+            each(BacklogMonitor.interval) {
+                await parts.backlog.update(of: parts.apps.all, isFirstHost: parts.registration.isFirstHost)
+            },
+            each(.seconds(1)) {
+                // Workers that did not read their orders get them now.
+                parts.wakeUps.send()
+                parts.probe.ask()
+                parts.alertObservations.evaluate()
+            },
+            each(.seconds(3)) { await parts.missingHosts.update() },
+            each(.seconds(1)) { await parts.unknownApps.searchInboxes() },
+            each(.seconds(5)) { await parts.unknownApps.forgetApps() },
+            each(.seconds(1)) {
+                // Without a worker a reading of the feedback service would count as failed. Workers take a moment to
+                // start.
+                guard parts.fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
+                for app in parts.apps.all { await app.readFeedbackIfDue() }
+            },
+            each(.seconds(600)) {
+                for app in parts.apps.all {
+                    await app.dropOldSuppressed()
+                    await app.dropOldDeadLetters()
+                }
+            },
+        ]
+    }
+
+    private func each(_ interval: Duration, _ body: @escaping @Loop () async -> Void) -> Task<Void, Never> {
+        Loop.task {
+            while (try? await Loop.sleep(for: interval)) != nil { await body() }
+        }
+    }
+
     // MARK: End
 
     private func shutDown() async {
@@ -131,7 +180,7 @@ import Supervision
         context.log.notice("coordinator stopping")
         // After a completed upgrade there are no children to end and no leases to release.
         guard lifecycle.nameHolder != .successor else {
-            parts.operations.shutControlSocket(isKept: true)
+            parts.operations.control.shut(isKept: true)
             return await answerOperators()
         }
         parts.service.stopping()
@@ -140,7 +189,7 @@ import Supervision
         if lifecycle.nameHolder == .thisProcess { await parts.registration.sendHeartbeatAndAnnounce() }
         await parts.shutdown.endChildren()
         await answerOperators()
-        parts.operations.shutControlSocket(isKept: lifecycle.nameHolder != .thisProcess)
+        parts.operations.control.shut(isKept: lifecycle.nameHolder != .thisProcess)
         if lifecycle.nameHolder == .thisProcess { await parts.registration.leave() }
     }
 
@@ -152,7 +201,7 @@ import Supervision
     }
 
     private func close() async {
-        parts.operations.closeControlSocket()
+        parts.operations.control.close()
         parts.leases.wake()
         parts.metrics.close()
         await parts.alerts.close()

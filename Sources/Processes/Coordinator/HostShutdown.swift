@@ -9,22 +9,14 @@ import Logging
 
 /// Ends the coordinator's work in order: the intake first, then the workers, each when its results are reported.
 @Loop final class HostShutdown {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
-    private let handOver: LeaseHandOver
-    private let listener: WakeUpListener
+    private unowned let parts: CoordinatorParts
     /// How long workers may take to finish.
     private(set) var gracePeriod = Duration.seconds(20)
     private var waiter: CheckedContinuation<Void, Never>?
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ handOver: LeaseHandOver,
-        _ listener: WakeUpListener
-    ) {
-        (self.context, self.apps, self.fleet) = (context, apps, fleet)
-        (self.handOver, self.listener) = (handOver, listener)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     /// Begins the end. A second call shortens the grace period.
     /// - Parameter failure: why, if not by a signal or an operator.
@@ -50,7 +42,7 @@ import Logging
     func stopFast() {
         gracePeriod = .seconds(2)
         guard context.lifecycle.isStopping else { return stop() }
-        for slot in fleet.slots { slot.finishSooner(within: gracePeriod) }
+        for slot in parts.fleet.slots { slot.finishSooner(within: gracePeriod) }
     }
 
     /// Waits for the order to stop.
@@ -61,14 +53,15 @@ import Logging
 
     /// Ends the intake and the workers in order, settles what they reported, and releases what is left.
     func endChildren() async {
-        await fleet.intake?.stop(within: min(gracePeriod, .seconds(5)))
-        handOver.handOverEverything()
-        let endings = fleet.slots.map { slot in Loop.task { await slot.stop(within: self.gracePeriod) } }
+        await parts.fleet.intake?.stop(within: min(gracePeriod, .seconds(5)))
+        parts.handOver.handOverEverything()
+        let endings = parts.fleet.slots.map { slot in Loop.task { await slot.stop(within: self.gracePeriod) }
+        }
         for ending in endings { await ending.value }
-        for app in apps.all {
+        for app in parts.apps.all {
             app.workerReported()
             await app.stop()
         }
-        listener.close()
+        parts.listener.close()
     }
 }

@@ -10,47 +10,35 @@ import Logging
 
 /// What signals do (docs/signals.md). CONT does nothing: stopping a process and continuing it must not change the farm.
 @Loop final class SignalHandlers {
-    private let context: HostContext
-    private let fleet: WorkerFleet
-    private let scaling: WorkerScaling
-    private let participation: HostParticipation
-    private let shutdown: HostShutdown
-    private let reload: ConfigurationReload
-    private let upgrade: HostUpgrade
+    private unowned let parts: CoordinatorParts
     private var watchers: [SignalWatcher] = []
 
-    init(
-        _ context: HostContext, _ fleet: WorkerFleet, _ scaling: WorkerScaling,
-        _ participation: HostParticipation, _ shutdown: HostShutdown, _ reload: ConfigurationReload,
-        _ upgrade: HostUpgrade
-    ) {
-        (self.context, self.fleet, self.scaling) = (context, fleet, scaling)
-        (self.participation, self.shutdown) = (participation, shutdown)
-        (self.reload, self.upgrade) = (reload, upgrade)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     func install() {
-        for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in shutdown.stop() } }
-        on(SIGQUIT) { [unowned self] in shutdown.stopFast() }
+        for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in parts.shutdown.stop() } }
+        on(SIGQUIT) { [unowned self] in parts.shutdown.stopFast() }
         on(SIGHUP) { [unowned self] in
             // Why the configuration is not followed is in the log.
-            Loop.task { _ = try? await self.reload.run() }
+            Loop.task { _ = try? await self.parts.reload.run() }
         }
         on(SIGUSR1) { [unowned self] in reopenLogs() }
         on(SIGUSR2) { [unowned self] in
             Loop.task {
-                do throws(OperationRefusal) { _ = try await self.upgrade.run(false, nil) } catch {
+                do throws(OperationRefusal) { _ = try await self.parts.upgrade.run(false, nil) } catch {
                     self.context.log.error("upgrade refused", metadata: ["reason": "\(error.reason)"])
                 }
             }
         }
         // A terminal sends these by itself: when its window changes, at Control-Z, and when a process in the background uses it.
         guard !hasTerminal else { return }
-        on(SIGTTIN) { [unowned self] in scaling.change(by: 1) }
-        on(SIGTTOU) { [unowned self] in scaling.change(by: -1) }
-        on(SIGTSTP) { [unowned self] in participation.becomeQuiet() }
+        on(SIGTTIN) { [unowned self] in parts.scaling.change(by: 1) }
+        on(SIGTTOU) { [unowned self] in parts.scaling.change(by: -1) }
+        on(SIGTSTP) { [unowned self] in parts.participation.becomeQuiet() }
         on(SIGWINCH) { [unowned self] in
-            if !context.lifecycle.isStopping { participation.becomeDrained() }
+            if !context.lifecycle.isStopping { parts.participation.becomeDrained() }
         }
     }
 
@@ -67,7 +55,7 @@ import Logging
 
     private func reopenLogs() {
         context.options.reopenLogs()
-        fleet.reopenLogs()
+        parts.fleet.reopenLogs()
         context.log.notice("log files reopened")
     }
 }

@@ -9,11 +9,17 @@ package import Logging
     import Darwin
 #endif
 
-/// A child's place: the process in it now, the channel to it, and when the next one starts after it has ended.
-@Loop package final class ChildSlot<Order: ControlMessage, Notice: ControlMessage> {
-    package typealias State = ChildState
+/// What every child of a coordinator understands.
+package protocol ChildOrder: ControlMessage {
+    static func finish(withinMilliseconds: UInt32) -> Self
+}
 
-    package private(set) var state = State.stopped
+extension Order: ChildOrder {}
+extension IntakeOrder: ChildOrder {}
+
+/// A child's place: the process in it now, the channel to it, and when the next one starts after it has ended.
+@Loop package final class ChildSlot<Order: ChildOrder, Notice: ControlMessage> {
+    package private(set) var state = ChildState.stopped
     /// Processes that followed one which had crashed or was killed, and that no operator had ended.
     package private(set) var restarts = 0
     /// A process has started; it may be given its first orders.
@@ -130,14 +136,17 @@ package import Logging
         start()
     }
 
-    /// Tells the process to finish; another one takes its place.
-    package func replace(within grace: Duration, sending order: Order) {
+    /// Asks the process to finish. A later call can only shorten the time.
+    package func finish(within grace: Duration) {
+        send(.finish(withinMilliseconds: UInt32(clamping: grace.milliseconds)))
+    }
+
+    /// Asks the process to finish, and kills it when it does not; another one takes its place.
+    package func replace(within grace: Duration) {
         guard let child, child.end == nil else { return retry() }
         isBeingReplaced = true
-        send(order)
-        let killer = Timer { [weak child] in child?.signal(SIGKILL) }
-        killer.start(after: grace + .seconds(3))
-        self.killer = killer
+        finish(within: grace)
+        kill(child, after: grace + .seconds(3))
     }
 
     /// Ends the process at once, as an operator wants it: nothing is held against what it was doing.
@@ -147,21 +156,24 @@ package import Logging
         isKilledByOperator = true
         guard hasTrace else { return child.signal(SIGKILL) }
         child.signal(SIGABRT)
-        let killer = Timer { [weak child] in child?.signal(SIGKILL) }
-        killer.start(after: .seconds(5))
-        self.killer = killer
+        kill(child, after: .seconds(5))
     }
 
-    /// Tells the process to finish, and ends it when it does not.
-    package func stop(within grace: Duration, sending order: Order) async {
+    /// Asks the process to finish, and kills it when it does not. No other one follows.
+    package func stop(within grace: Duration) async {
         isStopping = true
         state = .stopped
-        guard child != nil else { return }
-        send(order)
-        let killer = Timer { [weak self] in self?.child?.signal(SIGKILL) }
-        killer.start(after: grace + .seconds(3))
+        guard let child else { return }
+        finish(within: grace)
+        kill(child, after: grace + .seconds(3))
         await withCheckedContinuation { emptied.append($0) }
-        killer.stop()
+        killer?.stop()
+    }
+
+    private func kill(_ child: ChildProcess, after grace: Duration) {
+        let killer = Timer { [weak child] in child?.signal(SIGKILL) }
+        killer.start(after: grace)
+        self.killer = killer
     }
 
     /// Tries again at once in a slot that was given up.

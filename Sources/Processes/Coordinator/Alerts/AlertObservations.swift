@@ -7,73 +7,55 @@ import Supervision
 
 /// Observes what alerts are about: the apps whose intake is here, this host, and the farm if this is the first host.
 @Loop final class AlertObservations {
+    private unowned let parts: CoordinatorParts
     typealias Observation = AlertEvaluator.Observation
 
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
-    private let shards: ShardDistribution
-    private let registration: HostRegistration
-    private let leases: LeaseKeeper
-    private let crashes: WorkerCrashes
-    private let pressure: Pressure
-    private let backlog: BacklogMonitor
-    private let missingHosts: MissingHosts
-    private let unknownApps: UnknownApps
-    private let monitor: AlertMonitor
     /// How many leases were lost when the last one was lost, and when that was seen.
     private var lastLoss: (count: Int, at: ContinuousClock.Instant?) = (0, nil)
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
-        _ registration: HostRegistration, _ leases: LeaseKeeper, _ crashes: WorkerCrashes,
-        _ pressure: Pressure, _ backlog: BacklogMonitor, _ missingHosts: MissingHosts,
-        _ unknownApps: UnknownApps, _ monitor: AlertMonitor
-    ) {
-        (self.context, self.apps, self.fleet, self.shards) = (context, apps, fleet, shards)
-        (self.registration, self.leases, self.crashes) = (registration, leases, crashes)
-        (self.pressure, self.backlog, self.missingHosts) = (pressure, backlog, missingHosts)
-        (self.unknownApps, self.monitor) = (unknownApps, monitor)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     /// Evaluates all alerts. To be called once a second.
     func evaluate() {
-        for app in apps.all { app.context.totals.tick(at: .now) }
+        for app in parts.apps.all { app.context.totals.tick(at: .now) }
         // Of two coordinators of a host, the one with the host's name sends alerts.
         guard context.lifecycle.actsForHost else { return }
-        monitor.evaluate(
+        parts.alerts.evaluate(
             observations(at: .now), scopes: scopes, clock: context.redis.clock.milliseconds)
     }
 
     /// Apps whose intake is here; this host; and the farm, at the first of the living hosts.
     private var scopes: Set<Alert.Scope> {
         var scopes: Set<Alert.Scope> = [.host(context.host)]
-        for app in apps.all where app.isWatched(isFirstHost: registration.isFirstHost) {
+        for app in parts.apps.all where app.isWatched(isFirstHost: parts.registration.isFirstHost) {
             scopes.insert(.app(app.name))
         }
-        if registration.isFirstHost { scopes.insert(.farm) }
+        if parts.registration.isFirstHost { scopes.insert(.farm) }
         return scopes
     }
 
     private func observations(at now: ContinuousClock.Instant) -> [Alert: Observation] {
         var observations: [Alert: Observation] = [:]
-        for app in apps.all {
+        for app in parts.apps.all {
             let observer = AppAlertObserver(app: app, settings: context.configuration.alerts)
-            let found = observer.observe(backlog, heartbeats: fleet.heartbeats(of: app.name), at: now)
+            let found = observer.observe(
+                parts.backlog, heartbeats: parts.fleet.heartbeats(of: app.name), at: now)
             for (kind, observation) in found { observations[Alert(kind, .app(app.name))] = observation }
         }
         observeWorkers(now, &observations)
         observeLeases(now, &observations)
-        if registration.isFirstHost { observeFarm(&observations) }
+        if parts.registration.isFirstHost { observeFarm(&observations) }
         return observations
     }
 
     private func observeWorkers(_ now: ContinuousClock.Instant, _ observations: inout [Alert: Observation]) {
         let scope = Alert.Scope.host(context.host)
-        for slot in fleet.presentSlots(of: shards.placement.size) {
+        for slot in parts.fleet.presentSlots(of: parts.shards.placement.size) {
             let isBad =
                 slot.state == .failed || slot.state == .backingOff
-                || crashes.isInCrashLoop(slot.index, at: now)
+                || parts.crashes.isInCrashLoop(slot.index, at: now)
             let text =
                 slot.state == .failed
                 ? "worker \(slot.index) of \(context.host) was given up"
@@ -81,14 +63,14 @@ import Supervision
             observations[Alert(.workerCrashLoop, scope, subject: "\(slot.index)")] =
                 isBad ? .bad(level: 1, text: text) : .good
         }
-        guard let intake = fleet.intake else { return }
+        guard let intake = parts.fleet.intake else { return }
         let isBad = intake.state == .backingOff || intake.state == .failed
         observations[Alert(.workerCrashLoop, scope, subject: "intake")] =
             isBad ? .bad(level: 1, text: "the intake of \(context.host) keeps crashing") : .good
     }
 
     private func observeLeases(_ now: ContinuousClock.Instant, _ observations: inout [Alert: Observation]) {
-        let lost = leases.lost
+        let lost = parts.leases.lost
         if lost > lastLoss.count { lastLoss = (lost, now) }
         let isRecent = lastLoss.at.map { $0.duration(to: now) < .seconds(30) } ?? false
         observations[Alert(.leaseLost, .host(context.host))] =
@@ -97,7 +79,7 @@ import Supervision
     }
 
     private func observeFarm(_ observations: inout [Alert: Observation]) {
-        if let memory = pressure.memory, memory.limit > 0 {
+        if let memory = parts.pressure.memory, memory.limit > 0 {
             let share = Double(memory.used) * 100 / Double(memory.limit)
             observations[Alert(.redisFull, .farm)] = .above(
                 Double(context.configuration.alerts.redisMemory), share,
@@ -105,8 +87,8 @@ import Supervision
         } else {
             observations[Alert(.redisFull, .farm)] = .unclear
         }
-        observations[Alert(.strayInbox, .farm)] = unknownApps.alertObservation
-        for host in missingHosts.names {
+        observations[Alert(.strayInbox, .farm)] = parts.unknownApps.alertObservation
+        for host in parts.missingHosts.names {
             observations[Alert(.hostGone, .farm, subject: host)] = .bad(
                 level: 1, text: "host \(host) is gone")
         }

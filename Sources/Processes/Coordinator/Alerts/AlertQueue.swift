@@ -51,7 +51,7 @@ import StoreProtocol
         waiting = []
         // A pause before another try is over; a try is not.
         work?.cancel()
-        _ = await changes.until(deadline) { [unowned self] in work == nil }
+        _ = await changes.until(deadline) { work == nil }
     }
 
     private func deliver(next message: AlertMessage) async {

@@ -18,11 +18,11 @@ extension HostedApp {
             jobRecords: UInt64(retention.jobRecords), jobRecordSeconds: UInt64(retention.jobRecordSeconds))
     }
 
-    var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.intake?.bytes ?? []) }
+    var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.held.intake?.bytes ?? []) }
 
     /// Redis rejected the intake's token. For a lease that was given back, that is expected.
     func intakeFenced(_ token: [UInt8]) {
-        if leases.intake?.bytes == token { leases.fenced() }
+        if leases.held.intake?.bytes == token { leases.fenced() }
     }
 
     /// The intake process has ended while it was at work on the app's jobs; `isAlone`: on no other's. With `limit` ends a
@@ -31,7 +31,7 @@ extension HostedApp {
         var backoff = BackOff.redis
         // When it does not get through in a lease's time no job is blamed for the end.
         let deadline = ContinuousClock.now + LeaseClock.lease
-        while let token = leases.intake, ContinuousClock.now < deadline {
+        while let token = leases.held.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
                 let request = Blame(
                     token: token, process: process, isAlone: isAlone, limit: limit, retention: retention)

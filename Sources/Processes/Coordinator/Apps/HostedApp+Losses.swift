@@ -50,7 +50,7 @@ extension HostedApp {
     }
 
     private var owned: [(number: Int, token: FenceToken)] {
-        leases.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
+        leases.held.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
     }
 
     /// In portions, so that Redis is never held up.
@@ -74,7 +74,7 @@ extension HostedApp {
                 let reply = try await store.perform(Reclaim(workers, loss: loss, shards: portion))
                 // For a lease that was given back meanwhile, that is expected.
                 if portion.contains(where: { shard in
-                    reply.fenced.contains(shard.number) && leases.tokens[shard.number] == shard.token
+                    reply.fenced.contains(shard.number) && leases.held.tokens[shard.number] == shard.token
                 }) {
                     leases.fenced()
                 }

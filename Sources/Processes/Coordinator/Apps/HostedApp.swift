@@ -27,7 +27,7 @@ import StoreProtocol
     /// No jobs are taken in here.
     var isQuiet = false {
         didSet {
-            leases.isQuiet = isQuiet
+            leases.held.isQuiet = isQuiet
             if isQuiet != oldValue { notifyIntake(intakeFence) }
         }
     }
@@ -87,7 +87,7 @@ import StoreProtocol
         gatherer = ResultsConsumer(context)
         feedback = FeedbackScheduler(context, orderWorker: around.orderWorker)
         pauseSync = PauseSync(context, notifyWorkers: around.notifyWorkers)
-        pauseSync.isOwner = { [leases] in leases.intake != nil }
+        pauseSync.isOwner = { [leases] in leases.held.intake != nil }
         pauseSync.onPausedShardsChanged = { [weak self] in self?.onShardsChanged() }
         credentials.onStanding = { [pauseSync] in await pauseSync.apply($0) }
         keepWhatIsConfigured()
@@ -149,13 +149,13 @@ import StoreProtocol
     private(set) lazy var readFeedbackSoon = WakeUp { [weak self] in await self?.readFeedbackIfDue() }
 
     /// One host searches for faults of an app: the one that has its intake, or the first host while Redis refuses its leases to all.
-    func isWatched(isFirstHost: Bool) -> Bool { leases.intake != nil || leases.isRefused && isFirstHost }
+    func isWatched(isFirstHost: Bool) -> Bool { leases.held.intake != nil || leases.isRefused && isFirstHost }
 
-    func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.intake) }
+    func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.held.intake) }
 
     /// Applies suppressions that were kept until their share has fallen, if the app's intake is this host's.
     func applyUnconfirmed() async {
-        while leases.intake != nil {
+        while leases.held.intake != nil {
             let step = SettleUnconfirmed(.due, limit: context.retention.suppressed)
             // The next round is soon enough.
             guard let reply = try? await store.perform(step), reply.done > 0 else { return }
@@ -164,7 +164,7 @@ import StoreProtocol
 
     /// Drops old entries from the suppression lists, if this host has the app's intake.
     func dropOldSuppressed() async {
-        guard leases.intake != nil else { return }
+        guard leases.held.intake != nil else { return }
         let oldest = context.clock.seconds - Int64(configuration.suppression.days) * 86_400
         for shard in 0..<context.shards {
             // The next round is soon enough.
@@ -174,7 +174,7 @@ import StoreProtocol
 
     /// Drops dead letters, and what the audit remembers, that are too old or too many, if the app's intake is this host's.
     func dropOldDeadLetters() async {
-        while leases.intake != nil {
+        while leases.held.intake != nil {
             let hasMore = try? await store.perform(
                 TrimDeadLetters(context.retention, now: context.clock.seconds))
             // The next round is soon enough.
@@ -239,7 +239,7 @@ import StoreProtocol
 
     /// The shards of one worker, with their fences.
     func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {
-        leases.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
+        leases.held.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
             Order.Shard(number: UInt16($0.key), fence: $0.value.bytes)
         }
     }

@@ -15,11 +15,11 @@ import FarmPolicy
     /// Apps can be added.
     var isPrepared: Bool { dependencies != nil }
     /// This host has a lease of some app.
-    var haveLeases: Bool { apps.values.contains(where: \.leases.isOwner) }
+    var haveLeases: Bool { apps.values.contains(where: \.leases.held.isOwner) }
     /// Shards of all apps that are this host's.
-    var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.tokens.count } }
+    var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.tokens.count } }
     /// Shards among them that other hosts should own.
-    var strangers: Int { apps.values.reduce(0) { $0 + $1.leases.strangers } }
+    var strangers: Int { apps.values.reduce(0) { $0 + $1.leases.held.strangers } }
 
     subscript(name: String) -> HostedApp? { apps[name] }
 

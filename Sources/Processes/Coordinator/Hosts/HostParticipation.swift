@@ -4,35 +4,24 @@ import RedisClient
 import StoreProtocol
 
 /// Makes the host quiet, drains it, and lets it serve again.
-@Loop final class HostParticipation {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let shards: ShardDistribution
-    private let registration: HostRegistration
-    private let leases: LeaseKeeper
-    private let handOver: LeaseHandOver
+@Loop struct HostParticipation {
+    unowned let parts: CoordinatorParts
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ shards: ShardDistribution,
-        _ registration: HostRegistration, _ leases: LeaseKeeper, _ handOver: LeaseHandOver
-    ) {
-        (self.context, self.apps, self.shards) = (context, apps, shards)
-        (self.registration, self.leases, self.handOver) = (registration, leases, handOver)
-    }
+    private var context: HostContext { parts.context }
 
     /// Takes nothing more, until ``resume()``. The host's shards go to hosts that serve, if there are any.
     func becomeQuiet() {
         guard !context.lifecycle.isQuiet else { return }
         context.log.notice("quiet: taking no new work")
         context.lifecycle.becomeQuiet()
-        for app in apps.all { app.isQuiet = true }
-        shards.setQuiet(true)
+        for app in parts.apps.all { app.isQuiet = true }
+        parts.shards.setQuiet(true)
         Loop.task {
             // Others learn first that this host serves nothing.
-            await self.registration.sendHeartbeatAndAnnounce()
-            for app in self.apps.all {
-                self.handOver.handOverStrangers(of: app)
-                self.handOver.releaseUnheldShards(of: app)
+            await self.parts.registration.sendHeartbeatAndAnnounce()
+            for app in self.parts.apps.all {
+                self.parts.handOver.handOverStrangers(of: app)
+                self.parts.handOver.releaseUnheldShards(of: app)
             }
         }
     }
@@ -43,8 +32,8 @@ import StoreProtocol
         context.log.notice("draining: handing all shards over")
         context.lifecycle.becomeDrained()
         Loop.task {
-            await self.registration.sendHeartbeatAndAnnounce()
-            self.handOver.handOverEverything()
+            await self.parts.registration.sendHeartbeatAndAnnounce()
+            self.parts.handOver.handOverEverything()
         }
     }
 
@@ -53,14 +42,14 @@ import StoreProtocol
         guard context.lifecycle.participation != .full, !context.lifecycle.isStopping else { return }
         context.log.notice("resumed: takes work again")
         context.lifecycle.resume()
-        for app in apps.all {
+        for app in parts.apps.all {
             app.isQuiet = false
-            app.leases.resumeTaking()
+            app.leases.held.resumeTaking()
         }
-        shards.setQuiet(false)
+        parts.shards.setQuiet(false)
         Loop.task {
-            await self.registration.sendHeartbeatAndAnnounce()
-            self.leases.renewSoon()
+            await self.parts.registration.sendHeartbeatAndAnnounce()
+            self.parts.leases.renewSoon()
         }
     }
 }

@@ -168,7 +168,7 @@ import StoreProtocol
 
     /// Tells an app which host should own what.
     func updateShares(of app: HostedApp) {
-        app.leases.shares = membership.shares(of: app.name)
-        app.leases.wake()
+        app.leases.held.shares = membership.shares(of: app.name)
+        app.leases.held.wake()
     }
 }

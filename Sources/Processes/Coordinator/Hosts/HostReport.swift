@@ -1,5 +1,6 @@
 import EventLoop
 import FarmPolicy
+import PushModel
 import StoreProtocol
 
 #if canImport(Glibc)
@@ -10,31 +11,21 @@ import StoreProtocol
 
 /// This host's state, for its heartbeat, for operators, and for the service manager.
 @Loop final class HostReport {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
-    private let shards: ShardDistribution
-    private let scaling: WorkerScaling
-    private let registration: HostRegistration
-    private let pressure: Pressure
+    private unowned let parts: CoordinatorParts
     /// Why the configuration on disk was refused when it was last read.
     var configurationProblem: String?
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
-        _ scaling: WorkerScaling, _ registration: HostRegistration, _ pressure: Pressure
-    ) {
-        (self.context, self.apps, self.fleet, self.shards) = (context, apps, fleet, shards)
-        (self.scaling, self.registration, self.pressure) = (scaling, registration, pressure)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     /// Why the coordinator is not ready for work; nil when it is.
     var whyUnready: String? {
         if context.lifecycle.isStopping { return "stopping" }
         if !context.lifecycle.hasChildren { return "starting" }
         if !context.redis.isReady { return "Redis is not reachable" }
-        if fleet.intake?.state != .ready { return "the intake is not ready" }
-        return fleet.isAnyWorkerReady ? nil : "no worker is ready"
+        if parts.fleet.intake?.state != .ready { return "the intake is not ready" }
+        return parts.fleet.isAnyWorkerReady ? nil : "no worker is ready"
     }
 
     var heartbeat: Heartbeat {
@@ -42,30 +33,9 @@ import StoreProtocol
         return Heartbeat(
             host: context.host, nonce: context.nonce,
             // The shards of a host whose workers are all quiet go to other hosts, if any of them serves.
-            capacity: isLeaving || shards.placement.isAllQuiet
-                ? 0 : fleet.slots.prefix(scaling.capacity).count { $0.state != .failed },
+            capacity: isLeaving || parts.shards.placement.isAllQuiet
+                ? 0 : parts.fleet.slots.prefix(parts.scaling.capacity).count { $0.state != .failed },
             apps: isLeaving ? [] : context.configuration.apps.map(\.name), status: line)
-    }
-
-    /// What `pushfarm status` shows of this host, in JSON.
-    var line: [UInt8] {
-        let placement = shards.placement
-        return HostLine(
-            host: context.host, pid: getpid(), state: state,
-            capacity: scaling.capacity, isAuto: scaling.isAuto, since: context.startTime,
-            intake: fleet.intake,
-            slots: fleet.presentSlots(of: placement.size).map { slot in
-                (
-                    slot, placement.isQuiet(slot.index) || slot.heartbeat.isQuiet,
-                    shards.shardCount(of: slot.index)
-                )
-            },
-            apps: apps.all.map { ($0.name, $0.leases.tokens.count, $0.context.totals) }.sorted {
-                ($1.2.pace.rate, $0.0) < ($0.2.pace.rate, $1.0)
-            },
-            quarantined: shards.quarantined.map { ($0.shard.app, $0.shard.number, $0.left) },
-            problems: problems
-        ).json
     }
 
     private var state: String {
@@ -79,7 +49,7 @@ import StoreProtocol
 
     /// Faults of files while the host uses what it has read before.
     private var problems: [String] {
-        let credentials = apps.all.compactMap { app in
+        let credentials = parts.apps.all.compactMap { app in
             app.credentials.pauseReason == nil ? app.credentials.problem.map { "\(app.name): \($0)" } : nil
         }
         return (configurationProblem.map { ["configuration not followed: \($0)"] } ?? [])
@@ -88,14 +58,114 @@ import StoreProtocol
 
     /// What the service manager shows.
     func serviceStatus(in phase: ServiceStatus.Phase) -> ServiceStatus {
-        let size = shards.placement.size
-        let present = fleet.presentSlots(of: size)
+        let size = parts.shards.placement.size
+        let present = parts.fleet.presentSlots(of: size)
         return ServiceStatus(
-            phase: phase, isRedisThere: context.redis.isReady, hosts: registration.membership.hosts.count,
+            phase: phase, isRedisThere: context.redis.isReady,
+            hosts: parts.registration.membership.hosts.count,
             readyWorkers: present.count(where: \.isReady),
             workers: context.lifecycle.isStopping ? present.count : size,
-            rate: fleet.rate, open: pressure.openPushes,
-            paused: apps.all.filter { $0.credentials.pauseReason != nil }.map(\.name),
+            rate: parts.fleet.rate, open: parts.pressure.openPushes,
+            paused: parts.apps.all.filter { $0.credentials.pauseReason != nil }.map(\.name),
             refusal: configurationProblem)
+    }
+}
+
+/// What `pushfarm status` shows of this host: one JSON object, which Redis gets with each heartbeat.
+extension HostReport {
+    private static let mostApps = 100
+    private static let mostProblems = 8
+    private static let longestProblem = 300
+
+    var line: [UInt8] {
+        let slots = parts.fleet.presentSlots(of: parts.shards.placement.size)
+        let apps = parts.apps.all.sorted {
+            ($1.context.totals.pace.rate, $0.name) < ($0.context.totals.pace.rate, $1.name)
+        }
+        var json = JSONText()
+        json.object { json in
+            json.member("host", context.host)
+            json.member("pid", getpid())
+            json.member("state", state)
+            json.member("capacity", parts.scaling.capacity)
+            json.member("auto", parts.scaling.isAuto)
+            json.member("since", context.startTime)
+            if let intake = parts.fleet.intake { json.member("intake", object: { add(intake, to: &$0) }) }
+            json.key("workers")
+            json.array { json in for slot in slots { json.object { add(slot, to: &$0) } } }
+            json.key("apps")
+            json.array { json in
+                for app in apps.prefix(Self.mostApps) { json.object { add(app, slots, to: &$0) } }
+            }
+            json.key("quarantined_shards")
+            json.array { json in
+                for (shard, left) in parts.shards.quarantined {
+                    json.object { json in
+                        json.member("app", shard.app)
+                        json.member("shard", shard.number)
+                        json.member("milliseconds", left.milliseconds)
+                    }
+                }
+            }
+            json.key("problems")
+            json.array { json in
+                for problem in problems.prefix(Self.mostProblems) {
+                    json.value(String(problem.prefix(Self.longestProblem)))
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    private func add(_ intake: IntakeSlot, to json: inout JSONText) {
+        json.member("state", intake.state.rawValue)
+        json.member("pid", intake.pid)
+        json.member("rate", intake.rate)
+        json.member("restarts", intake.restarts)
+        json.member("rss", intake.heartbeat.residentBytes)
+        json.member("jobs", intake.heartbeat.jobs)
+        json.member("refused", intake.heartbeat.refused)
+        json.member("pushes", intake.heartbeat.pushes)
+    }
+
+    private func add(_ slot: WorkerSlot, to json: inout JSONText) {
+        let heartbeat = slot.heartbeat
+        let isQuiet = parts.shards.placement.isQuiet(slot.index) || heartbeat.isQuiet
+        json.member("worker", "\(slot.index)")
+        json.member("state", isQuiet && slot.isReady ? "quiet" : slot.state.rawValue)
+        json.member("pid", slot.pid)
+        json.member("shards", parts.shards.shardCount(of: slot.index))
+        json.member("connections", heartbeat.connections)
+        json.member("streams", heartbeat.openStreams)
+        json.member("rate", slot.rate)
+        json.member("slowed_to", heartbeat.slowedTo)
+        json.member("restarts", slot.restarts)
+        json.member("rss", heartbeat.residentBytes)
+        json.member("delivered", heartbeat.delivered)
+        json.member("failed", heartbeat.failed)
+        json.member("retried", heartbeat.retried)
+        json.member("busy", UInt64(clamping: (slot.busy * 100).rounded()))
+        json.member("since", slot.pid > 0 ? slot.since : 0)
+    }
+
+    private func add(_ app: HostedApp, _ slots: [WorkerSlot], to json: inout JSONText) {
+        let totals = app.context.totals
+        let pace = totals.pace
+        let heartbeats = slots.compactMap { slot in slot.heartbeat.apps.first { $0.name == app.name } }
+        json.member("app", app.name)
+        json.member("shards", app.leases.held.tokens.count)
+        json.member("rate", pace.rate)
+        json.member("errors", pace.errors)
+        json.member("connections", heartbeats.reduce(0) { $0 + Int($1.connections) })
+        json.member("streams", heartbeats.reduce(0) { $0 + Int($1.openStreams) })
+        json.member("slowed_to", heartbeats.reduce(0) { $0 + Int($1.slowedTo) })
+        json.member("delivered", totals.count(.delivered))
+        json.member("failed", totals.count(.failed))
+        json.member("retried", totals.retries.values.reduce(0, +))
+        if let latency = pace.latency {
+            json.member("p50", Int(clamping: latency.p50.rounded(.up)))
+            json.member("p99", Int(clamping: latency.p99.rounded(.up)))
+        }
+        if let wait = pace.wait { json.member("wait", Int(clamping: wait.rounded(.up))) }
     }
 }

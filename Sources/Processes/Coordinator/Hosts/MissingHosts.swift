@@ -4,31 +4,26 @@ import StoreProtocol
 
 /// The hosts that have ended without leaving the registry, as the first of the living hosts sees them.
 @Loop final class MissingHosts {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let registration: HostRegistration
-    private let alerts: AlertMonitor
+    private unowned let parts: CoordinatorParts
     private(set) var names: [String] = []
     /// Apps of hosts that were lost within the last hour.
     private(set) var lostApps: Set<String> = []
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ registration: HostRegistration, _ alerts: AlertMonitor
-    ) {
-        (self.context, self.apps, self.registration, self.alerts) = (context, apps, registration, alerts)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     /// Reads which hosts are missing, and clears alerts whose app or host no longer exists. To be called every few seconds.
     func update() async {
-        guard registration.isFirstHost, context.lifecycle.actsForHost else { return }
+        guard parts.registration.isFirstHost, context.lifecycle.actsForHost else { return }
         do throws(RedisError) {
             // A line expires six seconds after its last heartbeat. A host that ends in order removes its line.
             let missing = try await context.registry.hosts().filter { $0.endsIn < .seconds(-3) }
             (names, lostApps) = (missing.map(\.name), Set(missing.flatMap(\.apps)))
-            let hosts = registration.membership.hosts
+            let hosts = parts.registration.membership.hosts
             let present = Set(hosts.map(\.name))
             // A drained host names no apps, but still has them.
-            let served = Set(hosts.flatMap(\.apps)).union(apps.names)
+            let served = Set(hosts.flatMap(\.apps)).union(parts.apps.names)
             for raised in try await context.registry.raisedAlerts() {
                 guard let alert = Alert(id: raised.id) else { continue }
                 let isOrphan =
@@ -37,7 +32,9 @@ import StoreProtocol
                     case .host(let name): !present.contains(name)
                     case .farm: false
                     }
-                if isOrphan { alerts.clearOrphan(alert, raised, clock: context.redis.clock.milliseconds) }
+                if isOrphan {
+                    parts.alerts.clearOrphan(alert, raised, clock: context.redis.clock.milliseconds)
+                }
             }
         } catch {
             // The next look is in a few seconds.

@@ -60,19 +60,19 @@ import FarmPolicy
 
     /// Takes and keeps leases again after an upgrade that failed.
     func resumeTaking() {
-        for app in apps.all { app.leases.resumeTaking() }
+        for app in apps.all { app.leases.held.resumeTaking() }
         leases.renewSoon()
     }
 
     /// Releases leaving shards of which no worker has anything: their worker does not run, is quiet, or has released them.
     func releaseUnheldShards(of app: HostedApp) {
-        shardsBecameEmpty(app.leases.leaving.filter { shards.holder(of: $0, app) == nil }, of: app)
+        shardsBecameEmpty(app.leases.held.leaving.filter { shards.holder(of: $0, app) == nil }, of: app)
     }
 
     /// Releases those of the shards that are leaving: no worker has anything of them any more.
     func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
         defer { context.changes.signal() }
-        guard app.leases.emptied(numbers) else { return }
+        guard app.leases.held.emptied(numbers) else { return }
         // The next ones follow at once: with one portion a heartbeat, half of the shards would take as many seconds.
         handOverNext(of: app)
         leases.wake()

@@ -30,9 +30,9 @@ import Leasing
             if rounds.isRenewalDue(at: now) {
                 await renewAll()
             } else {
-                for app in apps.all where app.leases.isDue(at: now) { _ = await app.leases.keep() }
+                for app in apps.all where app.leases.held.isDue(at: now) { _ = await app.leases.keep() }
             }
-            let isPressing = apps.all.contains { $0.leases.isDue(at: .now) }
+            let isPressing = apps.all.contains { $0.leases.held.isDue(at: .now) }
             await wakeUp.wait(atMost: rounds.pause(isPressing: isPressing, at: .now))
         }
     }

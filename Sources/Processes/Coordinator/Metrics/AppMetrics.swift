@@ -8,54 +8,56 @@ import RedisClient
 import StoreProtocol
 
 /// An app's numbers on the metrics page.
-@Loop enum AppMetrics {
-    /// - Parameters:
-    ///   - name: the label of the app.
-    ///   - heartbeats: what each worker last said of the app.
-    static func add(
-        _ app: HostedApp, as name: String, heartbeats: [Notice.Heartbeat.App], backlog: BacklogReading?,
-        to page: inout MetricsPage
-    ) {
-        let totals = app.context.totals
-        addOutcomes(totals, name, to: &page)
-        addTimes(totals, name, to: &page)
-        func gauge(_ metric: String, _ help: String, _ value: Double) {
-            page.add("pushfarm_" + metric, .gauge, help, ["app": name], value)
-        }
-        func counter(_ metric: String, _ help: String, _ value: UInt64) {
-            page.add("pushfarm_" + metric, .counter, help, ["app": name], Double(value))
-        }
-        counter("sent_total", "Pushes that left for the gateway, repeated ones included.", totals.sent)
-        counter("dials_total", "Gateway connections that were dialled.", totals.dials)
-        counter(
-            "maybe_duplicated_total", "Pushes sent again though the first answer stayed unknown.",
-            totals.maybeDuplicated)
-        gauge(
-            "connections", "Gateway connections of this host's workers.",
-            Double(heartbeats.reduce(0) { $0 + Int($1.connections) }))
-        gauge(
-            "streams", "Pushes of this host's workers in the air.",
-            Double(heartbeats.reduce(0) { $0 + Int($1.openStreams) }))
-        gauge(
-            "slowed_to_pushes_per_second", "To what the gateway's trouble slows workers down; 0: to nothing.",
-            Double(heartbeats.reduce(0) { $0 + Int($1.slowedTo) }))
-        gauge("leases", "Shards of the app that are this host's.", Double(app.leases.tokens.count))
-        gauge("intake_owner", "1 at the host that has the app's intake.", app.leases.intake == nil ? 0 : 1)
-        gauge("app_paused", "1 while the app is paused.", app.credentials.pauseReason == nil ? 0 : 1)
+@Loop struct AppMetrics {
+    let app: HostedApp
+    /// The label of the app.
+    let label: String
+    /// What each worker last said of the app.
+    let heartbeats: [Notice.Heartbeat.App]
+    let backlog: BacklogReading?
+
+    private var totals: AppTotals { app.context.totals }
+    private var labels: MetricsPage.Labels { ["app": label] }
+
+    func add(to page: inout MetricsPage) {
+        addOutcomes(to: &page)
+        addTimes(to: &page)
+        page.add(
+            "pushfarm_sent_total", "Pushes that left for the gateway, repeated ones included.", totals.sent,
+            labels)
+        page.add("pushfarm_dials_total", "Gateway connections that were dialled.", totals.dials, labels)
+        page.add(
+            "pushfarm_maybe_duplicated_total", "Pushes sent again though the first answer stayed unknown.",
+            totals.maybeDuplicated, labels)
+        page.add(
+            "pushfarm_connections", "Gateway connections of this host's workers.",
+            heartbeats.reduce(0) { $0 + Int($1.connections) }, labels)
+        page.add(
+            "pushfarm_streams", "Pushes of this host's workers in the air.",
+            heartbeats.reduce(0) { $0 + Int($1.openStreams) }, labels)
+        page.add(
+            "pushfarm_slowed_to_pushes_per_second",
+            "To what the gateway's trouble slows workers down; 0: to nothing.",
+            heartbeats.reduce(0) { $0 + Int($1.slowedTo) }, labels)
+        let held = app.leases.held
+        page.add("pushfarm_leases", "Shards of the app that are this host's.", held.tokens.count, labels)
+        page.add(
+            "pushfarm_intake_owner", "1 at the host that has the app's intake.", held.intake != nil, labels)
+        page.add(
+            "pushfarm_app_paused", "1 while the app is paused.", app.credentials.pauseReason != nil, labels)
         if let end = app.credentials.expiresAt {
-            gauge(
-                "credential_expires_timestamp_seconds", "When the app's certificate expires, since 1970.",
-                Double(end))
+            page.add(
+                "pushfarm_credential_expires_timestamp_seconds",
+                "When the app's certificate expires, since 1970.", end, labels)
         }
-        if let backlog { add(backlog, name, to: &page) }
+        if let backlog { add(backlog, to: &page) }
     }
 
-    private static func addOutcomes(_ totals: AppTotals, _ name: String, to page: inout MetricsPage) {
+    private func addOutcomes(to page: inout MetricsPage) {
         func add(_ lane: Lane, _ kind: AppTotals.Outcome.Kind, _ reason: String, _ count: UInt64) {
             page.add(
-                "pushfarm_pushes_total", .counter,
-                "Pushes that have an outcome, as this host has booked them.",
-                ["app": name, "lane": lane.name, "outcome": kind.rawValue, "reason": reason], Double(count))
+                "pushfarm_pushes_total", "Pushes that have an outcome, as this host has booked them.", count,
+                ["app": label, "lane": lane.name, "outcome": kind.rawValue, "reason": reason])
         }
         // From the beginning: what appears with its first count has no rate.
         for lane in Lane.allCases { add(lane, .delivered, "", 0) }
@@ -66,62 +68,58 @@ import StoreProtocol
         for (outcome, count) in outcomes { add(outcome.lane, outcome.kind, outcome.reason, count) }
         for cause in RetryCause.allCases {
             page.add(
-                "pushfarm_retries_total", .counter, "Pushes that are tried again, by cause.",
-                ["app": name, "cause": cause.name], Double(totals.retries[cause] ?? 0))
+                "pushfarm_retries_total", "Pushes that are tried again, by cause.",
+                totals.retries[cause] ?? 0, ["app": label, "cause": cause.name])
         }
     }
 
-    private static func addTimes(_ totals: AppTotals, _ name: String, to page: inout MetricsPage) {
+    private func addTimes(to page: inout MetricsPage) {
         for lane in Lane.allCases {
             page.add(
                 "pushfarm_queue_wait_seconds",
                 "From the split of a job, or its start, to a push's first departure.",
-                ["app": name, "lane": lane.name], totals.wait(lane), bounds: LatencyCounts.buckets - 1)
+                ["app": label, "lane": lane.name], totals.wait(lane), bounds: LatencyCounts.buckets - 1)
         }
         page.add(
             "pushfarm_gateway_latency_seconds",
-            "From a push's departure to the gateway's answer, over HTTP/2.",
-            ["app": name], totals.gateway, bounds: 17)
+            "From a push's departure to the gateway's answer, over HTTP/2.", labels, totals.gateway,
+            bounds: 17)
         page.add(
             "pushfarm_settle_latency_seconds", "From a worker's report to its booking, a report each.",
-            ["app": name], totals.settle, bounds: 17)
+            labels, totals.settle, bounds: 17)
     }
 
-    private static func add(_ reading: BacklogReading, _ name: String, to page: inout MetricsPage) {
-        func gauge(_ metric: String, _ help: String, _ labels: MetricsPage.Labels, _ value: Int) {
-            page.add("pushfarm_" + metric, .gauge, help, labels, Double(value))
-        }
+    private func add(_ reading: BacklogReading, to page: inout MetricsPage) {
         let depths = reading.depths
-        gauge("backlog_pushes", "Pushes without an outcome that are in a batch.", ["app": name], depths.open)
-        gauge("inbox_jobs", "Jobs that are not split yet.", ["app": name], depths.inbox + depths.taken)
+        page.add(
+            "pushfarm_backlog_pushes", "Pushes without an outcome that are in a batch.", depths.open, labels)
+        page.add("pushfarm_inbox_jobs", "Jobs that are not split yet.", depths.inbox + depths.taken, labels)
         for lane in Lane.allCases {
-            gauge(
-                "ready_batches", "Batches that wait for a worker.", ["app": name, "lane": lane.name],
-                depths.shards.reduce(0) { $0 + (lane == .high ? $1.high : $1.bulk) })
+            let labels: MetricsPage.Labels = ["app": label, "lane": lane.name]
             page.add(
-                "pushfarm_backlog_age_seconds", .gauge,
-                "How long the oldest push has waited; 0 when none waits.",
-                ["app": name, "lane": lane.name],
-                reading.ages[lane].map { $0 / .seconds(1) } ?? 0)
+                "pushfarm_ready_batches", "Batches that wait for a worker.",
+                depths.shards.reduce(0) { $0 + (lane == .high ? $1.high : $1.bulk) }, labels)
+            page.add(
+                "pushfarm_backlog_age_seconds", "How long the oldest push has waited; 0 when none waits.",
+                reading.ages[lane].map { $0 / .seconds(1) } ?? 0.0, labels)
         }
-        gauge(
-            "in_flight_batches", "Batches in workers' hands.", ["app": name],
-            depths.shards.reduce(0) { $0 + $1.flight })
-        gauge(
-            "delayed_batches", "Batches that wait for their start or a retry.", ["app": name], depths.delayed)
-        gauge("paused_batches", "Batches that are paused or quarantined.", ["app": name], depths.parked)
-        gauge("unsettled_reports", "Reports that are not booked yet.", ["app": name], depths.results)
-        gauge(
-            "refused_jobs_last_minute", "Jobs that were refused in the last minute.", ["app": name],
-            reading.refusedLastMinute)
-        func counter(_ metric: String, _ help: String, _ value: Int) {
-            page.add("pushfarm_" + metric, .counter, help, ["app": name], Double(value))
-        }
-        counter(
-            "refused_jobs_total", "Jobs that were refused, as Redis counts them.", reading.refusals.refused)
-        counter(
-            "duplicate_jobs_total", "Jobs whose id was taken, as Redis counts them.",
-            reading.refusals.duplicates)
+        page.add(
+            "pushfarm_in_flight_batches", "Batches in workers' hands.",
+            depths.shards.reduce(0) { $0 + $1.flight }, labels)
+        page.add(
+            "pushfarm_delayed_batches", "Batches that wait for their start or a retry.", depths.delayed,
+            labels)
+        page.add("pushfarm_paused_batches", "Batches that are paused or quarantined.", depths.parked, labels)
+        page.add("pushfarm_unsettled_reports", "Reports that are not booked yet.", depths.results, labels)
+        page.add(
+            "pushfarm_refused_jobs_last_minute", "Jobs that were refused in the last minute.",
+            reading.refusedLastMinute, labels)
+        page.add(
+            "pushfarm_refused_jobs_total", "Jobs that were refused, as Redis counts them.",
+            reading.refusals.refused, labels)
+        page.add(
+            "pushfarm_duplicate_jobs_total", "Jobs whose id was taken, as Redis counts them.",
+            reading.refusals.duplicates, labels)
     }
 }
 

@@ -6,7 +6,7 @@ import FarmPolicy
 /// grows, seconds and bytes as units. The library itself would be in the way: its handlers may be called from any thread and
 /// therefore lock, whereas the values here exist already as plain values of the loop, and are read on request.
 struct MetricsPage {
-    enum Kind: String { case counter, gauge, histogram }
+    private enum Kind: String { case counter, gauge, histogram }
 
     /// A label and its value, in the order in which they are written.
     typealias Labels = KeyValuePairs<String, String>
@@ -38,16 +38,18 @@ struct MetricsPage {
     /// Of the families, by name.
     private var numbers: [String: Int] = [:]
 
-    /// Values with the same labels are added up.
-    mutating func add(
-        _ name: String, _ kind: Kind, _ help: String, _ labels: Labels, _ value: Double
-    ) {
-        let (family, place) = place(name, kind, help, labels)
+    /// Adds a counter if the name ends in `_total`, else a gauge. Values with the same labels are added up.
+    mutating func add(_ name: String, _ help: String, _ value: Double, _ labels: Labels = [:]) {
+        let (family, place) = place(name, name.hasSuffix("_total") ? .counter : .gauge, help, labels)
         families[family].values[place] += value
     }
 
-    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
-        add(name, kind, help, [:], value)
+    mutating func add(_ name: String, _ help: String, _ value: some BinaryInteger, _ labels: Labels = [:]) {
+        add(name, help, Double(value), labels)
+    }
+
+    mutating func add(_ name: String, _ help: String, _ value: Bool, _ labels: Labels = [:]) {
+        add(name, help, value ? 1.0 : 0.0, labels)
     }
 
     /// - Parameter bounds: how many buckets there are below "any": the first is a millisecond, each twice the one before.

@@ -6,32 +6,13 @@ import StoreProtocol
 
 /// `reload`: reads the configuration again, checks it as a whole, and only then follows it.
 @Loop final class ConfigurationReload {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let hosting: AppHosting
-    private let fleet: WorkerFleet
-    private let scaling: WorkerScaling
-    private let participation: HostParticipation
-    private let desired: DesiredState
-    private let status: HostReport
-    private let service: ServiceReports
-    private let alerts: AlertMonitor
-    private let unknownApps: UnknownApps
-    private let listener: WakeUpListener
+    private unowned let parts: CoordinatorParts
     /// One reload runs at a time.
     private var isUnderWay = false
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ hosting: AppHosting, _ fleet: WorkerFleet,
-        _ scaling: WorkerScaling, _ participation: HostParticipation, _ desired: DesiredState,
-        _ status: HostReport, _ service: ServiceReports, _ alerts: AlertMonitor, _ unknownApps: UnknownApps,
-        _ listener: WakeUpListener
-    ) {
-        (self.context, self.apps, self.hosting, self.fleet) = (context, apps, hosting, fleet)
-        (self.scaling, self.participation, self.desired) = (scaling, participation, desired)
-        (self.status, self.service, self.alerts) = (status, service, alerts)
-        (self.unknownApps, self.listener) = (unknownApps, listener)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     /// - Returns: what has changed.
     /// - Throws: why the configuration is not followed; then nothing has changed.
@@ -41,17 +22,17 @@ import StoreProtocol
             let waiting = try checkCredentials(of: next)
             return describe(context.configuration.changes(to: next), waiting, isDry: true)
         }
-        guard await context.changes.until(.now + .seconds(60), { [unowned self] in !isUnderWay }) else {
+        guard await context.changes.until(.now + .seconds(60), { !isUnderWay }) else {
             throw OperationRefusal("another reload is still under way")
         }
-        guard apps.isPrepared, !context.lifecycle.isStopping else {
+        guard parts.apps.isPrepared, !context.lifecycle.isStopping else {
             throw OperationRefusal("the coordinator is starting or ending")
         }
         isUnderWay = true
-        service.reloading()
+        parts.service.reloading()
         defer {
             isUnderWay = false
-            service.reloaded()
+            parts.service.reloaded()
             context.changes.signal()
         }
         let next = try read()
@@ -69,10 +50,10 @@ import StoreProtocol
     /// A reload also retries workers that do not start, and ends a drain.
     /// - Returns: whether the host takes part, for the operator.
     private func resumeAfterReload() -> String {
-        fleet.retryFailedWorkers()
+        parts.fleet.retryFailedWorkers()
         let wasDrained = context.lifecycle.isDrained
-        if wasDrained { participation.resume() }
-        context.log.notice("configuration reloaded", metadata: ["apps": "\(apps.all.count)"])
+        if wasDrained { parts.participation.resume() }
+        context.log.notice("configuration reloaded", metadata: ["apps": "\(parts.apps.all.count)"])
         if context.lifecycle.isQuiet { return "; still quiet: use resume \(context.host)" }
         return wasDrained ? "; takes work again" : ""
     }
@@ -82,7 +63,7 @@ import StoreProtocol
     private func read() throws(OperationRefusal) -> Configuration {
         do {
             let next = try context.options.reload()
-            status.configurationProblem = nil
+            parts.status.configurationProblem = nil
             return next
         } catch { throw refuse("\(error)") }
     }
@@ -99,7 +80,7 @@ import StoreProtocol
                 _ = try LoadedCredentials.authority(of: app)
             } catch {
                 let text = "\(app.name): \(error)"
-                guard apps[app.name]?.credentials.pauseReason != nil else { throw refuse(text) }
+                guard parts.apps[app.name]?.credentials.pauseReason != nil else { throw refuse(text) }
                 waiting.append(text)
             }
         }
@@ -107,7 +88,7 @@ import StoreProtocol
     }
 
     private func refuse(_ reason: String) -> OperationRefusal {
-        status.configurationProblem = reason
+        parts.status.configurationProblem = reason
         context.log.error("configuration not changed", metadata: ["error": "\(reason)"])
         return OperationRefusal("configuration not changed: \(reason)")
     }
@@ -117,25 +98,25 @@ import StoreProtocol
     private func follow(_ next: Configuration, _ differences: ConfigurationChanges) async {
         let haveWorkersChanged = next.workers != context.configuration.workers
         context.adopt(next)
-        alerts.follow(next.alerts)
+        parts.alerts.follow(next.alerts)
         // What an operator has said last counts.
-        if haveWorkersChanged, desired.scale == nil { scaling.set(scaling.configured) }
-        unknownApps.noteRemoval(of: differences.removed)
-        let removals = differences.removed.map { name in Loop.task { await self.hosting.remove(name) } }
+        if haveWorkersChanged, parts.desired.scale == nil { parts.scaling.set(parts.scaling.configured) }
+        parts.unknownApps.noteRemoval(of: differences.removed)
+        let removals = differences.removed.map { name in Loop.task { await self.parts.hosting.remove(name) } }
         for removal in removals { await removal.value }
         guard !context.lifecycle.isStopping else { return }
         for app in next.apps {
             if differences.added.contains(app.name) {
-                await hosting.add(app)
-            } else if let present = apps[app.name] {
+                await parts.hosting.add(app)
+            } else if let present = parts.apps[app.name] {
                 await present.change(to: app)
             }
         }
-        if !differences.added.isEmpty || !differences.removed.isEmpty { listener.subscribe() }
+        if !differences.added.isEmpty || !differences.removed.isEmpty { parts.listener.subscribe() }
         do throws(RedisError) { try await context.registry.addApps(next.apps.map(\.name)) } catch {
             context.log.warning("apps not registered", metadata: ["error": "\(error)"])
         }
-        for name in differences.added { hosting.introduceToWorkers(name) }
+        for name in differences.added { parts.hosting.introduceToWorkers(name) }
     }
 
     /// - Parameter waiting: see ``checkCredentials(of:)``.
@@ -145,16 +126,16 @@ import StoreProtocol
         let workers = changes.workers.map { count in
             let text = WorkerScaling.desired(count).text
             // What an operator has said last counts.
-            return desired.scale.map { "\(text), when scale default ends \($0)" } ?? text
+            return parts.desired.scale.map { "\(text), when scale default ends \($0)" } ?? text
         }
-        let parts = [
+        let differences = [
             ("added", changes.added), ("removed", changes.removed), ("changed", changes.changed),
             ("workers", workers.map { [$0] } ?? []),
             ("alerts", changes.hasNewAlerts ? ["as the configuration has them now"] : []),
             ("upgrade starts", changes.hasNewProgram ? ["the program of the configuration"] : []),
             ("at the next start", changes.needRestart),
         ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
-        let texts = parts.isEmpty ? ["the configuration is the same"] : parts
+        let texts = differences.isEmpty ? ["the configuration is the same"] : differences
         let credentials = isDry ? "credentials would be read again" : "credentials are read again"
         return (texts + [credentials] + waiting.map { "still paused: \($0)" }).joined(separator: "; ")
     }

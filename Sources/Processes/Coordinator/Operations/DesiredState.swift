@@ -5,25 +5,13 @@ import StoreProtocol
 
 /// What operators want to last, as Redis holds it: the number of workers, and which host shards are pinned to.
 @Loop final class DesiredState {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let scaling: WorkerScaling
-    private let registration: HostRegistration
-    private let leases: LeaseKeeper
-    private let handOver: LeaseHandOver
-    private let exclusive: ExclusiveChange
+    private unowned let parts: CoordinatorParts
     /// The number of workers that an operator has asked for last; nil: as configured.
     private(set) var scale: String?
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ scaling: WorkerScaling,
-        _ registration: HostRegistration,
-        _ leases: LeaseKeeper, _ handOver: LeaseHandOver, _ exclusive: ExclusiveChange
-    ) {
-        (self.context, self.apps, self.scaling) = (context, apps, scaling)
-        (self.registration, self.leases) = (registration, leases)
-        (self.handOver, self.exclusive) = (handOver, exclusive)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     /// Reads what operators want, and does it.
     func follow() async {
@@ -62,21 +50,21 @@ import StoreProtocol
     }
 
     private func followScale(_ stored: String?) {
-        guard stored != scale, !exclusive.isUnderWay else { return }
+        guard stored != scale, !parts.exclusive.isUnderWay else { return }
         scale = stored
         let desired = stored.flatMap { DesiredWorkers($0) }
         if stored != nil, desired == nil {
             context.logRefusedValue(at: "\(FarmKeys.desired) \(scaleName)", reason: DesiredWorkers.words)
         }
-        scaling.set(desired ?? scaling.configured)
+        parts.scaling.set(desired ?? parts.scaling.configured)
     }
 
     private func followPins(_ desired: [String: String]) {
-        guard registration.setPins(Pins(desired)) else { return }
-        for app in apps.all {
-            registration.updateShares(of: app)
-            handOver.handOverStrangers(of: app)
+        guard parts.registration.setPins(Pins(desired)) else { return }
+        for app in parts.apps.all {
+            parts.registration.updateShares(of: app)
+            parts.handOver.handOverStrangers(of: app)
         }
-        leases.wake()
+        parts.leases.wake()
     }
 }

@@ -12,15 +12,10 @@ import Supervision
 #endif
 
 /// `dump`, `purge` and `log-level`.
-@Loop final class DiagnosticCommands {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
-    private let status: HostReport
+@Loop struct DiagnosticCommands {
+    unowned let parts: CoordinatorParts
 
-    init(_ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ status: HostReport) {
-        (self.context, self.apps, self.fleet, self.status) = (context, apps, fleet, status)
-    }
+    private var context: HostContext { parts.context }
 
     /// Ends processes of this farm whose coordinator has ended.
     func purge(_ isDry: Bool) throws(OperationRefusal) -> String {
@@ -37,19 +32,21 @@ import Supervision
     func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(OperationRefusal) -> String {
         if let slot, slot.pid == 0 { throw OperationRefusal("worker \(slot.index) has no process now") }
         if isDry { return "would write what is known to the log" }
-        for slot in slot.map({ [$0] }) ?? fleet.slots where slot.pid > 0 { slot.send(.dump) }
+        for slot in slot.map({ [$0] }) ?? parts.fleet.slots where slot.pid > 0 { slot.send(.dump) }
         if slot == nil { logState() }
         return "see the log"
     }
 
     private func logState() {
-        context.log.notice("dump", metadata: ["host": "\(String(decoding: status.line, as: UTF8.self))"])
-        for app in apps.sorted {
+        context.log.notice(
+            "dump", metadata: ["host": "\(String(decoding: parts.status.line, as: UTF8.self))"])
+        for app in parts.apps.sorted {
             context.log.notice(
                 "dump",
                 metadata: [
-                    "app": "\(app.name)", "shards": "\(app.leases.served.count)",
-                    "intake": "\(app.leases.intake != nil)", "leaving": "\(app.leases.leaving.count)",
+                    "app": "\(app.name)", "shards": "\(app.leases.held.served.count)",
+                    "intake": "\(app.leases.held.intake != nil)",
+                    "leaving": "\(app.leases.held.leaving.count)",
                     "paused": "\(app.credentials.pauseReason ?? "")",
                 ])
         }
@@ -62,7 +59,7 @@ import Supervision
         }
         if isDry { return "would log from \(text) on" }
         context.options.setLogLevel(level)
-        fleet.setLogLevel(text)
+        parts.fleet.setLogLevel(text)
         return "logs from \(text) on"
     }
 }

@@ -14,8 +14,7 @@ import StoreProtocol
     private let host: String
     private let log: Logger
     private let carryOut: @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
-    /// A command has its last answer.
-    var onEnd: @Loop () -> Void = {}
+    private let onEnd: @Loop () -> Void
     /// Of the last entry that was read; nil before the first look.
     private var position: String?
     private var isReading = false
@@ -25,11 +24,13 @@ import StoreProtocol
     /// Commands begun, of all clients together, at most.
     static let most = 64
 
+    /// - Parameter onEnd: a command has its last answer.
     init(
-        _ registry: FarmRegistry, host: String, log: Logger,
+        _ registry: FarmRegistry, host: String, log: Logger, onEnd: @escaping @Loop () -> Void = {},
         carryOut: @escaping @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
     ) {
-        (self.registry, self.host, self.log, self.carryOut) = (registry, host, log, carryOut)
+        (self.registry, self.host, self.log) = (registry, host, log)
+        (self.onEnd, self.carryOut) = (onEnd, carryOut)
     }
 
     /// Reads what operators have put into Redis since the last look. What cannot be read now is read by the next look.

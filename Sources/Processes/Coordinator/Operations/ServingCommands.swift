@@ -2,22 +2,10 @@ import EventLoop
 import FarmPolicy
 
 /// `quiet`, `drain` and `resume`, of this host or of one worker.
-@Loop final class ServingCommands {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
-    private let shards: ShardDistribution
-    private let registration: HostRegistration
-    private let participation: HostParticipation
-    private let exclusive: ExclusiveChange
+@Loop struct ServingCommands {
+    unowned let parts: CoordinatorParts
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
-        _ registration: HostRegistration, _ participation: HostParticipation, _ exclusive: ExclusiveChange
-    ) {
-        (self.context, self.apps, self.fleet, self.shards) = (context, apps, fleet, shards)
-        (self.registration, self.participation, self.exclusive) = (registration, participation, exclusive)
-    }
+    private var context: HostContext { parts.context }
 
     private var lifecycle: Lifecycle { context.lifecycle }
     private var host: String { context.host }
@@ -29,36 +17,37 @@ import FarmPolicy
     {
         let name = slot.map { "worker \($0.index)" } ?? "host \(host)"
         if isDry {
-            let hasHeirs = slot.map { shards.hasOthers(than: $0.index) } ?? !registration.heirs.isEmpty
+            let hasHeirs =
+                slot.map { parts.shards.hasOthers(than: $0.index) } ?? !parts.registration.heirs.isEmpty
             return "\(name) would take nothing more; its shards would "
                 + (hasHeirs ? "go to others that serve" : "wait: no other can serve them")
         }
         guard let slot else { return try await quietHost(operation) }
-        guard slot.index < shards.placement.size else {
+        guard slot.index < parts.shards.placement.size else {
             throw OperationRefusal("\(name) is leaving already")
         }
-        let wasQuiet = shards.placement.isQuiet(slot.index)
-        shards.makeQuiet(slot.index)
-        _ = await context.changes.until(.now + .seconds(30)) { [unowned self] in shards.isEmpty(slot.index) }
+        let wasQuiet = parts.shards.placement.isQuiet(slot.index)
+        parts.shards.makeQuiet(slot.index)
+        _ = await context.changes.until(.now + .seconds(30)) { parts.shards.isEmpty(slot.index) }
         if wasQuiet { return "\(name) was quiet already" }
-        let its = shards.hasOthers(than: slot.index) ? "the others serve its shards" : "its shards wait"
+        let its = parts.shards.hasOthers(than: slot.index) ? "the others serve its shards" : "its shards wait"
         return "\(name) is quiet: \(its); resume, restart or scale wakes it"
     }
 
     private func quietHost(_ operation: Operation) async throws(OperationRefusal) -> String {
         let wasQuiet = lifecycle.isQuiet
-        participation.becomeQuiet()
-        let isIdle = await context.changes.until(.now + .seconds(30)) { [unowned self] in
-            let left = fleet.slots.count { !shards.isEmpty($0.index) }
+        parts.participation.becomeQuiet()
+        let isIdle = await context.changes.until(.now + .seconds(30)) {
+            let left = parts.fleet.slots.count { !parts.shards.isEmpty($0.index) }
             operation.progress("\(left) workers still wait for answers")
             return left == 0
         }
         guard isIdle else { throw .failed("pushes are still in the air after 30 s; nothing new is taken") }
         let isHandedOver = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
-            [unowned self] in
-            let left = apps.strangers
+            let left = parts.apps.strangers
             operation.progress("\(left) shards to go")
-            return registration.isKnownQuiet && left == 0 || !context.redis.isReady || !lifecycle.isQuiet
+            return parts.registration.isKnownQuiet && left == 0 || !context.redis.isReady
+                || !lifecycle.isQuiet
                 || lifecycle.isStopping
         }
         guard isHandedOver else {
@@ -70,7 +59,7 @@ import FarmPolicy
     /// Where the shards of this quiet host are.
     private var quietShards: String {
         let end = "resume \(host) ends that"
-        guard apps.haveLeases else { return "its shards are with \(heirs). \(end)" }
+        guard parts.apps.haveLeases else { return "its shards are with \(heirs). \(end)" }
         return context.redis.isReady
             ? "no other host can serve its shards: they wait. \(end)"
             : "its shards wait until Redis is back. \(end)"
@@ -78,7 +67,7 @@ import FarmPolicy
 
     /// Who takes what this host gives away, in words.
     var heirs: String {
-        let heirs = registration.heirs
+        let heirs = parts.registration.heirs
         return heirs.isEmpty ? "nobody: pushes wait" : heirs.joined(separator: ", ")
     }
 
@@ -88,26 +77,28 @@ import FarmPolicy
     func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(OperationRefusal) -> String {
         guard let slot else { return resumeHost(isDry) }
         let name = "worker \(slot.index)"
-        guard slot.index < shards.placement.size else { throw OperationRefusal("\(name) is leaving") }
+        guard slot.index < parts.shards.placement.size else { throw OperationRefusal("\(name) is leaving") }
         guard !lifecycle.isQuiet else {
             throw OperationRefusal("host \(host) is quiet as a whole: resume \(host)")
         }
-        guard slot.state != .stopped, !shards.isQuietBySignal(slot.index) else {
+        guard slot.state != .stopped, !parts.shards.isQuietBySignal(slot.index) else {
             throw OperationRefusal("\(name) needs a new process: restart \(host)/\(slot.index)")
         }
-        guard !shards.placement.serves(slot.index) else { return "\(name) serves already" }
+        guard !parts.shards.placement.serves(slot.index) else { return "\(name) serves already" }
         if isDry { return "\(name) would serve again" }
-        shards.wake(slot.index)
+        parts.shards.wake(slot.index)
         return "\(name) serves again"
     }
 
     private func resumeHost(_ isDry: Bool) -> String {
         guard lifecycle.participation != .full else {
-            let quiet = shards.placement.quietPlaces.map { "worker \($0) is quiet: resume \(host)/\($0)" }
+            let quiet = parts.shards.placement.quietPlaces.map {
+                "worker \($0) is quiet: resume \(host)/\($0)"
+            }
             return (["host \(host) takes part already"] + quiet).joined(separator: "; ")
         }
         if isDry { return "host \(host) would take part again" }
-        participation.resume()
+        parts.participation.resume()
         return "host \(host) takes part again"
     }
 
@@ -119,13 +110,12 @@ import FarmPolicy
         if let slot { return try await drainWorker(slot, isDry) }
         let heirs = heirs
         if isDry { return "would give all shards to \(heirs)" }
-        if lifecycle.isDrained, !apps.haveLeases { return "drained already" }
-        return try await exclusive.run("drain") { () async throws(OperationRefusal) in
-            participation.becomeDrained()
+        if lifecycle.isDrained, !parts.apps.haveLeases { return "drained already" }
+        return try await parts.exclusive.run("drain") { () async throws(OperationRefusal) in
+            parts.participation.becomeDrained()
             let isEmpty = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
-                [unowned self] in
-                operation.progress("\(apps.ownedShards) shards to go")
-                return !apps.haveLeases
+                operation.progress("\(parts.apps.ownedShards) shards to go")
+                return !parts.apps.haveLeases
             }
             guard isEmpty else { throw .failed("not empty yet: pushes are still in the air") }
             return "empty; its shards are with \(heirs). reload brings it back"
@@ -134,16 +124,17 @@ import FarmPolicy
 
     private func drainWorker(_ slot: WorkerSlot, _ isDry: Bool) async throws(OperationRefusal) -> String {
         let index = slot.index
-        guard index < shards.placement.size else {
+        guard index < parts.shards.placement.size else {
             throw OperationRefusal("worker \(index) is leaving already")
         }
         if isDry { return "worker \(index) would lend its shards to the others" }
-        guard shards.hasOthers(than: index) else {
+        guard parts.shards.hasOthers(than: index) else {
             throw OperationRefusal(
                 "worker \(index) is the only one that serves: drain the host, or scale up first")
         }
-        return try await exclusive.run("drain of worker \(index)") { () async throws(OperationRefusal) in
-            try await shards.drain(index)
+        return try await parts.exclusive.run("drain of worker \(index)") {
+            () async throws(OperationRefusal) in
+            try await parts.shards.drain(index)
             return "worker \(index) is empty; resume, restart or scale wakes it"
         }
     }

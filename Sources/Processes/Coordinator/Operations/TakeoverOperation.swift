@@ -7,24 +7,21 @@ import StoreProtocol
 ///
 /// The shard gets a new fencing token, so the owner's steps are refused from then on. What the owner has in flight may be
 /// sent twice, and is counted as such.
-@Loop final class TakeoverOperation {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let leases: LeaseKeeper
-    private let desired: DesiredState
+@Loop struct TakeoverOperation {
+    unowned let parts: CoordinatorParts
 
-    init(_ context: HostContext, _ apps: HostedApps, _ leases: LeaseKeeper, _ desired: DesiredState) {
-        (self.context, self.apps, self.leases, self.desired) = (context, apps, leases, desired)
-    }
+    private var context: HostContext { parts.context }
 
     func run(
         _ name: String, _ shard: Int, isForced: Bool, _ isDry: Bool
     ) async throws(OperationRefusal) -> String {
-        guard let app = apps[name] else { throw OperationRefusal("\(context.host) does not serve \(name)") }
+        guard let app = parts.apps[name] else {
+            throw OperationRefusal("\(context.host) does not serve \(name)")
+        }
         guard shard < context.shards else {
             throw OperationRefusal("there is no shard \(shard): there are \(context.shards)")
         }
-        if app.leases.tokens[shard] != nil { return "shard \(shard) of \(name) is ours already" }
+        if app.leases.held.tokens[shard] != nil { return "shard \(shard) of \(name) is ours already" }
         let (owner, left) = try await owner(of: shard, app)
         if let owner, left > .zero, !isForced {
             throw OperationRefusal(
@@ -32,10 +29,10 @@ import StoreProtocol
         }
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
         // Without a pin it would go back to its owner.
-        await desired.pin(shard, of: name)
-        app.leases.seize(shard)
-        leases.wake()
-        let isOurs = await context.changes.until(.now + .seconds(10)) { app.leases.served[shard] != nil }
+        await parts.desired.pin(shard, of: name)
+        app.leases.held.seize(.shard(shard))
+        parts.leases.wake()
+        let isOurs = await context.changes.until(.now + .seconds(10)) { app.leases.held.served[shard] != nil }
         guard isOurs else { throw .failed("shard \(shard) of \(name) is not ours yet, see the log") }
         context.log.warning(
             "shard taken over", metadata: ["app": "\(name)", "shard": "\(shard)", "from": "\(owner ?? "")"])

@@ -2,20 +2,10 @@ import EventLoop
 import FarmPolicy
 
 /// `restart`, `kill` and `stop` of workers.
-@Loop final class WorkerProcessCommands {
-    private let context: HostContext
-    private let fleet: WorkerFleet
-    private let shards: ShardDistribution
-    private let pressure: Pressure
-    private let exclusive: ExclusiveChange
+@Loop struct WorkerProcessCommands {
+    unowned let parts: CoordinatorParts
 
-    init(
-        _ context: HostContext, _ fleet: WorkerFleet, _ shards: ShardDistribution, _ pressure: Pressure,
-        _ exclusive: ExclusiveChange
-    ) {
-        (self.context, self.fleet, self.shards) = (context, fleet, shards)
-        (self.pressure, self.exclusive) = (pressure, exclusive)
-    }
+    private var context: HostContext { parts.context }
 
     // MARK: restart
 
@@ -25,12 +15,12 @@ import FarmPolicy
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
-        let chosen = slot.map { [$0] } ?? Array(fleet.slots.prefix(shards.placement.size))
+        let chosen = slot.map { [$0] } ?? Array(parts.fleet.slots.prefix(parts.shards.placement.size))
         if isDry {
             return "would restart \(chosen.map { "worker \($0.index) (\($0.pid))" }.joined(separator: ", "))"
         }
-        return try await exclusive.run("restart") { () async throws(OperationRefusal) in
-            if slot == nil { fleet.intake?.replace(within: .seconds(5)) }
+        return try await parts.exclusive.run("restart") { () async throws(OperationRefusal) in
+            if slot == nil { parts.fleet.intake?.replace(within: .seconds(5)) }
             for (number, slot) in chosen.enumerated() {
                 guard isRolling else {
                     try await replace(slot)
@@ -47,27 +37,27 @@ import FarmPolicy
 
     /// Drains a worker, replaces its process, and returns when the new one delivers.
     private func drainAndReplace(_ slot: WorkerSlot) async throws(OperationRefusal) {
-        if shards.placement.active > 1, slot.isReady { try await shards.drain(slot.index) }
+        if parts.shards.placement.active > 1, slot.isReady { try await parts.shards.drain(slot.index) }
         try await replace(slot)
         // The next worker follows when this one delivers again, or has nothing to deliver.
         let from = slot.heartbeat.delivered + slot.heartbeat.failed
-        _ = await context.changes.until(.now + .seconds(20)) { [unowned self] in
+        _ = await context.changes.until(.now + .seconds(20)) {
             let settled = slot.heartbeat.delivered + slot.heartbeat.failed
             return settled > from || context.lifecycle.isStopping
-                || slot.hasHeartbeat && slot.heartbeat.batches == 0 && pressure.batches == 0
+                || slot.hasHeartbeat && slot.heartbeat.batches == 0 && parts.pressure.batches == 0
         }
     }
 
     private func replace(_ slot: WorkerSlot) async throws(OperationRefusal) {
         let before = slot.name
         slot.replaceOrStart()
-        let isReady = await context.changes.until(.now + .seconds(60)) { [unowned self] in
+        let isReady = await context.changes.until(.now + .seconds(60)) {
             slot.name != before && slot.isReady || slot.state == .failed || context.lifecycle.isStopping
         }
         guard isReady, slot.isReady, slot.name != before else {
             throw .failed("worker \(slot.index) does not become ready; the others are as they were")
         }
-        shards.wake(slot.index)
+        parts.shards.wake(slot.index)
     }
 
     // MARK: stop, kill
@@ -75,13 +65,13 @@ import FarmPolicy
     func stop(_ slot: WorkerSlot, _ isDry: Bool) async throws(OperationRefusal) -> String {
         let index = slot.index
         if slot.state == .stopped, slot.pid == 0 { return "worker \(index) had ended already" }
-        guard shards.hasOthers(than: index) else {
+        guard parts.shards.hasOthers(than: index) else {
             throw OperationRefusal(
                 "worker \(index) is the only one that serves: stop the host, or scale up first")
         }
         if isDry { return "worker \(index) would end" }
-        return try await exclusive.run("stop of worker \(index)") { () async throws(OperationRefusal) in
-            try await shards.drain(index)
+        return try await parts.exclusive.run("stop of worker \(index)") { () async throws(OperationRefusal) in
+            try await parts.shards.drain(index)
             await slot.stop(within: .seconds(20))
             return "worker \(index) has ended; restart or scale starts it"
         }

@@ -5,54 +5,43 @@ import Supervision
 
 /// Takes the host's name over from the predecessor that has started this process in an upgrade.
 @Loop final class HostTakeover {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
-    private let shards: ShardDistribution
-    private let registration: HostRegistration
-    private let shutdown: HostShutdown
+    private unowned let parts: CoordinatorParts
     /// To the predecessor, as long as it lives.
     private var link: ControlLink<SuccessionNotice, SuccessionOrder>?
     private var order: SuccessionOrder?
     private var hasPredecessorEnded = false
-    /// This process has the host's name.
-    var onNameTaken: @Loop () async -> Void = {}
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
-        _ registration: HostRegistration, _ shutdown: HostShutdown
-    ) {
-        (self.context, self.apps, self.fleet, self.shards) = (context, apps, fleet, shards)
-        (self.registration, self.shutdown) = (registration, shutdown)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     /// Tells the predecessor when the children are ready, and waits for the host's name, or for the end.
     func run(_ lock: HostLock) async throws {
         let link = connect()
-        let isReady = await context.changes.until(.now + .seconds(50)) { [unowned self] in
+        let isReady = await context.changes.until(.now + .seconds(50)) {
             areChildrenReady || isDecided
         }
         if isReady { link.send(.ready) }
-        _ = await context.changes.until(.now + .seconds(600)) { [unowned self] in isDecided }
+        _ = await context.changes.until(.now + .seconds(600)) { isDecided }
         switch order {
         case .hostClaim(let nonce):
             // The predecessor has ended, or nearly: nothing under its nonce is with any worker.
-            registration.predecessor = nonce
+            parts.registration.predecessor = nonce
             try await takeName(lock)
             context.log.notice("took over from the predecessor")
-            for app in apps.all { app.hostsAreGone() }
-            await onNameTaken()
+            for app in parts.apps.all { app.hostsAreGone() }
+            await serveAsHost()
             link.send(.nameClaimed)
             link.sendNow()
         case nil where hasPredecessorEnded && !context.lifecycle.isStopping:
             context.log.warning(
                 "the predecessor exited during the upgrade: its leases will expire")
             try await takeName(lock)
-            await onNameTaken()
+            await serveAsHost()
         case .abort, nil:
             if !context.lifecycle.isStopping {
                 context.log.notice("the upgrade to this process was aborted")
-                shutdown.stop()
+                parts.shutdown.stop()
             }
         }
         self.link = link
@@ -61,7 +50,8 @@ import Supervision
     private var isDecided: Bool { order != nil || hasPredecessorEnded || context.lifecycle.isStopping }
 
     private var areChildrenReady: Bool {
-        fleet.slots.prefix(shards.placement.size).allSatisfy(\.isReady) && fleet.intake?.state == .ready
+        parts.fleet.slots.prefix(parts.shards.placement.size).allSatisfy(\.isReady)
+            && parts.fleet.intake?.state == .ready
     }
 
     private func connect() -> ControlLink<SuccessionNotice, SuccessionOrder> {
@@ -79,8 +69,14 @@ import Supervision
     }
 
     private func takeName(_ lock: HostLock) async throws {
-        try await registration.claimName()
+        try await parts.registration.claimName()
         lock.take(context.nonce)
         context.lifecycle.takeHostName()
+    }
+
+    private func serveAsHost() async {
+        await parts.operations.control.open()
+        parts.metrics.open()
+        parts.operations.readSoon()
     }
 }

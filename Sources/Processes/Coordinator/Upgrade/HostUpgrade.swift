@@ -16,27 +16,14 @@ import Supervision
 /// This process takes nothing more. It withdraws shards from its workers, and releases each lease as soon as nothing of it is
 /// in flight; the successor, which is at work already, takes it at once. Other hosts see one host all along.
 @Loop final class HostUpgrade {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let shards: ShardDistribution
-    private let handOver: LeaseHandOver
-    private let exclusive: ExclusiveChange
-    private let shutdown: HostShutdown
-    private let service: ServiceReports
-    private let metrics: MetricsEndpoint
+    private unowned let parts: CoordinatorParts
     /// The locks that the successor inherits; nil while the coordinator starts.
     var lock: HostLock?
     private var successor: Successor?
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ shards: ShardDistribution, _ handOver: LeaseHandOver,
-        _ exclusive: ExclusiveChange, _ shutdown: HostShutdown, _ service: ServiceReports,
-        _ metrics: MetricsEndpoint
-    ) {
-        (self.context, self.apps, self.shards, self.handOver) = (context, apps, shards, handOver)
-        (self.exclusive, self.shutdown, self.service) = (exclusive, shutdown, service)
-        self.metrics = metrics
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     private var lifecycle: Lifecycle { context.lifecycle }
 
@@ -44,8 +31,8 @@ import Supervision
     func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
         if let obstacle { throw OperationRefusal(obstacle) }
         let program = try installedProgram()
-        if isDry { return "would start \(program), and hand \(apps.ownedShards) shards over to it" }
-        return try await exclusive.run("upgrade") { () async throws(OperationRefusal) in
+        if isDry { return "would start \(program), and hand \(parts.apps.ownedShards) shards over to it" }
+        return try await parts.exclusive.run("upgrade") { () async throws(OperationRefusal) in
             guard let lock, lifecycle.phase == .serving else {
                 throw OperationRefusal("the coordinator is starting or ending")
             }
@@ -111,7 +98,7 @@ import Supervision
     }
 
     private func waitUntilReady(_ successor: Successor) async throws(OperationRefusal) {
-        _ = await context.changes.until(.now + .seconds(60)) { [unowned self] in
+        _ = await context.changes.until(.now + .seconds(60)) {
             successor.isReady || successor.hasEnded || lifecycle.isStopping || lifecycle.isAborting
         }
         guard successor.isReady, !lifecycle.isStopping, !lifecycle.isAborting else {
@@ -129,32 +116,33 @@ import Supervision
     private func handOverShards(
         to successor: Successor, _ operation: Operation?
     ) async throws(OperationRefusal) {
-        let all = apps.ownedShards
+        let all = parts.apps.ownedShards
         lifecycle.beginHandOver()
         context.log.notice("handing over", metadata: ["shards": "\(all)"])
-        for app in apps.all { handOver.handOverToSuccessor(app) }
-        let isEmpty = await context.changes.until(.now + .seconds(120)) { [unowned self] in
-            operation?.progress("\(all - apps.ownedShards) of \(all) shards handed over")
-            return !apps.haveLeases || successor.hasEnded || lifecycle.isAborting || lifecycle.isStopping
+        for app in parts.apps.all { parts.handOver.handOverToSuccessor(app) }
+        let isEmpty = await context.changes.until(.now + .seconds(120)) {
+            operation?.progress("\(all - parts.apps.ownedShards) of \(all) shards handed over")
+            return !parts.apps.haveLeases || successor.hasEnded || lifecycle.isAborting
+                || lifecycle.isStopping
         }
         guard isEmpty, !successor.hasEnded, !lifecycle.isAborting, !lifecycle.isStopping else {
             // What the successor has got is free again when it has ended.
             lifecycle.endUpgrade()
             successor.abort()
-            handOver.resumeTaking()
-            shards.assignAll()
+            parts.handOver.resumeTaking()
+            parts.shards.assignAll()
             throw .failed(
                 "not handed over: \(successor.hasEnded ? "the new coordinator has ended" : "aborted"); this one goes on"
             )
         }
         lifecycle.beginToEndChildren()
-        await shutdown.endChildren()
+        await parts.shutdown.endChildren()
     }
 
     private func giveUpHostName(to successor: Successor) async throws(OperationRefusal) {
         // From here on the host's line is the successor's.
         lifecycle.giveUpHostName()
-        metrics.close()
+        parts.metrics.close()
         successor.send(.hostClaim(nonce: context.nonce))
         guard
             await context.changes.until(
@@ -164,10 +152,10 @@ import Supervision
             lifecycle.takeHostNameBack()
             successor.abort()
             // All children of this process have ended: the next process begins again, at once under systemd.
-            shutdown.stop(because: .successorLost)
+            parts.shutdown.stop(because: .successorLost)
             throw .failed("the new coordinator has ended after everything was handed over")
         }
-        service.succeeded(by: successor.pid)
-        shutdown.stop()
+        parts.service.succeeded(by: successor.pid)
+        parts.shutdown.stop()
     }
 }

@@ -6,16 +6,6 @@ import Supervision
 
 /// The place of the host's intake: the process in it now, what it is at work on, and its numbers.
 @Loop final class IntakeSlot {
-    /// Hears what happens in the slot.
-    @Loop protocol Owner: AnyObject {
-        /// A process has started; it may be given its first orders.
-        func started(_ intake: IntakeSlot)
-        func noticed(_ notice: IntakeNotice)
-        /// The process `name` has ended, and not in order, while it was at work on jobs of these apps: with so many ends a
-        /// job is suspect. The next process starts after the call returns.
-        func ended(_ name: String, atWorkFor apps: Set<String>, limit: Int) async
-    }
-
     /// The present process's name, unique for every start.
     private(set) var name = ""
     private(set) var heartbeat = IntakeNotice.Heartbeat()
@@ -24,14 +14,14 @@ import Supervision
 
     private let slot: ChildSlot<IntakeOrder, IntakeNotice>
     private let host: String
-    private unowned let owner: any Owner
+    private unowned let notices: ChildNotices
     /// Apps whose jobs the process is splitting.
     private var working: Set<String> = []
     private var row = CrashStreak()
 
-    init(host: String, launch: ChildLaunch, owner: any Owner, log: Logger) {
+    init(host: String, launch: ChildLaunch, notices: ChildNotices, log: Logger) {
         self.host = host
-        self.owner = owner
+        self.notices = notices
         // There is only one intake: its start is retried for ever.
         var policy = RestartPolicy()
         policy.allowedFailedStarts = .max
@@ -41,7 +31,7 @@ import Supervision
         slot.onEnd = { [unowned self] end in
             rate = 0
             guard end != nil, !working.isEmpty, let limit = row.ended(slot.lastEnd) else { return }
-            await self.owner.ended(name, atWorkFor: working, limit: limit)
+            await self.notices.ended(name, atWorkFor: working, limit: limit)
         }
     }
 
@@ -56,21 +46,17 @@ import Supervision
     /// Looks whether the process still gives signs of life; one that hangs is ended.
     func watch() { slot.watch() }
 
-    /// Asks the process to finish, or ends it; another one takes its place.
-    func replace(within grace: Duration) {
-        slot.replace(within: grace, sending: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
-    }
+    /// Asks the process to finish, and kills it when it does not; another one takes its place.
+    func replace(within grace: Duration) { slot.replace(within: grace) }
 
-    /// Asks the process to finish, and ends it when it does not.
-    func stop(within grace: Duration) async {
-        await slot.stop(within: grace, sending: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
-    }
+    /// Asks the process to finish, and kills it when it does not.
+    func stop(within grace: Duration) async { await slot.stop(within: grace) }
 
     private func begin() {
         name = "\(host)-intake-\(Nonce.make())"
         heartbeat = IntakeNotice.Heartbeat()
         working = []
-        owner.started(self)
+        notices.started(self)
     }
 
     private func take(_ notice: IntakeNotice) {
@@ -87,6 +73,6 @@ import Supervision
         case .idle(let app): working.remove(app)
         case .delayed, .fenced: break
         }
-        owner.noticed(notice)
+        notices.noticed(notice)
     }
 }

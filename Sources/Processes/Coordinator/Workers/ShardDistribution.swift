@@ -124,7 +124,7 @@ import StoreProtocol
 
     /// Waits until the worker has nothing of any shard, or the host stops.
     func becomesEmpty(_ place: Int, within limit: Duration) async -> Bool {
-        await context.changes.until(.now + limit) { [unowned self] in
+        await context.changes.until(.now + limit) {
             assignments.isEmpty(place) || context.lifecycle.isStopping
         }
     }

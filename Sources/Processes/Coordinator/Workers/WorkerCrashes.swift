@@ -5,22 +5,14 @@ import StoreProtocol
 /// Handles the end of a worker's process: reclaims its batches, and counts the end against the pushes it had in flight if
 /// they may have caused it.
 @Loop final class WorkerCrashes {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let shards: ShardDistribution
-    private let handOver: LeaseHandOver
-    private let scaling: WorkerScaling
+    private unowned let parts: CoordinatorParts
     private var kills = RecentKills()
     /// By worker.
     private var crashLoops: [Int: CrashLoop] = [:]
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ shards: ShardDistribution, _ handOver: LeaseHandOver,
-        _ scaling: WorkerScaling
-    ) {
-        (self.context, self.apps, self.shards) = (context, apps, shards)
-        (self.handOver, self.scaling) = (handOver, scaling)
-    }
+    init(_ parts: CoordinatorParts) { self.parts = parts }
+
+    private var context: HostContext { parts.context }
 
     func isInCrashLoop(_ place: Int, at now: ContinuousClock.Instant) -> Bool {
         crashLoops[place]?.isOn(at: now) == true
@@ -28,23 +20,23 @@ import StoreProtocol
 
     /// - Parameter name: of the process.
     func workerEnded(_ slot: WorkerSlot, name: String, cause: EndCause) async {
-        shards.beginReclaim(of: slot.index)
+        parts.shards.beginReclaim(of: slot.index)
         if cause != .orderly { crashLoops[slot.index, default: CrashLoop()].ended(at: .now) }
         let inFlight = cause == .orderly ? (shards: [], isComplete: true) : await shardsInFlight(of: name)
         let loss = loss(cause, hadSent: inFlight.shards.isEmpty ? (inFlight.isComplete ? false : nil) : true)
         var poisoned = 0
-        for app in apps.all { poisoned += await app.reclaim(from: name, loss) }
+        for app in parts.apps.all { poisoned += await app.reclaim(from: name, loss) }
         if poisoned > 0 { kills.explain() }
-        shards.endReclaim(of: slot.index)
-        for app in apps.all {
-            let leaving = app.leases.leaving.filter { shards.worker(of: $0, app) == slot.index }
-            handOver.shardsBecameEmpty(leaving, of: app)
+        parts.shards.endReclaim(of: slot.index)
+        for app in parts.apps.all {
+            let leaving = app.leases.held.leaving.filter { parts.shards.worker(of: $0, app) == slot.index }
+            parts.handOver.shardsBecameEmpty(leaving, of: app)
         }
-        shards.workerEnded(slot.index)
-        scaling.endRetiredWorkers()
+        parts.shards.workerEnded(slot.index)
+        parts.scaling.endRetiredWorkers()
         context.changes.signal()
-        if cause == .crash { shards.quarantineAfterCrash(inFlight.shards) }
-        for app in apps.all { await app.feedback.workerEnded(name) }
+        if cause == .crash { parts.shards.quarantineAfterCrash(inFlight.shards) }
+        for app in parts.apps.all { await app.feedback.workerEnded(name) }
     }
 
     /// The shards with pushes of the process in flight, as far as Redis knows.
@@ -52,7 +44,7 @@ import StoreProtocol
     {
         var shards: [ShardQuarantine.Shard] = []
         var isComplete = true
-        for app in apps.all {
+        for app in parts.apps.all {
             if let found = await app.shardsInFlight(of: name) { shards += found } else { isComplete = false }
         }
         return (shards, isComplete)

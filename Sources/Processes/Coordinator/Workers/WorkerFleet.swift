@@ -6,26 +6,24 @@ import Supervision
 
 /// The child processes of this host: its workers by place, and its intake.
 @Loop final class WorkerFleet {
-    typealias Owner = IntakeSlot.Owner & WorkerSlot.Owner
-
     private let context: HostContext
     private(set) var slots: [WorkerSlot] = []
-    /// Nil until ``prepare(_:owner:)``.
+    /// Nil until ``prepare(_:_:)``.
     private(set) var intake: IntakeSlot?
     private var launch: ChildLaunch?
-    private weak var owner: (any Owner)?
+    private var notices: ChildNotices?
     /// From which level on children log, if an operator has set it.
-    private var logLevel: String?
+    private(set) var logLevel: String?
 
     init(_ context: HostContext) { self.context = context }
 
     /// Makes the places; no process starts yet.
-    func prepare(_ lock: HostLock, owner: any Owner) {
+    func prepare(_ lock: HostLock, _ notices: ChildNotices) {
         let options = context.options
         let launch = ChildLaunch(
             program: options.program, lock: lock.descriptor, environment: options.environment)
-        (self.launch, self.owner) = (launch, owner)
-        intake = IntakeSlot(host: context.host, launch: launch, owner: owner, log: context.log)
+        (self.launch, self.notices) = (launch, notices)
+        intake = IntakeSlot(host: context.host, launch: launch, notices: notices, log: context.log)
         addPlaces(upTo: options.workers)
     }
 
@@ -37,11 +35,12 @@ import Supervision
 
     /// Makes places until there are so many. A place is made once, and kept.
     func addPlaces(upTo count: Int) {
-        guard let launch, let owner else { return }
+        guard let launch, let notices else { return }
         while slots.count < count {
             slots.append(
                 WorkerSlot(
-                    index: slots.count, host: context.host, launch: launch, owner: owner, log: context.log))
+                    index: slots.count, host: context.host, launch: launch, notices: notices,
+                    log: context.log))
         }
     }
 
@@ -78,17 +77,6 @@ import Supervision
         guard let slot = slots.first(where: \.isReady) else { return nil }
         slot.send(order)
         return slot.name
-    }
-
-    /// The first orders of a worker's process.
-    func begin(_ slot: WorkerSlot, credentials: [Order], leaseEnd: UInt64) {
-        slot.send(
-            .begin(
-                redis: context.options.redisURL, redisAuthority: context.options.redisAuthority,
-                worker: slot.name, index: UInt16(slot.index)))
-        for order in credentials { slot.send(order) }
-        slot.send(.lease(end: leaseEnd))
-        if let logLevel { slot.send(.logLevel(logLevel)) }
     }
 
     func setLogLevel(_ level: String) {

@@ -6,15 +6,6 @@ import Supervision
 
 /// One worker's place: the process in it now, its name in Redis, and its numbers.
 @Loop final class WorkerSlot {
-    /// Hears what happens in the slot.
-    @Loop protocol Owner: AnyObject {
-        /// A process has started; it may be given its first orders.
-        func started(_ slot: WorkerSlot)
-        func noticed(_ notice: Notice, _ slot: WorkerSlot)
-        /// The process `name` has ended. The next one starts after the call returns.
-        func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async
-    }
-
     let index: Int
     /// The present process's name in Redis, unique for every start.
     private(set) var name = ""
@@ -32,12 +23,12 @@ import Supervision
 
     private let slot: ChildSlot<Order, Notice>
     private let host: String
-    private unowned let owner: any Owner
+    private unowned let notices: ChildNotices
 
-    init(index: Int, host: String, launch: ChildLaunch, owner: any Owner, log: Logger) {
+    init(index: Int, host: String, launch: ChildLaunch, notices: ChildNotices, log: Logger) {
         self.index = index
         self.host = host
-        self.owner = owner
+        self.notices = notices
         var log = log
         log[metadataKey: "worker"] = "\(index)"
         slot = ChildSlot(role: "worker", arguments: ["\(index)"], launch: launch, log: log)
@@ -45,7 +36,7 @@ import Supervision
         slot.onNotice = { [unowned self] notice in take(notice) }
         slot.onEnd = { [unowned self] _ in
             (rate, busy) = (0, 0)
-            await self.owner.ended(self, name: name, cause: slot.lastEnd)
+            await self.notices.ended(self, name: name, cause: slot.lastEnd)
         }
     }
 
@@ -64,20 +55,11 @@ import Supervision
     /// Kills the process if it gives no signs of life.
     func watch() { slot.watch() }
 
-    /// Asks the process to finish, and ends it when it does not.
-    func stop(within grace: Duration) async {
-        await slot.stop(within: grace, sending: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
-    }
+    /// Asks the process to finish, and kills it when it does not.
+    func stop(within grace: Duration) async { await slot.stop(within: grace) }
 
     /// A process that was asked to finish has less time for it.
-    func finishSooner(within grace: Duration) {
-        send(.finish(withinMilliseconds: UInt32(grace.milliseconds)))
-    }
-
-    /// Asks the process to finish, and kills it when it does not; another one takes its place.
-    func replace(within grace: Duration) {
-        slot.replace(within: grace, sending: .finish(withinMilliseconds: UInt32(grace.milliseconds)))
-    }
+    func finishSooner(within grace: Duration) { slot.finish(within: grace) }
 
     /// Kills the process, as an operator wants it: the pushes that it had in flight are not suspected.
     func kill(hasTrace: Bool) { slot.kill(hasTrace: hasTrace) }
@@ -90,7 +72,7 @@ import Supervision
 
     /// Replaces the process; where there is none, starts one.
     func replaceOrStart() {
-        if pid > 0, state != .stopped { replace(within: .seconds(20)) } else { startAgain() }
+        if pid > 0, state != .stopped { slot.replace(within: .seconds(20)) } else { startAgain() }
     }
 
     /// Tries again at once in a slot that was given up.
@@ -101,7 +83,7 @@ import Supervision
         heartbeat = Notice.Heartbeat()
         heartbeatAt = nil
         since = WallClock.seconds * 1000
-        owner.started(self)
+        notices.started(self)
     }
 
     private func take(_ notice: Notice) {
@@ -116,7 +98,7 @@ import Supervision
         case .reported: slot.progressed()
         default: break
         }
-        owner.noticed(notice, self)
+        notices.noticed(notice, self)
     }
 
     private func measure(_ numbers: Notice.Heartbeat) {
