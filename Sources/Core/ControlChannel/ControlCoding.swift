@@ -32,6 +32,13 @@ package struct ControlReader {
         (repeat try (each Value)(from: &self))
     }
 
+    /// Reads the values of which `make` makes a message, such as a case of an enum.
+    mutating func read<each Value: ControlValue, Message>(
+        _ make: (repeat each Value) -> Message
+    ) throws(ControlError) -> Message {
+        make(repeat try (each Value)(from: &self))
+    }
+
     fileprivate mutating func take(_ count: Int) throws(ControlError) -> ArraySlice<UInt8> {
         guard rest.count >= count else { throw .truncated }
         defer { rest = rest.dropFirst(count) }

@@ -49,22 +49,18 @@ extension Notice: ControlMessage {
 
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
-        case 1: self = .hello(pid: try reader.read())
-        case 2: self = .heartbeat(try reader.read())
-        case 3: self = .reported(app: try reader.read())
+        case 1: self = try reader.read(Self.hello)
+        case 2: self = try reader.read(Self.heartbeat)
+        case 3: self = try reader.read(Self.reported)
         case 4:
             let (app, doubt): (String, UInt8) = try reader.readAll()
             guard let doubt = Doubt(rawValue: doubt) else { throw .unknownKind(doubt) }
             self = .doubt(app: app, doubt, generation: try reader.read(), reason: try reader.read())
-        case 5: self = .proved(app: try reader.read(), generation: try reader.read())
-        case 6: self = .fenced(app: try reader.read())
-        case 7: self = .released(app: try reader.read(), shards: try reader.read())
-        case 8:
-            self = .feedback(
-                app: try reader.read(), reading: try reader.read(), tuples: try reader.read(),
-                error: try reader.read())
-        case 9:
-            self = .late(app: try reader.read(), pushes: try reader.read(), reason: try reader.read())
+        case 5: self = try reader.read(Self.proved)
+        case 6: self = try reader.read(Self.fenced)
+        case 7: self = try reader.read(Self.released)
+        case 8: self = try reader.read(Self.feedback)
+        case 9: self = try reader.read(Self.late)
         default: throw .unknownKind(kind)
         }
     }

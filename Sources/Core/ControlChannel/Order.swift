@@ -81,32 +81,53 @@ extension Order: ControlMessage {
 
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
-        case 1:
-            self = .begin(
-                redis: try reader.read(), redisAuthority: try reader.read(), worker: try reader.read(),
-                index: try reader.read())
-        case 2: self = .app(try reader.read())
-        case 3: self = .forget(app: try reader.read())
-        case 4:
-            self = .provider(
-                app: try reader.read(), generation: try reader.read(), token: try reader.read(),
-                reconnects: try reader.read())
-        case 5: self = .shards(app: try reader.read(), try reader.read())
-        case 6: self = .batchesReady(app: try reader.read(), shards: try reader.read())
-        case 7: self = .pause(app: try reader.read())
-        case 8: self = .resume(app: try reader.read())
-        case 9: self = .finish(withinMilliseconds: try reader.read())
-        case 10: self = .lease(end: try reader.read())
-        case 11: self = .suppressed(app: try reader.read(), shards: try reader.read())
-        case 12: self = .feedback(try reader.read())
+        case 1: self = try reader.read(Self.begin)
+        case 2: self = try reader.read(Self.app)
+        case 3: self = try reader.read(Self.forget)
+        case 4: self = try reader.read(Self.provider)
+        case 5: self = try reader.read(Self.shards)
+        case 6: self = try reader.read(Self.batchesReady)
+        case 7: self = try reader.read(Self.pause)
+        case 8: self = try reader.read(Self.resume)
+        case 9: self = try reader.read(Self.finish)
+        case 10: self = try reader.read(Self.lease)
+        case 11: self = try reader.read(Self.suppressed)
+        case 12: self = try reader.read(Self.feedback)
         case 13: self = .dump
-        case 14: self = .logLevel(try reader.read())
+        case 14: self = try reader.read(Self.logLevel)
         case 15: self = .reopenLogs
-        case 20: self = .rate(app: try reader.read(), rate: try reader.read())
-        case 21:
-            self = .returnBatches(
-                app: try reader.read(), jobs: try reader.read(), shards: try reader.read())
+        case 20: self = try reader.read(Self.rate)
+        case 21: self = try reader.read(Self.returnBatches)
         default: throw .unknownKind(kind)
         }
+    }
+}
+
+/// What a worker has to know to read an app's feedback service once.
+package struct FeedbackOrder: Equatable, Sendable {
+    package var app: String
+    package var host: String
+    package var port: UInt16
+    /// The name of this reading.
+    package var reading: String
+    /// Of the farm.
+    package var shards: Int
+    /// Records that a shard's suppression list keeps at most.
+    package var limit: Int
+
+    package init(app: String, host: String, port: UInt16, reading: String, shards: Int, limit: Int) {
+        (self.app, self.host, self.port) = (app, host, port)
+        (self.reading, self.shards, self.limit) = (reading, shards, limit)
+    }
+}
+
+extension FeedbackOrder: ControlValue {
+    package func write(to writer: inout ControlWriter) {
+        writer.write(app, host, port, reading, UInt32(shards), UInt32(clamping: limit))
+    }
+
+    package init(from reader: inout ControlReader) throws(ControlError) {
+        (app, host, port, reading) = try reader.readAll()
+        (shards, limit) = (Int(try reader.read(UInt32.self)), Int(try reader.read(UInt32.self)))
     }
 }

@@ -25,7 +25,7 @@ extension SuccessionOrder: ControlMessage {
 
     package init(kind: UInt8, from reader: inout ControlReader) throws(ControlError) {
         switch kind {
-        case 1: self = .hostClaim(nonce: try reader.read())
+        case 1: self = try reader.read(Self.hostClaim)
         case 2: self = .abort
         default: throw .unknownKind(kind)
         }

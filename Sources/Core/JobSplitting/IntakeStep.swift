@@ -1,3 +1,4 @@
+import PushModel
 package import StoreProtocol
 
 /// The next step with the taken jobs, which Redis carries out as a whole.
@@ -52,5 +53,69 @@ package struct StepLimits: Sendable {
         (self.tokens, self.jobs, self.batches, self.events) = (tokens, jobs, batches, events)
         (self.bytes, self.positions) = (bytes, positions)
         self.tokensBeforeEarlyEnd = tokensBeforeEarlyEnd
+    }
+}
+
+/// A taken job that is not yet completely split, or that is to be refused.
+struct IntakeJob {
+    enum Content {
+        case parsed(ParsedJob)
+        case refused(IntakeStep.Refusal)
+    }
+
+    /// How much of it is split.
+    struct Progress: Equatable {
+        /// Its job record exists.
+        var isOpened = false
+        /// Accepted pushes that are in batches.
+        var accepted = 0
+        /// Malformed pushes that were reported to producers.
+        var malformed = 0
+    }
+
+    let id: String
+    var content: Content
+    var progress = Progress()
+
+    /// Accepted pushes that are in no batch yet.
+    var openTokens: Int {
+        switch content {
+        case .parsed(let job): job.accepted - progress.accepted
+        case .refused: 0
+        }
+    }
+}
+
+extension ParsedJob {
+    /// A job of which an earlier step split `accepted` pushes.
+    ///
+    /// Malformed pushes before the last of these were reported. Those behind it are reported now, some perhaps
+    /// again.
+    func progress(accepted: Int) -> IntakeJob.Progress {
+        let accepted = min(accepted, self.accepted)
+        guard accepted > 0 else { return .init(isOpened: true) }
+        let last = pushes[accepted - 1].index
+        let unreported = malformed.firstIndex { $0.index > last } ?? malformed.count
+        return .init(isOpened: true, accepted: accepted, malformed: unreported)
+    }
+}
+
+/// Ids for jobs whose producers gave none.
+package enum JobID {
+    private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+
+    /// 128 random bits as 26 characters.
+    package static func random(using generator: inout some RandomNumberGenerator) -> String {
+        var rest = UInt128(generator.next()) << 64 | UInt128(generator.next())
+        let characters = (0..<26).map { _ in
+            defer { rest >>= 5 }
+            return digits[Int(truncatingIfNeeded: rest & 31)]
+        }
+        return String(decoding: characters, as: UTF8.self)
+    }
+
+    package static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return random(using: &generator)
     }
 }

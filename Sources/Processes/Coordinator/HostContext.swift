@@ -66,7 +66,7 @@ extension HostContext {
         while true {
             do { return try await body() } catch let error as RedisError where error.isTemporary {
                 if !isWaiting {
-                    log.warning("waiting for Redis before start", metadata: ["error": "\(error)"])
+                    log.warning("waiting for Redis before start", error: error)
                 }
                 isWaiting = true
                 try await Loop.sleep(for: backoff.failed())
@@ -81,7 +81,7 @@ extension HostContext {
             guard !error.isTemporary else { throw error }
             return log.error(
                 "cannot check Redis: its eviction policy must be noeviction. The farm's user needs +info",
-                metadata: ["error": "\(error)"])
+                error: error)
         }
         guard info.evictionPolicy == "noeviction" else {
             throw CoordinatorError.evictingRedis(policy: info.evictionPolicy)

@@ -42,9 +42,7 @@ import Supervision
         let routines = startRoutines()
         context.log.notice(
             "coordinator ready",
-            metadata: [
-                "host": "\(context.host)", "apps": "\(parts.apps.all.count)", "workers": "\(workers)",
-            ])
+            metadata: ["host": "\(context.host)", "apps": "\(parts.apps.all.count)", "workers": "\(workers)"])
         if isSuccessor { try await parts.takeover.run(lock) }
         if context.lifecycle.nameHolder == .thisProcess {
             parts.service.ready()

@@ -1,5 +1,7 @@
 import EventLoop
 import Logging
+import RedisClient
+import StoreProtocol
 
 #if canImport(Glibc)
     import Glibc

@@ -1,4 +1,5 @@
 import EventLoop
+import FarmPolicy
 import JobSplitting
 import Logging
 import StoreProtocol
@@ -26,8 +27,7 @@ extension AppIntake {
         context.log.info(
             refusal.isDuplicate ? "job is a duplicate" : "job refused",
             metadata: [
-                "app": "\(name)", "job": "\(refusal.job ?? "")", "field": "\(refusal.field)",
-                "reason": "\(refusal.reason)",
+                "job": "\(refusal.job ?? "")", "field": "\(refusal.field)", "reason": "\(refusal.reason)",
             ])
     }
 
@@ -80,5 +80,37 @@ extension AppIntake {
         retention.jobRecords = Int(setup.jobRecords)
         retention.jobRecordSeconds = Int(setup.jobRecordSeconds)
         return retention
+    }
+}
+
+extension AppIntake {
+    /// Repeats a request while Redis cannot carry it out or cannot be reached. Logs the outage once.
+    ///
+    /// - Throws: an error that a repetition does not cure, or the last one when the task is cancelled.
+    func retrying<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
+        var backoff = BackOff.redis
+        var isLogged = false
+        while true {
+            do throws(StoreError) {
+                let reply = try await store.perform(request)
+                if isLogged {
+                    context.log.notice("Redis answers again", metadata: ["request": "\(Step.self)"])
+                }
+                return reply
+            } catch {
+                guard error.isTemporary, !Task.isCancelled else { throw error }
+                // That the first connection is still being made is no outage.
+                if !isLogged, error != .redis(.notYetConnected) {
+                    isLogged = true
+                    context.log.warning(
+                        "waiting for Redis", error: error, metadata: ["request": "\(Step.self)"])
+                }
+                // A kill during a Redis outage must not count as a job's crash.
+                let wasWorking = isWorking
+                becomeIdle()
+                guard (try? await Loop.sleep(for: backoff.failed())) != nil else { throw error }
+                if wasWorking { await work() }
+            }
+        }
     }
 }

@@ -31,8 +31,8 @@ extension AppIntake {
             context.counts.jobs += UInt64(clamping: reply.refused)
             context.counts.refused += UInt64(clamping: reply.refused)
             context.log.notice(
-                "jobs refused: larger than \(setup.maxJobBytes) bytes",
-                metadata: ["app": "\(name)", "jobs": "\(reply.refused)"])
+                "jobs refused: larger than \(setup.maxJobBytes) bytes", metadata: ["jobs": "\(reply.refused)"]
+            )
         }
         splitOneByOne(reply.careful > 0)
         unparsed.insert(contentsOf: reply.jobs.reversed(), at: 0)
@@ -88,7 +88,7 @@ extension AppIntake {
         } catch {
             context.log.error(
                 "a partly split job cannot be parsed any more: its remaining pushes fail",
-                metadata: ["app": "\(name)", "job": "\(head.job)", "reason": "\(error)"])
+                metadata: ["job": "\(head.job)", "reason": "\(error)"])
             return queue.append(refused: raw, because: error)
         }
         guard job.id.map({ $0.utf8.elementsEqual(head.job.utf8) }) ?? true else {

@@ -130,17 +130,16 @@ import StoreProtocol
         guard !Task.isCancelled else { return }
         switch error {
         case .fenced:
-            context.log.notice("another owner has the intake", metadata: ["app": "\(name)"])
+            context.log.notice("another owner has the intake")
             context.notify(.fenced(app: name, token: token.bytes))
             await wakeUp.wait(atMost: .seconds(1))
         case .outOfStep, .fewerTaken, .exists:
             context.log.notice(
                 "intake restarted: Redis went back in time, or another coordinator took over",
-                metadata: ["app": "\(name)", "reason": "\(error)"])
+                metadata: ["reason": "\(error)"])
             await wakeUp.wait(atMost: .milliseconds(50))
         default:
-            context.log.error(
-                "the intake cannot continue", metadata: ["app": "\(name)", "error": "\(error)"])
+            context.log.error("the intake cannot continue", error: error)
             await wakeUp.wait(atMost: .seconds(5))
         }
     }

@@ -111,7 +111,7 @@ package struct ChildLogging {
 
     /// Ends at once: this process cannot do its work.
     package func fail(_ what: Logger.Message, _ error: any Error) {
-        log.critical(what, metadata: ["error": "\(error)"])
+        log.critical(what, error: error)
         status = ChildStatus.broken
         end()
     }

@@ -93,8 +93,7 @@ extension IntakeOrder: ChildOrder {}
             // No fault of the program's: it has not run.
             let delay = shortage.failed(using: &random)
             log.error(
-                "cannot start a process",
-                metadata: ["role": "\(role)", "error": "\(error)", "retry_in": "\(delay)"])
+                "cannot start a process", error: error, metadata: ["role": "\(role)", "retry_in": "\(delay)"])
             state = .backingOff
             shortageTimer.start(after: delay)
         }
@@ -233,7 +232,7 @@ extension IntakeOrder: ChildOrder {}
         }
         control.onEnd = { [unowned self] error in
             if let error {
-                log.error("\(role) sent an unreadable message", metadata: ["error": "\(error)"])
+                log.error("\(role) sent an unreadable message", error: error)
                 condemn()
             }
             self.control = nil

@@ -83,8 +83,8 @@ import StoreProtocol
         } catch {
             if !isInTrouble, error.isRefusal {
                 log.error(
-                    "cannot tell producers whether admission is open",
-                    metadata: ["app": "\(app.name)", "error": "\(error)"])
+                    "cannot tell producers whether admission is open", error: error,
+                    metadata: ["app": "\(app.name)"])
                 isInTrouble = true
             }
             return nil
@@ -113,7 +113,7 @@ import StoreProtocol
             if !isBlind {
                 log.error(
                     "cannot read Redis's memory: admission closes only when Redis is full; the farm's Redis user needs +info",
-                    metadata: ["error": "\(error)"])
+                    error: error)
                 isBlind = true
             }
             // Its own limits an app has all the same.
@@ -134,9 +134,7 @@ import StoreProtocol
             // Said once; a Redis that is full or away is asked again.
             guard hasFunctions, error.isRefusal else { return }
             hasFunctions = false
-            log.warning(
-                "cannot load for producers the function \(FunctionLibrary.submit)",
-                metadata: ["error": "\(error)"])
+            log.warning("cannot load for producers the function \(FunctionLibrary.submit)", error: error)
         }
     }
 }

@@ -2,8 +2,11 @@ import EventLoop
 import FarmConfiguration
 import FarmPolicy
 import Logging
+import OpenSSL
 import RedisClient
 import StoreProtocol
+import Transport
+import Web
 
 /// Carries out what ``AlertEvaluator`` decides, for the scopes that this host is responsible for.
 @Loop final class AlertMonitor {
@@ -11,7 +14,8 @@ import StoreProtocol
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger
-    private let notifier: AlertNotifier
+    private let command: AlertQueue
+    private let webhook: AlertQueue
     private let history: AlertLog
     /// Scopes whose alerts, raised by others before, are known.
     private var adopted: Set<Alert.Scope> = []
@@ -23,16 +27,21 @@ import StoreProtocol
     ) {
         (self.registry, self.host, self.log) = (registry, host, log)
         evaluator = AlertEvaluator(again: settings.again)
-        notifier = AlertNotifier(settings, log: log)
+        command = AlertQueue("command", log: log)
+        webhook = AlertQueue("webhook", log: log)
         history = AlertLog(registry, host: host, log: log, notifyApp: notifyApp)
+        follow(settings)
     }
 
-    var failures: Int { notifier.failures }
+    /// Alerts whose notification failed three times.
+    var failures: Int { command.failures + webhook.failures }
 
     /// Tells by these settings from now on; the marks are looked at elsewhere.
     func follow(_ settings: AlertSettings) {
         evaluator.again = settings.again
-        notifier.follow(settings)
+        (command.way, webhook.way) = (nil, nil)
+        if let line = settings.command { command.way = { await AlertCommand.run(line, $0) } }
+        if let address = settings.webhook { webhook.way = { await Self.post($0, to: address) } }
     }
 
     /// Fires and clears alerts.
@@ -60,7 +69,11 @@ import StoreProtocol
     }
 
     /// Sends nothing more; a notification under way may finish within two seconds.
-    func close() async { await notifier.close(by: .now + .seconds(2)) }
+    func close() async {
+        let deadline = ContinuousClock.now + .seconds(2)
+        await command.close(by: deadline)
+        await webhook.close(by: deadline)
+    }
 
     /// Alerts of these scopes wait until Redis has answered; other alerts do not.
     private func adopt(_ scopes: Set<Alert.Scope>) {
@@ -85,7 +98,18 @@ import StoreProtocol
         log.log(
             level: level, news.what == .cleared ? "alert called off" : "alert",
             metadata: ["alert": "\(news.alert.kind.rawValue)", "text": "\(news.text)"])
-        notifier.notify(message)
+        command.notify(message)
+        webhook.notify(message)
         if news.what != .again { history.write(message) }
+    }
+
+    private static func post(_ message: AlertMessage, to address: WebhookAddress) async -> String? {
+        do {
+            let tls = address.usesTLS ? try TLSContext(client: ClientSettings()) : nil
+            try await WebClient.post(
+                message.json, to: .tcp(host: address.place.host, port: address.place.port),
+                host: address.host, target: address.target.reveal(), tls: tls, timeout: .seconds(10))
+            return nil
+        } catch { return "\(address): \(error)" }
     }
 }

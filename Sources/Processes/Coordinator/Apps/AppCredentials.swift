@@ -77,8 +77,7 @@ import Supervision
                 if problem == nil, areOther(than: pause) { await resume() }
             }
         } catch {
-            log.error(
-                "cannot read the app's pause and rate", metadata: ["app": "\(name)", "error": "\(error)"])
+            log.error("cannot read the app's pause and rate", error: error)
         }
         guard pauseReason == nil else { return }
         if let problem { return await pause("credentials: \(problem)") }
@@ -115,7 +114,7 @@ import Supervision
         let now = FileStamps(configuration.files)
         if now != stamps {
             stamps = now
-            log.notice("credential files have changed", metadata: ["app": "\(name)"])
+            log.notice("credential files have changed")
             await reload()
         }
         if pauseReason == nil { await renewTokenIfDue() }
@@ -127,7 +126,7 @@ import Supervision
             let pause = standing.pause
             if pause == nil, pauseReason != nil { await lifted() }
             if let pause, pauseReason == nil {
-                log.warning("app is paused", metadata: ["app": "\(name)", "reason": "\(pause.reason)"])
+                log.warning("app is paused", metadata: ["reason": "\(pause.reason)"])
                 notifyWorkers(.pause(app: name))
             }
             if let pause { held(pause) }
@@ -178,7 +177,7 @@ import Supervision
                 return sendAgain()
             }
         } catch {
-            return log.error("cannot resume", metadata: ["app": "\(name)", "error": "\(error)"])
+            return log.error("cannot resume", error: error)
         }
         await lifted()
     }
@@ -189,7 +188,7 @@ import Supervision
         log.warning(
             "a value is refused",
             metadata: [
-                "app": "\(name)", "at": "\(place)",
+                "at": "\(place)",
                 "reason":
                     "not off and not from \(DesiredRate.rates.lowerBound) to \(DesiredRate.rates.upperBound) pushes a second",
             ])
@@ -199,9 +198,7 @@ import Supervision
     private func follow(_ wish: DesiredRate?) {
         guard wish != rate else { return }
         rate = wish
-        log.notice(
-            "rate limit changed",
-            metadata: ["app": "\(name)", "rate": "\(wish?.text ?? "as configured")"])
+        log.notice("rate limit changed", metadata: ["rate": "\(wish?.text ?? "as configured")"])
         notifyWorkers(.rate(app: name, rate: budgetRate))
     }
 
@@ -259,10 +256,10 @@ import Supervision
         let fingerprint = loaded?.fingerprint ?? "none"
         (pauseReason, pausedFingerprint) = (reason, fingerprint)
         notifyWorkers(.pause(app: name))
-        log.error("app paused", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        log.error("app paused", metadata: ["reason": "\(reason)"])
         do throws(StoreError) {
             _ = try await store.performPatiently(Pause(reason: reason, fingerprint: fingerprint))
-        } catch { log.error("cannot pause", metadata: ["app": "\(name)", "error": "\(error)"]) }
+        } catch { log.error("cannot pause", error: error) }
     }
 
     private func held(_ pause: ReadStanding.Pause) {
@@ -279,7 +276,7 @@ import Supervision
         (pauseReason, pausedFingerprint) = (nil, "")
         state.resumed()
         if renewal == .refused { return await pause(refusedTwice) }
-        log.notice("app resumed", metadata: ["app": "\(name)"])
+        log.notice("app resumed")
         sendAgain()
         notifyWorkers(.resume(app: name))
     }
@@ -292,9 +289,7 @@ import Supervision
             let authority = try LoadedCredentials.authority(of: configuration)
             problem = nil
             for file in configuration.credentialFiles where FileTrust.isPublic(file) {
-                log.warning(
-                    "every user of this machine can read a key file",
-                    metadata: ["app": "\(name)", "file": "\(file)"])
+                log.warning("every user of this machine can read a key file", metadata: ["file": "\(file)"])
             }
             (loaded, self.authority) = (credentials, authority)
             if case .key(let key, let id, let team) = credentials {
@@ -308,7 +303,7 @@ import Supervision
             }
         } catch {
             problem = "\(error)"
-            log.error("cannot use the credentials", metadata: ["app": "\(name)", "reason": "\(error)"])
+            log.error("cannot use the credentials", metadata: ["reason": "\(error)"])
         }
     }
 

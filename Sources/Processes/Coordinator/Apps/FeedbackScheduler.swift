@@ -64,20 +64,18 @@ import StoreProtocol
         nextReading = .now
         var next = reading.interval
         if error.isEmpty {
-            context.log.info("feedback read", metadata: ["app": "\(context.name)", "tokens": "\(tuples)"])
+            context.log.info("feedback read", metadata: ["tokens": "\(tuples)"])
         } else {
             var pause = BackOff(first: .seconds(5), longest: .seconds(600))
             for _ in 0..<min(reading.failures, 16) { _ = pause.failed(using: &random) }
             next = min(next, pause.failed(using: &random))
             context.log.warning(
                 "feedback service not read to its end",
-                metadata: ["app": "\(context.name)", "tokens": "\(tuples)", "reason": "\(error)"])
+                metadata: ["tokens": "\(tuples)", "reason": "\(error)"])
         }
         let end = EndFeedback(reader: name, tuples: tuples, next: next, error: error)
         do throws(StoreError) { try await context.store.performPatiently(end, within: Self.limit) } catch {
-            context.log.warning(
-                "cannot record the result of reading feedback",
-                metadata: ["app": "\(context.name)", "error": "\(error)"])
+            context.log.warning("cannot record the result of reading feedback", error: error)
         }
     }
 

@@ -38,9 +38,7 @@ extension HostedApp {
                 return logSuspects(try await store.perform(request))
             } catch {
                 guard error.isTemporary, (try? await Loop.sleep(for: backoff.failed())) != nil else {
-                    log.error(
-                        "cannot record which jobs are suspect",
-                        metadata: ["app": "\(name)", "error": "\(error)"])
+                    log.error("cannot record which jobs are suspect", error: error)
                     return
                 }
             }
@@ -49,11 +47,11 @@ extension HostedApp {
 
     private func logSuspects(_ reply: Blame.Reply) {
         if reply.isRefused {
-            log.error("job refused: it crashed the intake repeatedly", metadata: ["app": "\(name)"])
+            log.error("job refused: it crashed the intake repeatedly")
         } else if reply.careful > 0 {
             log.warning(
                 "splitting suspect jobs one by one: one of them may have crashed the intake",
-                metadata: ["app": "\(name)", "jobs": "\(reply.careful)", "ends": "\(reply.ends)"])
+                metadata: ["jobs": "\(reply.careful)", "ends": "\(reply.ends)"])
         }
     }
 }

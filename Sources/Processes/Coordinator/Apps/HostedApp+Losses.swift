@@ -28,8 +28,8 @@ extension HostedApp {
                 accused += reply.shards.map { .init(app: name, number: $0) }
             } catch {
                 log.error(
-                    "cannot read which pushes a lost worker had in flight",
-                    metadata: ["app": "\(name)", "worker": "\(worker)", "error": "\(error)"])
+                    "cannot read which pushes a lost worker had in flight", error: error,
+                    metadata: ["worker": "\(worker)"])
                 return nil
             }
         }
@@ -83,7 +83,7 @@ extension HostedApp {
                 logReclaim(reply)
             } catch {
                 if error.isTemporary { return false }
-                log.error("cannot reclaim batches", metadata: ["app": "\(name)", "error": "\(error)"])
+                log.error("cannot reclaim batches", error: error)
             }
         }
         return true
@@ -104,18 +104,16 @@ extension HostedApp {
 
     private func logReclaim(_ reply: Reclaim.Reply) {
         if reply.poisoned > 0 {
-            log.error("pushes failed as poison", metadata: ["app": "\(name)", "pushes": "\(reply.poisoned)"])
+            log.error("pushes failed as poison", metadata: ["pushes": "\(reply.poisoned)"])
         }
         for job in reply.quarantined {
-            log.error(
-                "job quarantined: its pushes crash workers", metadata: ["app": "\(name)", "job": "\(job)"])
+            log.error("job quarantined: its pushes crash workers", metadata: ["job": "\(job)"])
         }
         guard reply.putBack + reply.parked + reply.poisoned > 0 else { return }
         log.notice(
             "batches reclaimed",
             metadata: [
-                "app": "\(name)", "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)",
-                "parked": "\(reply.parked)",
+                "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)", "parked": "\(reply.parked)",
             ])
     }
 }

@@ -67,20 +67,22 @@ import StoreProtocol
     init(_ configuration: AppConfiguration, shares: HostShares, _ around: Dependencies) {
         let name = configuration.name
         self.configuration = configuration
-        log = around.log
+        var log = around.log
+        log[metadataKey: "app"] = "\(name)"
+        self.log = log
         notifyIntake = around.notifyIntake
         retention = around.retention
         store = AppStore(app: name, connection: around.redis)
         let heldLeases = HeldLeases(
             host: around.host, shards: around.shards, shares: shares, nonce: around.nonce,
             predecessor: around.predecessor)
-        leases = AppLeases(heldLeases, store: store, log: around.log)
+        leases = AppLeases(heldLeases, store: store, log: log)
         liveWorkers = around.liveWorkers
         credentials = AppCredentials(
-            configuration, store: store, registry: around.registry, log: around.log,
+            configuration, store: store, registry: around.registry, log: log,
             workers: around.workers, shards: around.shards, notifyWorkers: around.notifyWorkers)
         context = AppContext(
-            name: name, host: around.host, redis: around.redis, log: around.log, shards: around.shards,
+            name: name, host: around.host, redis: around.redis, log: log, shards: around.shards,
             retention: around.retention
         ) { around.shardsReady(name, $0) }
         promoter = Promoter(context)
@@ -182,12 +184,10 @@ import StoreProtocol
         }
     }
 
-    func announceQuarantine(of shard: Int, for duration: Duration, crashes: Int) {
-        var event = FarmEvent(.shardQuarantined)
-        event.add("shard", "\(shard)")
-        event.add("reason", "crashes")
-        event.add("crashes", "\(crashes)")
-        event.add("seconds", "\(duration.components.seconds)")
+    /// Tells the app's producers of an event.
+    func announce(_ kind: FarmEvent.Kind, _ fields: KeyValuePairs<String, String>) {
+        var event = FarmEvent(kind)
+        for (name, value) in fields { event.add(name, value) }
         store.send(TellEvent(event)) { _ in }
     }
 
@@ -198,27 +198,8 @@ import StoreProtocol
         isBeyondBudget = true
         log.warning(
             "budget.max_conns is below the number of workers: each worker still opens one connection",
-            metadata: ["app": "\(name)", "max_conns": "\(configuration.budget.maxConnections ?? 0)"])
-        var event = FarmEvent(.budget)
-        event.add("host", context.host)
-        event.add("reason", "max_conns is less than the workers")
-        store.send(TellEvent(event)) { _ in }
-    }
-
-    func announce(_ change: Autoscaler.Change) {
-        var event = FarmEvent(.workers)
-        event.add("host", context.host)
-        event.add("from", "\(change.from)")
-        event.add("to", "\(change.to)")
-        event.add("reason", change.reason.rawValue)
-        store.send(TellEvent(event)) { _ in }
-    }
-
-    func announceLateReply(_ pushes: UInt32, _ reason: String) {
-        var event = FarmEvent(.gatewayLate)
-        event.add("pushes", "\(pushes)")
-        event.add("reason", reason)
-        store.send(TellEvent(event)) { _ in }
+            metadata: ["max_conns": "\(configuration.budget.maxConnections ?? 0)"])
+        announce(.budget, ["host": context.host, "reason": "max_conns is less than the workers"])
     }
 
     /// Hosts have left: entries that their consumers read and did not settle are settled here.

@@ -84,8 +84,7 @@ import StoreProtocol
                 onPausedShardsChanged()
             }
         } catch {
-            context.log.warning(
-                "cannot read pauses", metadata: ["app": "\(context.name)", "error": "\(error)"])
+            context.log.warning("cannot read pauses", error: error)
         }
     }
 
@@ -124,9 +123,7 @@ import StoreProtocol
             }
             return cursor == nil
         } catch {
-            context.log.warning(
-                "cannot cancel jobs yet: waiting for Redis",
-                metadata: ["app": "\(context.name)", "error": "\(error)"])
+            context.log.warning("cannot cancel jobs yet: waiting for Redis", error: error)
             return false
         }
     }

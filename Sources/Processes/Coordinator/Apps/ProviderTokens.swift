@@ -176,8 +176,7 @@ package import StoreProtocol
     }
 
     private func warn(_ error: RedisError) {
-        log.warning(
-            "provider tokens cannot be shared", metadata: ["key": "\(owner.keyID)", "error": "\(error)"])
+        log.warning("provider tokens cannot be shared", error: error, metadata: ["key": "\(owner.keyID)"])
     }
 }
 

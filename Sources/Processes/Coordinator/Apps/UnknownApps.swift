@@ -117,8 +117,7 @@ import StoreProtocol
             defer { nextSearch = .now + Self.pause }
             guard nextSearch == nil else { return }
             log.warning(
-                "cannot search for inboxes of unknown apps: the farm's Redis user needs +scan",
-                metadata: ["error": "\(error)"])
+                "cannot search for inboxes of unknown apps: the farm's Redis user needs +scan", error: error)
         }
     }
 

@@ -17,7 +17,6 @@ import StoreProtocol
     /// The nonce of the predecessor on this host if it is known to have exited, else "". Its heartbeat is replaced at once.
     var predecessor = ""
     private var claim = HostClaim()
-    private var isHeartbeatPending = false
     /// Writes the heartbeat soon, once for any number of calls.
     private(set) lazy var heartbeatSoon = WakeUp { [unowned self] in await sendHeartbeat() }
 
@@ -85,20 +84,10 @@ import StoreProtocol
             case .lost: return loseName()
             }
         } catch {
-            context.log.debug("heartbeat failed", metadata: ["error": "\(error)"])
+            context.log.debug("heartbeat failed", error: error)
             return
         }
         onHeartbeat()
-    }
-
-    /// Writes a heartbeat before its time: a child has become ready, and the farm is to know it.
-    func sendHeartbeatSoon() {
-        guard !isHeartbeatPending else { return }
-        isHeartbeatPending = true
-        Loop.task {
-            self.isHeartbeatPending = false
-            if !self.context.lifecycle.isStopping { await self.sendHeartbeat() }
-        }
     }
 
     /// Tells the other hosts to read the registry: this host has come, goes, or serves more or less.

@@ -35,10 +35,7 @@ import StoreProtocol
     private(set) var lost = 0
 
     init(_ held: HeldLeases, store: AppStore, log: Logger) {
-        (self.held, self.store) = (held, store)
-        var log = log
-        log[metadataKey: "app"] = "\(store.keys.app)"
-        self.log = log
+        (self.held, self.store, self.log) = (held, store, log)
     }
 
     /// A script said FENCED: one lease at least belongs to another owner. All are acquired again.
@@ -62,7 +59,7 @@ import StoreProtocol
             (isInTrouble, isRefused) = (false, false)
             return .kept
         } catch {
-            if !isInTrouble { log.warning("leases not renewed", metadata: ["error": "\(error)"]) }
+            if !isInTrouble { log.warning("leases not renewed", error: error) }
             isInTrouble = true
             held.failed()
             isRefused = error.isRefusal

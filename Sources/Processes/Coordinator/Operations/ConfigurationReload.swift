@@ -114,7 +114,7 @@ import StoreProtocol
         }
         if !differences.added.isEmpty || !differences.removed.isEmpty { parts.listener.subscribe() }
         do throws(RedisError) { try await context.registry.addApps(next.apps.map(\.name)) } catch {
-            context.log.warning("apps not registered", metadata: ["error": "\(error)"])
+            context.log.warning("apps not registered", error: error)
         }
         for name in differences.added { parts.hosting.introduceToWorkers(name) }
     }

@@ -45,7 +45,7 @@ import Transport
                 greet($0)
             }
         } catch {
-            log.warning("cannot open the control socket", metadata: ["path": "\(path)", "error": "\(error)"])
+            log.warning("cannot open the control socket", error: error, metadata: ["path": "\(path)"])
         }
     }
 

@@ -17,7 +17,7 @@ import StoreProtocol
     func follow() async {
         let desired: [String: String]
         do throws(RedisError) { desired = try await context.registry.desired() } catch {
-            return context.log.debug("desired state not read", metadata: ["error": "\(error)"])
+            return context.log.debug("desired state not read", error: error)
         }
         followPins(desired)
         followScale(desired[scaleName])
@@ -44,7 +44,7 @@ import StoreProtocol
             return true
         } catch {
             context.log.warning(
-                "cannot save desired state in Redis", metadata: ["wish": "\(name)", "error": "\(error)"])
+                "cannot save desired state in Redis", error: error, metadata: ["wish": "\(name)"])
             return false
         }
     }

@@ -43,7 +43,7 @@ import StoreProtocol
         repeat {
             isToBeReadAgain = false
             do throws(RedisError) { try await read() } catch {
-                log.debug("operations not read", metadata: ["error": "\(error)"])
+                log.debug("operations not read", error: error)
             }
         } while isToBeReadAgain
         isReading = false
@@ -76,8 +76,7 @@ import StoreProtocol
         guard case .granted = try await registry.claim(command, host: host) else { return }
         begin(command) { [registry, log] answer in
             do throws(RedisError) { try await registry.answer(command.id, answer) } catch {
-                log.warning(
-                    "cannot answer an operator", metadata: ["id": "\(command.id)", "error": "\(error)"])
+                log.warning("cannot answer an operator", error: error, metadata: ["id": "\(command.id)"])
             }
         }
     }

@@ -61,9 +61,7 @@ import StoreProtocol
             isInTrouble = false
         } catch {
             if !isInTrouble {
-                context.log.warning(
-                    "delayed batches wait for Redis",
-                    metadata: ["app": "\(context.name)", "error": "\(error)"])
+                context.log.warning("delayed batches wait for Redis", error: error)
             }
             isInTrouble = true
         }

@@ -164,7 +164,7 @@ extension ResultsConsumer {
     }
 
     private func recovered() {
-        if isInTrouble { context.log.notice("settling resumed", metadata: ["app": "\(context.name)"]) }
+        if isInTrouble { context.log.notice("settling resumed") }
         isInTrouble = false
         backoff = BackOff.redis
     }
@@ -173,8 +173,7 @@ extension ResultsConsumer {
         isBehind = true
         if case .redis(.refused(let refusal)) = error, refusal.code == "NOGROUP" { hasGroup = false }
         if !isInTrouble {
-            context.log.warning(
-                "settling waits for Redis", metadata: ["app": "\(context.name)", "error": "\(error)"])
+            context.log.warning("settling waits for Redis", error: error)
         }
         isInTrouble = true
     }
@@ -234,7 +233,7 @@ extension ResultsConsumer {
     private func alarmed(_ alarm: Settle.Alarm) {
         context.log.error(
             "app paused: too many invalid tokens, most likely of the other environment; none of them is suppressed",
-            metadata: ["app": "\(context.name)", "bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
+            metadata: ["bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
         context.paused()
     }
 
@@ -254,7 +253,7 @@ extension ResultsConsumer {
             else { return setAside(id, "\(error)") }
             context.log.error(
                 "results entry settled in part: pushes that were not delivered fail as unreadable",
-                metadata: ["app": "\(context.name)", "entry": "\(id)", "reason": "\(error)"])
+                metadata: ["entry": "\(id)", "reason": "\(error)"])
             send([bare], of: [record], isBare: true)
         }
     }
@@ -264,7 +263,7 @@ extension ResultsConsumer {
         guard aside.count < Self.asideKept, aside.insert(id).inserted else { return }
         context.log.error(
             "results entry cannot be settled and stays in the stream",
-            metadata: ["app": "\(context.name)", "entry": "\(id)", "reason": "\(reason)"])
+            metadata: ["entry": "\(id)", "reason": "\(reason)"])
         let note = NoteUnsettled(id, at: context.clock.milliseconds, reason: reason)
         context.store.send(note) { [weak self] result in
             switch result {

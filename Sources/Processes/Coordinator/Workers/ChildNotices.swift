@@ -31,7 +31,7 @@ import FarmPolicy
         case .hello:
             for app in parts.apps.all { parts.shards.assign(app, to: slot) }
             parts.shards.activateNewWorkers()
-            parts.registration.sendHeartbeatSoon()
+            parts.registration.heartbeatSoon()
         case .heartbeat(let heartbeat):
             for app in heartbeat.apps { parts.apps[app.name]?.context.totals.heard(app) }
             if heartbeat.isQuiet { parts.shards.processBecameQuiet(slot.index) }
@@ -49,7 +49,8 @@ import FarmPolicy
                 await self.parts.apps[name]?.feedback.ended(
                     reading, tuples: Int(clamping: tuples), error: error)
             }
-        case .late(let name, let pushes, let reason): parts.apps[name]?.announceLateReply(pushes, reason)
+        case .late(let name, let pushes, let reason):
+            parts.apps[name]?.announce(.gatewayLate, ["pushes": "\(pushes)", "reason": reason])
         case .released(let name, let numbers):
             if let app = parts.apps[name] { released(numbers.map { Int($0) }, of: app, by: slot) }
         }
@@ -84,7 +85,7 @@ import FarmPolicy
 
     func noticed(_ notice: IntakeNotice) {
         switch notice {
-        case .hello: parts.registration.sendHeartbeatSoon()
+        case .hello: parts.registration.heartbeatSoon()
         case .heartbeat, .works, .idle: break
         case .delayed(let name, let milliseconds):
             parts.apps[name]?.batchesDelayed(.milliseconds(Int64(clamping: milliseconds)))

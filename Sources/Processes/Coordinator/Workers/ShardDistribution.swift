@@ -177,7 +177,12 @@ import StoreProtocol
                     "for": "\(duration)",
                 ])
             guard let app = apps[shard.app] else { continue }
-            app.announceQuarantine(of: shard.number, for: duration, crashes: crashes)
+            app.announce(
+                .shardQuarantined,
+                [
+                    "shard": "\(shard.number)", "reason": "crashes", "crashes": "\(crashes)",
+                    "seconds": "\(duration.components.seconds)",
+                ])
             Loop.task {
                 try await Loop.sleep(for: duration)
                 self.assignAll()

@@ -1,5 +1,7 @@
 import ControlChannel
 import EventLoop
+import RedisClient
+import StoreProtocol
 
 /// Tells workers which of their shards have batches or changed suppressions, each shard once however often it was announced.
 @Loop final class ShardWakeUps {
@@ -42,6 +44,54 @@ import EventLoop
                 case .suppressed: slot.send(.suppressed(app: app, shards: numbers))
                 }
             }
+        }
+    }
+}
+
+/// Shards named in wake-ups whose workers do not know yet: each once, however often it was named.
+struct PendingShards {
+    /// What the worker is to know about them.
+    enum Topic: Hashable, CaseIterable {
+        /// They have batches.
+        case ready
+        /// Tokens of theirs were suppressed, or are so no longer.
+        case suppressed
+    }
+
+    /// Of the farm.
+    private let count: Int
+    private var shards: [Topic: [String: Set<Int>]] = [:]
+
+    init(shards count: Int) { self.count = count }
+
+    var isEmpty: Bool { shards.values.allSatisfy(\.isEmpty) }
+
+    /// Notes what a bell says: "NN NN …", "s NN NN …" or "*".
+    /// - Returns: whether it names nothing but shards that the farm has; others are passed over.
+    mutating func note(_ text: String, app: String) -> Bool {
+        if text == "*" {
+            note(0..<count, .ready, app: app)
+            return true
+        }
+        let isOfSuppressed = text.hasPrefix("s ")
+        let words = text.dropFirst(isOfSuppressed ? 2 : 0).split(separator: " ")
+        let numbers = words.compactMap { Int(foreign: $0) }.filter { (0..<count).contains($0) }
+        note(numbers, isOfSuppressed ? .suppressed : .ready, app: app)
+        return numbers.count == words.count
+    }
+
+    /// Shards that the farm does not have are passed over.
+    mutating func note(_ numbers: some Sequence<Int>, _ topic: Topic, app: String) {
+        let known = numbers.filter { (0..<count).contains($0) }
+        guard !known.isEmpty else { return }
+        shards[topic, default: [:]][app, default: []].formUnion(known)
+    }
+
+    /// Takes everything, in a stable order: the caller notifies the workers, or notes it again.
+    mutating func takeAll() -> [(topic: Topic, app: String, shards: [Int])] {
+        defer { shards = [:] }
+        return Topic.allCases.flatMap { topic in
+            (shards[topic] ?? [:]).sorted { $0.key < $1.key }.map { (topic, $0.key, $0.value.sorted()) }
         }
     }
 }

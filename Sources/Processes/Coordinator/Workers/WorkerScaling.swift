@@ -120,7 +120,14 @@ import Logging
         context.log.notice(
             change.to > change.from ? "more workers" : "fewer workers",
             metadata: ["from": "\(change.from)", "to": "\(change.to)", "reason": "\(change.reason.rawValue)"])
-        for app in apps.all { app.announce(change) }
+        for app in apps.all {
+            app.announce(
+                .workers,
+                [
+                    "host": context.host, "from": "\(change.from)", "to": "\(change.to)",
+                    "reason": change.reason.rawValue,
+                ])
+        }
         if change.to > change.from {
             addPlaces(upTo: change.to)
             shards.resize(to: change.to)
