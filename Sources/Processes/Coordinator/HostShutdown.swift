@@ -44,7 +44,7 @@ import StoreProtocol
     func stopFast() {
         gracePeriod = .seconds(2)
         guard context.lifecycle.isStopping else { return stop() }
-        for slot in parts.fleet.slots { slot.finishSooner(within: gracePeriod) }
+        for slot in parts.fleet.slots { slot.child.finish(within: gracePeriod) }
     }
 
     /// Waits for the order to stop.
@@ -55,9 +55,9 @@ import StoreProtocol
 
     /// Ends the intake and the workers in order, settles what they reported, and releases what is left.
     func endChildren() async {
-        await parts.fleet.intake?.stop(within: min(gracePeriod, .seconds(5)))
+        await parts.fleet.intake?.child.stop(within: min(gracePeriod, .seconds(5)))
         parts.handOver.handOverEverything()
-        let endings = parts.fleet.slots.map { slot in Loop.task { await slot.stop(within: self.gracePeriod) }
+        let endings = parts.fleet.slots.map { slot in Loop.task { await slot.child.stop(within: self.gracePeriod) }
         }
         for ending in endings { await ending.value }
         for app in parts.apps.all {

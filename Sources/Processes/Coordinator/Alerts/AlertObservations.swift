@@ -54,17 +54,17 @@ import Supervision
         let scope = Alert.Scope.host(context.host)
         for slot in parts.fleet.presentSlots(of: parts.shards.placement.size) {
             let isBad =
-                slot.state == .failed || slot.state == .backingOff
+                slot.child.state == .failed || slot.child.state == .backingOff
                 || parts.crashes.isInCrashLoop(slot.index, at: now)
             let text =
-                slot.state == .failed
+                slot.child.state == .failed
                 ? "worker \(slot.index) of \(context.host) was given up"
                 : "worker \(context.host)/\(slot.index) keeps crashing"
             observations[Alert(.workerCrashLoop, scope, subject: "\(slot.index)")] =
                 isBad ? .bad(level: 1, text: text) : .good
         }
         guard let intake = parts.fleet.intake else { return }
-        let isBad = intake.state == .backingOff || intake.state == .failed
+        let isBad = intake.child.state == .backingOff || intake.child.state == .failed
         observations[Alert(.workerCrashLoop, scope, subject: "intake")] =
             isBad ? .bad(level: 1, text: "the intake of \(context.host) keeps crashing") : .good
     }

@@ -84,7 +84,7 @@ import FarmPolicy
     func introduceToWorkers(_ name: String) {
         guard let app = parts.apps[name] else { return }
         for slot in parts.fleet.readySlots {
-            for order in app.credentials.orders { slot.send(order) }
+            for order in app.credentials.orders { slot.child.send(order) }
             parts.shards.assign(app, to: slot)
         }
     }

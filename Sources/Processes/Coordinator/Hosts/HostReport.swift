@@ -24,7 +24,7 @@ import StoreProtocol
         if context.lifecycle.isStopping { return "stopping" }
         if !context.lifecycle.hasChildren { return "starting" }
         if !context.redis.isReady { return "Redis is not reachable" }
-        if parts.fleet.intake?.state != .ready { return "the intake is not ready" }
+        if parts.fleet.intake?.child.state != .ready { return "the intake is not ready" }
         return parts.fleet.isAnyWorkerReady ? nil : "no worker is ready"
     }
 
@@ -34,7 +34,7 @@ import StoreProtocol
             host: context.host, nonce: context.nonce,
             // The shards of a host whose workers are all quiet go to other hosts, if any of them serves.
             capacity: isLeaving || parts.shards.placement.isAllQuiet
-                ? 0 : parts.fleet.slots.prefix(parts.scaling.capacity).count { $0.state != .failed },
+                ? 0 : parts.fleet.slots.prefix(parts.scaling.capacity).count { $0.child.state != .failed },
             apps: isLeaving ? [] : context.configuration.apps.map(\.name), status: line)
     }
 
@@ -63,7 +63,7 @@ import StoreProtocol
         return ServiceStatus(
             phase: phase, isRedisThere: context.redis.isReady,
             hosts: parts.registration.membership.hosts.count,
-            readyWorkers: present.count(where: \.isReady),
+            readyWorkers: present.count(where: \.child.isReady),
             workers: context.lifecycle.isStopping ? present.count : size,
             rate: parts.fleet.rate, open: parts.pressure.openPushes,
             paused: parts.apps.all.filter { $0.credentials.pauseReason != nil }.map(\.name),
@@ -118,10 +118,10 @@ extension HostReport {
     }
 
     private func add(_ intake: IntakeSlot, to json: inout JSONText) {
-        json.member("state", intake.state.rawValue)
-        json.member("pid", intake.pid)
+        json.member("state", intake.child.state.rawValue)
+        json.member("pid", intake.child.pid)
         json.member("rate", intake.rate)
-        json.member("restarts", intake.restarts)
+        json.member("restarts", intake.child.restarts)
         json.member("rss", intake.heartbeat.residentBytes)
         json.member("jobs", intake.heartbeat.jobs)
         json.member("refused", intake.heartbeat.refused)
@@ -132,20 +132,20 @@ extension HostReport {
         let heartbeat = slot.heartbeat
         let isQuiet = parts.shards.placement.isQuiet(slot.index) || heartbeat.isQuiet
         json.member("worker", "\(slot.index)")
-        json.member("state", isQuiet && slot.isReady ? "quiet" : slot.state.rawValue)
-        json.member("pid", slot.pid)
+        json.member("state", isQuiet && slot.child.isReady ? "quiet" : slot.child.state.rawValue)
+        json.member("pid", slot.child.pid)
         json.member("shards", parts.shards.shardCount(of: slot.index))
         json.member("connections", heartbeat.connections)
         json.member("streams", heartbeat.openStreams)
         json.member("rate", slot.rate)
         json.member("slowed_to", heartbeat.slowedTo)
-        json.member("restarts", slot.restarts)
+        json.member("restarts", slot.child.restarts)
         json.member("rss", heartbeat.residentBytes)
         json.member("delivered", heartbeat.delivered)
         json.member("failed", heartbeat.failed)
         json.member("retried", heartbeat.retried)
         json.member("busy", UInt64(clamping: (slot.busy * 100).rounded()))
-        json.member("since", slot.pid > 0 ? slot.since : 0)
+        json.member("since", slot.child.pid > 0 ? slot.since : 0)
     }
 
     private func add(_ app: HostedApp, _ slots: [WorkerSlot], to json: inout JSONText) {

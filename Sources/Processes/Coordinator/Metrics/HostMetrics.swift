@@ -49,8 +49,8 @@ import Supervision
     private func add(_ slot: WorkerSlot, to page: inout MetricsPage) {
         let labels: MetricsPage.Labels = ["worker": "\(slot.index)"]
         let heartbeat = slot.heartbeat
-        page.add("pushfarm_worker_up", "1 when the worker is ready.", slot.isReady, labels)
-        page.add("pushfarm_worker_restarts_total", Self.restarts, slot.restarts, labels)
+        page.add("pushfarm_worker_up", "1 when the worker is ready.", slot.child.isReady, labels)
+        page.add("pushfarm_worker_restarts_total", Self.restarts, slot.child.restarts, labels)
         page.add(
             "pushfarm_worker_cpu_seconds_total", "Processor time of the worker's present process.",
             Double(heartbeat.processorTaken) / 1e6, labels)
@@ -68,8 +68,8 @@ import Supervision
 
     private func add(_ intake: IntakeSlot, to page: inout MetricsPage) {
         let heartbeat = intake.heartbeat
-        page.add("pushfarm_intake_up", "1 when the intake is ready.", intake.state == .ready)
-        page.add("pushfarm_intake_restarts_total", Self.restarts, intake.restarts)
+        page.add("pushfarm_intake_up", "1 when the intake is ready.", intake.child.state == .ready)
+        page.add("pushfarm_intake_restarts_total", Self.restarts, intake.child.restarts)
         page.add(
             "pushfarm_intake_jobs_total", "Jobs that the intake's present process is done with.",
             heartbeat.jobs)

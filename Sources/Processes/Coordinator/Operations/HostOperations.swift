@@ -102,7 +102,7 @@ import StoreProtocol
         guard let text = words.words.first else { return nil }
         let size = parts.shards.placement.size
         guard let index = Int(foreign: text), index >= 0, index < parts.fleet.slots.count,
-            index < size || parts.fleet.slots[index].pid > 0
+            index < size || parts.fleet.slots[index].child.pid > 0
         else {
             let known = parts.fleet.slots.prefix(size).map { "\($0.index)" }.joined(separator: " ")
             throw OperationRefusal("there is no worker \(text) on \(context.host): it has \(known)")

@@ -30,19 +30,19 @@ import FarmPolicy
     private func wakeWorkers() {
         if context.lifecycle.participation == .quiet { parts.participation.resume() }
         for slot in parts.fleet.slots.prefix(size) {
-            if slot.state == .stopped, slot.pid == 0 { slot.startAgain() }
+            if slot.child.state == .stopped, slot.child.pid == 0 { slot.child.startAgain() }
         }
         parts.shards.wake(0..<size)
     }
 
     private func waitForWorkers(_ number: Int, _ operation: Operation) async throws(OperationRefusal) {
         let isDone = await context.changes.until(.now + .seconds(60)) {
-            operation.progress("\(parts.fleet.slots.count { $0.pid > 0 }) of \(number) workers")
+            operation.progress("\(parts.fleet.slots.count { $0.child.pid > 0 }) of \(number) workers")
             let isRight =
                 size != number
                 || parts.shards.placement.active == number
-                    && parts.fleet.slots.prefix(number).allSatisfy(\.isReady)
-                    && parts.fleet.slots.dropFirst(number).allSatisfy { $0.pid == 0 }
+                    && parts.fleet.slots.prefix(number).allSatisfy(\.child.isReady)
+                    && parts.fleet.slots.dropFirst(number).allSatisfy { $0.child.pid == 0 }
             return isRight || context.lifecycle.isStopping
         }
         guard size == number else {

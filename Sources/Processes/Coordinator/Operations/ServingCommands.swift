@@ -81,7 +81,7 @@ import FarmPolicy
         guard !lifecycle.isQuiet else {
             throw OperationRefusal("host \(host) is quiet as a whole: resume \(host)")
         }
-        guard slot.state != .stopped, !parts.shards.isQuietBySignal(slot.index) else {
+        guard slot.child.state != .stopped, !parts.shards.isQuietBySignal(slot.index) else {
             throw OperationRefusal("\(name) needs a new process: restart \(host)/\(slot.index)")
         }
         guard !parts.shards.placement.serves(slot.index) else { return "\(name) serves already" }

@@ -17,10 +17,10 @@ import FarmPolicy
     ) async throws(OperationRefusal) -> String {
         let chosen = slot.map { [$0] } ?? Array(parts.fleet.slots.prefix(parts.shards.placement.size))
         if isDry {
-            return "would restart \(chosen.map { "worker \($0.index) (\($0.pid))" }.joined(separator: ", "))"
+            return "would restart \(chosen.map { "worker \($0.index) (\($0.child.pid))" }.joined(separator: ", "))"
         }
         return try await parts.exclusive.run("restart") { () async throws(OperationRefusal) in
-            if slot == nil { parts.fleet.intake?.replace(within: .seconds(5)) }
+            if slot == nil { parts.fleet.intake?.child.replace(within: .seconds(5)) }
             for (number, slot) in chosen.enumerated() {
                 guard isRolling else {
                     try await replace(slot)
@@ -30,14 +30,14 @@ import FarmPolicy
                 try await drainAndReplace(slot)
             }
             return chosen.count == 1
-                ? "worker \(chosen[0].index) is process \(chosen[0].pid) now"
+                ? "worker \(chosen[0].index) is process \(chosen[0].child.pid) now"
                 : "\(chosen.count) workers restarted"
         }
     }
 
     /// Drains a worker, replaces its process, and returns when the new one delivers.
     private func drainAndReplace(_ slot: WorkerSlot) async throws(OperationRefusal) {
-        if parts.shards.placement.active > 1, slot.isReady { try await parts.shards.drain(slot.index) }
+        if parts.shards.placement.active > 1, slot.child.isReady { try await parts.shards.drain(slot.index) }
         try await replace(slot)
         // The next worker follows when this one delivers again, or has nothing to deliver.
         let from = slot.heartbeat.delivered + slot.heartbeat.failed
@@ -52,9 +52,9 @@ import FarmPolicy
         let before = slot.name
         slot.replaceOrStart()
         let isReady = await context.changes.until(.now + .seconds(60)) {
-            slot.name != before && slot.isReady || slot.state == .failed || context.lifecycle.isStopping
+            slot.name != before && slot.child.isReady || slot.child.state == .failed || context.lifecycle.isStopping
         }
-        guard isReady, slot.isReady, slot.name != before else {
+        guard isReady, slot.child.isReady, slot.name != before else {
             throw .failed("worker \(slot.index) does not become ready; the others are as they were")
         }
         parts.shards.wake(slot.index)
@@ -64,7 +64,7 @@ import FarmPolicy
 
     func stop(_ slot: WorkerSlot, _ isDry: Bool) async throws(OperationRefusal) -> String {
         let index = slot.index
-        if slot.state == .stopped, slot.pid == 0 { return "worker \(index) had ended already" }
+        if slot.child.state == .stopped, slot.child.pid == 0 { return "worker \(index) had ended already" }
         guard parts.shards.hasOthers(than: index) else {
             throw OperationRefusal(
                 "worker \(index) is the only one that serves: stop the host, or scale up first")
@@ -72,18 +72,18 @@ import FarmPolicy
         if isDry { return "worker \(index) would end" }
         return try await parts.exclusive.run("stop of worker \(index)") { () async throws(OperationRefusal) in
             try await parts.shards.drain(index)
-            await slot.stop(within: .seconds(20))
+            await slot.child.stop(within: .seconds(20))
             return "worker \(index) has ended; restart or scale starts it"
         }
     }
 
     func kill(_ slot: WorkerSlot?, hasTrace: Bool, _ isDry: Bool) throws(OperationRefusal) -> String {
         guard let slot else { throw OperationRefusal("which worker? as in HOST/0") }
-        guard slot.pid > 0 else { throw OperationRefusal("worker \(slot.index) has no process now") }
+        guard slot.child.pid > 0 else { throw OperationRefusal("worker \(slot.index) has no process now") }
         let how = hasTrace ? "SIGABRT, then SIGKILL" : "SIGKILL"
-        if isDry { return "would end process \(slot.pid) of worker \(slot.index) by \(how)" }
-        let pid = slot.pid
-        slot.kill(hasTrace: hasTrace)
+        if isDry { return "would end process \(slot.child.pid) of worker \(slot.index) by \(how)" }
+        let pid = slot.child.pid
+        slot.child.kill(hasTrace: hasTrace)
         return "process \(pid) of worker \(slot.index) is ended by \(how)"
     }
 }

@@ -50,8 +50,8 @@ import Supervision
     private var isDecided: Bool { order != nil || hasPredecessorEnded || context.lifecycle.isStopping }
 
     private var areChildrenReady: Bool {
-        parts.fleet.slots.prefix(parts.shards.placement.size).allSatisfy(\.isReady)
-            && parts.fleet.intake?.state == .ready
+        parts.fleet.slots.prefix(parts.shards.placement.size).allSatisfy(\.child.isReady)
+            && parts.fleet.intake?.child.state == .ready
     }
 
     private func connect() -> ControlLink<SuccessionNotice, SuccessionOrder> {

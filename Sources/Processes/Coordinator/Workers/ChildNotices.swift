@@ -15,15 +15,15 @@ import FarmPolicy
     /// Gives a worker's process its first orders.
     func started(_ slot: WorkerSlot) {
         let options = context.options
-        slot.send(
+        slot.child.send(
             .begin(
                 redis: options.redisURL, redisAuthority: options.redisAuthority, worker: slot.name,
                 index: UInt16(slot.index)))
         for app in parts.apps.all {
-            for order in app.credentials.orders { slot.send(order) }
+            for order in app.credentials.orders { slot.child.send(order) }
         }
-        slot.send(.lease(end: parts.leases.end))
-        if let level = parts.fleet.logLevel { slot.send(.logLevel(level)) }
+        slot.child.send(.lease(end: parts.leases.end))
+        if let level = parts.fleet.logLevel { slot.child.send(.logLevel(level)) }
     }
 
     func noticed(_ notice: Notice, _ slot: WorkerSlot) {
@@ -74,12 +74,12 @@ import FarmPolicy
     /// Gives an intake process its first orders.
     func started(_ intake: IntakeSlot) {
         let options = context.options
-        intake.send(
+        intake.child.send(
             .begin(
                 redis: options.redisURL, redisAuthority: options.redisAuthority, name: intake.name,
                 shards: UInt16(context.shards)))
         for app in parts.apps.all {
-            for order in app.intakeOrders { intake.send(order) }
+            for order in app.intakeOrders { intake.child.send(order) }
         }
     }
 

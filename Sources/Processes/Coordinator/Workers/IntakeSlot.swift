@@ -12,7 +12,8 @@ import Supervision
     /// Jobs done with in the last second.
     private(set) var rate: UInt64 = 0
 
-    private let slot: ChildSlot<IntakeOrder, IntakeNotice>
+    /// The process in the place, and how it is started and ended.
+    let child: ChildSlot<IntakeOrder, IntakeNotice>
     private let host: String
     private unowned let notices: ChildNotices
     /// Apps whose jobs the process is splitting.
@@ -25,32 +26,15 @@ import Supervision
         // There is only one intake: its start is retried for ever.
         var policy = RestartPolicy()
         policy.allowedFailedStarts = .max
-        slot = ChildSlot(role: "intake", launch: launch, policy: policy, log: log)
-        slot.onStart = { [unowned self] in begin() }
-        slot.onNotice = { [unowned self] notice in take(notice) }
-        slot.onEnd = { [unowned self] end in
+        child = ChildSlot(role: "intake", launch: launch, policy: policy, log: log)
+        child.onStart = { [unowned self] in begin() }
+        child.onNotice = { [unowned self] notice in take(notice) }
+        child.onEnd = { [unowned self] end in
             rate = 0
-            guard end != nil, !working.isEmpty, let limit = row.ended(slot.lastEnd) else { return }
+            guard end != nil, !working.isEmpty, let limit = row.ended(child.lastEnd) else { return }
             await self.notices.ended(name, atWorkFor: working, limit: limit)
         }
     }
-
-    var pid: Int32 { slot.pid }
-    var state: ChildState { slot.state }
-    var restarts: Int { slot.restarts }
-
-    func start() { slot.start() }
-
-    func send(_ order: IntakeOrder) { slot.send(order) }
-
-    /// Looks whether the process still gives signs of life; one that hangs is ended.
-    func watch() { slot.watch() }
-
-    /// Asks the process to finish, and kills it when it does not; another one takes its place.
-    func replace(within grace: Duration) { slot.replace(within: grace) }
-
-    /// Asks the process to finish, and kills it when it does not.
-    func stop(within grace: Duration) async { await slot.stop(within: grace) }
 
     private func begin() {
         name = "\(host)-intake-\(Nonce.make())"
@@ -61,11 +45,11 @@ import Supervision
 
     private func take(_ notice: IntakeNotice) {
         switch notice {
-        case .hello: slot.becameReady()
+        case .hello: child.becameReady()
         case .heartbeat(let numbers):
             rate = numbers.jobs &- heartbeat.jobs
             if rate > 0 {
-                slot.progressed()
+                child.progressed()
                 row.progressed()
             }
             heartbeat = numbers

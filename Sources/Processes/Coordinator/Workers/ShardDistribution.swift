@@ -70,7 +70,7 @@ import StoreProtocol
             }
         let given = assignments.give(shards.map { Int($0.number) }, of: app.name, to: slot.index)
         app.noteBudget(given)
-        slot.send(.shards(app: app.name, shards.filter { given.contains(Int($0.number)) }))
+        slot.child.send(.shards(app: app.name, shards.filter { given.contains(Int($0.number)) }))
     }
 
     /// Tells all workers which shards of an app they are to serve.
@@ -88,7 +88,7 @@ import StoreProtocol
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) -> [WorkerSlot] {
         let free = assignments.released(shards, of: app.name, by: slot.index)
         let heirs = Set(free.map { placement.place(of: $0) }).subtracting([slot.index])
-        return heirs.map { fleet.slots[$0] }.filter(\.isReady)
+        return heirs.map { fleet.slots[$0] }.filter(\.child.isReady)
     }
 
     func forget(_ app: String) { assignments.forget(app) }
@@ -148,7 +148,7 @@ import StoreProtocol
     /// Gives new workers their shards when all of them are ready.
     func activateNewWorkers() {
         guard placement.size > placement.active,
-            fleet.slots.prefix(placement.size).dropFirst(placement.active).allSatisfy(\.isReady)
+            fleet.slots.prefix(placement.size).dropFirst(placement.active).allSatisfy(\.child.isReady)
         else { return }
         placement.activateAll()
         assignAll()

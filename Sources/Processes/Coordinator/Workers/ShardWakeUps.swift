@@ -40,8 +40,8 @@ import StoreProtocol
                 }
                 let numbers = its.compactMap { UInt16(exactly: $0) }
                 switch topic {
-                case .ready: slot.send(.batchesReady(app: app, shards: numbers))
-                case .suppressed: slot.send(.suppressed(app: app, shards: numbers))
+                case .ready: slot.child.send(.batchesReady(app: app, shards: numbers))
+                case .suppressed: slot.child.send(.suppressed(app: app, shards: numbers))
                 }
             }
         }

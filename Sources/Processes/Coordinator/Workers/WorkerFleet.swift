@@ -29,8 +29,8 @@ import Supervision
 
     /// Starts the intake and the first workers.
     func start(workers: Int) {
-        intake?.start()
-        for slot in slots.prefix(workers) { slot.start() }
+        intake?.child.start()
+        for slot in slots.prefix(workers) { slot.child.start() }
     }
 
     /// Makes places until there are so many. A place is made once, and kept.
@@ -46,16 +46,16 @@ import Supervision
 
     // MARK: Questions
 
-    var readySlots: [WorkerSlot] { slots.filter(\.isReady) }
-    var isAnyWorkerReady: Bool { slots.contains(where: \.isReady) }
+    var readySlots: [WorkerSlot] { slots.filter(\.child.isReady) }
+    var isAnyWorkerReady: Bool { slots.contains(where: \.child.isReady) }
     /// Names of the workers that may hold batches.
-    var liveWorkers: [String] { slots.filter { $0.pid > 0 }.map(\.name) }
+    var liveWorkers: [String] { slots.filter { $0.child.pid > 0 }.map(\.name) }
     /// Pushes settled in the last second.
     var rate: UInt64 { slots.reduce(0) { $0 &+ $1.rate } }
 
     /// The places of the first workers, and those of others that still run.
     func presentSlots(of workers: Int) -> [WorkerSlot] {
-        slots.filter { $0.index < workers || $0.pid > 0 }
+        slots.filter { $0.index < workers || $0.child.pid > 0 }
     }
 
     /// What the workers last said of an app.
@@ -66,16 +66,16 @@ import Supervision
     // MARK: Orders
 
     func sendToWorkers(_ order: Order) {
-        for slot in slots { slot.send(order) }
+        for slot in slots { slot.child.send(order) }
     }
 
-    func sendToIntake(_ order: IntakeOrder) { intake?.send(order) }
+    func sendToIntake(_ order: IntakeOrder) { intake?.child.send(order) }
 
     /// Gives the order to one worker that is ready.
     /// - Returns: its name, or nil if no worker is ready.
     func sendToOneWorker(_ order: Order) -> String? {
-        guard let slot = slots.first(where: \.isReady) else { return nil }
-        slot.send(order)
+        guard let slot = slots.first(where: \.child.isReady) else { return nil }
+        slot.child.send(order)
         return slot.name
     }
 
@@ -92,12 +92,12 @@ import Supervision
 
     /// Kills children that give no signs of life. To be called at least once a second.
     func killHangingChildren() {
-        for slot in slots { slot.watch() }
-        intake?.watch()
+        for slot in slots { slot.child.watch() }
+        intake?.child.watch()
     }
 
     /// Tries again at once to start workers that were given up.
     func retryFailedWorkers() {
-        for slot in slots where slot.state == .failed { slot.retry() }
+        for slot in slots where slot.child.state == .failed { slot.child.retry() }
     }
 }

@@ -59,7 +59,7 @@ import Logging
         guard !context.lifecycle.isStopping else { return }
         let placement = shards.placement
         let newcomers = fleet.slots[placement.active..<max(placement.active, placement.size)]
-        if newcomers.contains(where: { $0.state == .failed }) {
+        if newcomers.contains(where: { $0.child.state == .failed }) {
             let stayed = autoscaler?.stay(at: placement.active, now: .now)
             return carryOut(
                 stayed ?? Autoscaler.Change(from: placement.size, to: placement.active, reason: .unstartable))
@@ -68,8 +68,8 @@ import Logging
         guard autoscaler != nil else { return }
         let isChanging =
             placement.size != placement.active
-            || fleet.slots.prefix(placement.size).contains { !$0.isReady && $0.state != .failed }
-            || fleet.slots.dropFirst(placement.size).contains { $0.pid > 0 } || placement.isDisturbed
+            || fleet.slots.prefix(placement.size).contains { !$0.child.isReady && $0.child.state != .failed }
+            || fleet.slots.dropFirst(placement.size).contains { $0.child.pid > 0 } || placement.isDisturbed
         let reading = isChanging ? nil : self.reading
         if let change = autoscaler?.evaluate(reading, at: .now) { carryOut(change) }
     }
@@ -133,11 +133,11 @@ import Logging
             shards.resize(to: change.to)
             for slot in fleet.slots[change.from..<change.to] {
                 retired.remove(slot.index)
-                slot.startAgain()
+                slot.child.startAgain()
             }
         } else {
             for slot in fleet.slots[change.to..<change.from] {
-                slot.retire()
+                slot.child.retire()
                 retired.insert(slot.index)
             }
             shards.resize(to: change.to)
@@ -156,7 +156,7 @@ import Logging
     func endRetiredWorkers() {
         for index in retired where shards.isEmpty(index) {
             retired.remove(index)
-            Loop.task { await self.fleet.slots[index].stop(within: .seconds(20)) }
+            Loop.task { await self.fleet.slots[index].child.stop(within: .seconds(20)) }
         }
     }
 }

@@ -21,7 +21,8 @@ import Supervision
     /// The present process has sent a heartbeat.
     var hasHeartbeat: Bool { heartbeatAt != nil }
 
-    private let slot: ChildSlot<Order, Notice>
+    /// The process in the place, and how it is started and ended.
+    let child: ChildSlot<Order, Notice>
     private let host: String
     private unowned let notices: ChildNotices
 
@@ -31,52 +32,22 @@ import Supervision
         self.notices = notices
         var log = log
         log[metadataKey: "worker"] = "\(index)"
-        slot = ChildSlot(role: "worker", arguments: ["\(index)"], launch: launch, log: log)
-        slot.onStart = { [unowned self] in begin() }
-        slot.onNotice = { [unowned self] notice in take(notice) }
-        slot.onEnd = { [unowned self] _ in
+        child = ChildSlot(role: "worker", arguments: ["\(index)"], launch: launch, log: log)
+        child.onStart = { [unowned self] in begin() }
+        child.onNotice = { [unowned self] notice in take(notice) }
+        child.onEnd = { [unowned self] _ in
             (rate, busy) = (0, 0)
-            await self.notices.ended(self, name: name, cause: slot.lastEnd)
+            await self.notices.ended(self, name: name, cause: child.lastEnd)
         }
     }
 
-    var pid: Int32 { slot.pid }
-    var state: ChildState { slot.state }
-    var isReady: Bool { slot.isReady }
-    var restarts: Int { slot.restarts }
-
-    func start() { slot.start() }
-
-    func send(_ order: Order) { slot.send(order) }
-
     /// The process is stopped or lags: it is not sent what can wait.
-    var lags: Bool { slot.queuedBytes > 64 << 10 }
-
-    /// Kills the process if it gives no signs of life.
-    func watch() { slot.watch() }
-
-    /// Asks the process to finish, and kills it when it does not.
-    func stop(within grace: Duration) async { await slot.stop(within: grace) }
-
-    /// A process that was asked to finish has less time for it.
-    func finishSooner(within grace: Duration) { slot.finish(within: grace) }
-
-    /// Kills the process, as an operator wants it: the pushes that it had in flight are not suspected.
-    func kill(hasTrace: Bool) { slot.kill(hasTrace: hasTrace) }
-
-    /// No process follows the present one, until ``startAgain()``.
-    func retire() { slot.retire() }
-
-    /// Starts a process where there is none, or as soon as the present one has ended.
-    func startAgain() { slot.startAgain() }
+    var lags: Bool { child.queuedBytes > 64 << 10 }
 
     /// Replaces the process; where there is none, starts one.
     func replaceOrStart() {
-        if pid > 0, state != .stopped { slot.replace(within: .seconds(20)) } else { startAgain() }
+        if child.pid > 0, child.state != .stopped { child.replace(within: .seconds(20)) } else { child.startAgain() }
     }
-
-    /// Tries again at once in a slot that was given up.
-    func retry() { slot.retry() }
 
     private func begin() {
         name = "\(host)-\(index)-\(Nonce.make())"
@@ -88,14 +59,14 @@ import Supervision
 
     private func take(_ notice: Notice) {
         switch notice {
-        case .hello: slot.becameReady()
+        case .hello: child.becameReady()
         case .heartbeat(let numbers):
             let settled = numbers.delivered &+ numbers.failed
             rate = settled &- (heartbeat.delivered &+ heartbeat.failed)
-            if rate > 0 { slot.progressed() }
+            if rate > 0 { child.progressed() }
             measure(numbers)
             heartbeat = numbers
-        case .reported: slot.progressed()
+        case .reported: child.progressed()
         default: break
         }
         notices.noticed(notice, self)
