@@ -30,15 +30,12 @@ import Testing
             let configuration = AppConfiguration(
                 name: name, topic: "com.example", gateway: HostPort(host: "localhost", port: 1),
                 credentials: .certificate(file: "none", keyFile: nil, password: nil))
-            let around = HostedApp.Dependencies(
-                redis: redis, registry: FarmRegistry(connection: redis), host: "h",
-                shards: HostedAppTests.shards, workers: 1, nonce: "n", predecessor: "",
-                retention: Retention(),
-                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, notifyWorkers: { _ in },
-                notifyIntake: { _ in }, shardsReady: { _, _ in }, orderWorker: { _ in nil },
+            let services = HostServices(
+                redis: redis, host: "h", shards: HostedAppTests.shards,
+                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, nonce: "n",
                 liveWorkers: { [unowned self] in live() })
             let shares = HostShares(app: name, hosts: [(name: "h", capacity: 1)])
-            return HostedApp(configuration, shares: shares, around)
+            return HostedApp(configuration, shares: shares, services)
         }
 
         @discardableResult func run(_ words: String...) async throws -> RESPValue {

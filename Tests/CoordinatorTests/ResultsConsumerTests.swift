@@ -26,9 +26,10 @@ import Testing
             server = try await ConnectedRedis()
             redis = server.connection
             context = AppContext(
-                name: "demo", host: "h", redis: redis,
-                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, shards: 8, shardsReady: { _ in }
-            )
+                "demo",
+                HostServices(
+                    redis: redis, host: "h", shards: 8,
+                    log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
             context.onDelayedBatches = { [unowned self] _ in
                 settled += 1
                 whileSettling(settled)

@@ -62,8 +62,8 @@ import Testing
         var policy = RetryPolicy()
         policy.usual = .init(first: .milliseconds(40), longest: .milliseconds(100))
         desk = AppContext(
-            name: "demo", host: "here", redis: redis, log: Self.log, shards: Self.shards, retry: policy
-        ) { _ in }
+            "demo",
+            HostServices(redis: redis, host: "here", shards: Self.shards, log: Self.log, retry: policy))
         promoter = Promoter(desk)
         gatherer = ResultsConsumer(desk, claimInterval: .milliseconds(100))
         subscriber = RedisSubscriber(settings, channels: [desk.keys.wakeUps])

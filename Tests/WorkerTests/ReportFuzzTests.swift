@@ -67,9 +67,10 @@ import Testing
                 Self.reply(&random.random)
             }
             let context = AppContext(
-                name: "demo", host: "here", redis: farm.redis,
-                log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                shards: SenderFixture.shards, shardsReady: { _ in })
+                "demo",
+                HostServices(
+                    redis: farm.redis, host: "here", shards: SenderFixture.shards,
+                    log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
             context.retention.auditBytes = 1 << 20
             let gatherer = ResultsConsumer(context, poll: .milliseconds(5))
             // A topic of their own: nothing that a gateway says of it stops the app.

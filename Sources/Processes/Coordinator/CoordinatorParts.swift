@@ -86,10 +86,10 @@ import StoreProtocol
         retention.jobRecords = context.configuration.jobRecordsKept
         retention.jobRecordSeconds = Int(context.configuration.jobRecordLife.components.seconds)
         apps.prepare(
-            HostedApp.Dependencies(
-                redis: context.redis, registry: context.registry, host: context.host,
-                shards: context.shards, workers: context.options.workers, nonce: context.nonce,
-                predecessor: registration.predecessor, retention: retention, log: context.log,
+            HostServices(
+                redis: context.redis, host: context.host, shards: context.shards, log: context.log,
+                retention: retention, workers: context.options.workers, nonce: context.nonce,
+                predecessor: registration.predecessor,
                 notifyWorkers: { [fleet] order in fleet.sendToWorkers(order) },
                 notifyIntake: { [fleet] order in fleet.sendToIntake(order) },
                 shardsReady: { [wakeUps] app, shards in wakeUps.note(shards, of: app) },

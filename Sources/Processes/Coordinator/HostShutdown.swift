@@ -57,7 +57,8 @@ import StoreProtocol
     func endChildren() async {
         await parts.fleet.intake?.child.stop(within: min(gracePeriod, .seconds(5)))
         parts.handOver.handOverEverything()
-        let endings = parts.fleet.slots.map { slot in Loop.task { await slot.child.stop(within: self.gracePeriod) }
+        let endings = parts.fleet.slots.map { slot in
+            Loop.task { await slot.child.stop(within: self.gracePeriod) }
         }
         for ending in endings { await ending.value }
         for app in parts.apps.all {

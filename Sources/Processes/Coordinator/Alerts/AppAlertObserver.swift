@@ -91,7 +91,7 @@ import StoreProtocol
 
     /// 30 days before the end, 7 days, 1 day: each is worse than the one before.
     static func expiry(of app: HostedApp, now: Int64) -> AlertEvaluator.Observation {
-        guard let end = app.credentials.expiresAt else { return .good }
+        guard let end = app.credentials.files.expiresAt else { return .good }
         let days = Double(end - now) / 86_400
         let level = days <= 1 ? 3 : days <= 7 ? 2 : days <= 30 ? 1 : 0
         guard level > 0 else { return .good }

@@ -1,20 +1,42 @@
+import ControlChannel
 import EventLoop
 import FarmPolicy
 import Logging
 import RedisClient
 import StoreProtocol
 
+/// What all apps of a coordinator have in common.
+struct HostServices {
+    var redis: RedisConnection
+    var host: String
+    /// Of the farm.
+    var shards: Int
+    var log: Logger
+    var retention = Retention()
+    var retry = RetryPolicy()
+    /// Workers of this host, which share what it may have of a gateway's connections.
+    var workers = 1
+    /// Fresh lease nonce, and the predecessor's nonce (empty if unknown).
+    var nonce = ""
+    var predecessor = ""
+    var notifyWorkers: @Loop (Order) -> Void = { _ in }
+    var notifyIntake: @Loop (IntakeOrder) -> Void = { _ in }
+    /// Tells the workers of this host that shards have batches.
+    var shardsReady: @Loop (_ app: String, _ shards: [Int]) -> Void = { _, _ in }
+    /// Gives one worker an order; answers its name, nil if none is ready.
+    var orderWorker: @Loop (Order) -> String? = { _ in nil }
+    /// Names of the workers that may hold batches.
+    var liveWorkers: @Loop () -> [String] = { [] }
+}
+
 /// What the parts of one app share in a coordinator.
 @Loop final class AppContext {
     let name: String
-    let host: String
+    let services: HostServices
     let store: AppStore
-    private let redis: RedisConnection
+    /// Names the app in every line.
     let log: Logger
-    /// Of the farm.
-    let shards: Int
     var retention: Retention
-    let retry: RetryPolicy
     /// Outcomes of the app's pushes that this host settled.
     let totals = AppTotals()
 
@@ -25,18 +47,19 @@ import StoreProtocol
     /// Called when batches were delayed; the first is due then. ``Promoter`` sets it.
     var onDelayedBatches: @Loop (Duration) -> Void = { _ in }
 
-    init(
-        name: String, host: String, redis: RedisConnection, log: Logger, shards: Int,
-        retention: Retention = Retention(), retry: RetryPolicy = RetryPolicy(),
-        shardsReady: @escaping @Loop ([Int]) -> Void
-    ) {
-        (self.name, self.host, self.log, self.shards) = (name, host, log, shards)
-        store = AppStore(app: name, connection: redis)
-        self.redis = redis
-        (self.retention, self.retry, self.shardsReady) = (retention, retry, shardsReady)
+    init(_ name: String, _ services: HostServices) {
+        (self.name, self.services, retention) = (name, services, services.retention)
+        store = AppStore(app: name, connection: services.redis)
+        shardsReady = { services.shardsReady(name, $0) }
+        var log = services.log
+        log[metadataKey: "app"] = "\(name)"
+        self.log = log
     }
 
+    var host: String { services.host }
+    /// Of the farm.
+    var shards: Int { services.shards }
     var keys: Keys { store.keys }
     /// Deadlines of pushes are held against it.
-    var clock: RedisClock { redis.clock }
+    var clock: RedisClock { services.redis.clock }
 }

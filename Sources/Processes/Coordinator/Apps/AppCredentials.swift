@@ -9,29 +9,15 @@ import Supervision
 
 /// Keeps an app's workers supplied with credentials, and pauses the app when the gateway will not have them.
 @Loop final class AppCredentials {
-    private(set) var configuration: AppConfiguration
-    private let store: AppStore
-    private let registry: FarmRegistry
-    private let log: Logger
+    let files: CredentialFiles
+    private let context: AppContext
     /// Of this host: what it may have of a gateway's connections is shared by so many.
     var workers: Int {
         didSet {
             if workers != oldValue, let setup { notifyWorkers(.app(setup)) }
         }
     }
-    /// Of the farm.
-    private let shards: Int
-    /// Reaches every worker of this host.
-    private let notifyWorkers: @Loop (Order) -> Void
-
-    private var loaded: LoadedCredentials?
-    /// The CA that is trusted, as its file was read with the credentials; empty for the system's.
-    private var authority: [UInt8] = []
-    private var tokens: ProviderTokens?
     private var state = CredentialState()
-    private var stamps: FileStamps
-    /// Why the files cannot be used now; the credentials that were read before stay in use.
-    private(set) var problem: String?
     private var isRenewing = false
     private var isLifting = false
     /// Why the app is paused, by us or by an operator; `nil` when it is not.
@@ -44,29 +30,24 @@ import Supervision
     /// What else Redis says of the app.
     var onStanding: @Loop (ReadStanding.Standing) async -> Void = { _ in }
 
-    init(
-        _ configuration: AppConfiguration, store: AppStore, registry: FarmRegistry, log: Logger,
-        workers: Int, shards: Int, notifyWorkers: @escaping @Loop (Order) -> Void
-    ) {
-        self.configuration = configuration
-        self.store = store
-        self.registry = registry
-        self.log = log
-        (self.workers, self.shards) = (workers, shards)
-        self.notifyWorkers = notifyWorkers
-        stamps = FileStamps(configuration.files)
+    init(_ configuration: AppConfiguration, _ context: AppContext) {
+        self.context = context
+        workers = context.services.workers
+        let registry = FarmRegistry(connection: context.services.redis)
+        files = CredentialFiles(configuration, registry: registry, log: context.log)
     }
 
-    /// When the certificate expires, in Unix seconds; nil of a key.
-    var expiresAt: Int64? {
-        if case .certificate(let identity) = loaded { identity.certificate.notAfter } else { nil }
-    }
+    private var name: String { context.name }
+    private var store: AppStore { context.store }
+    private var log: Logger { context.log }
+
+    private func notifyWorkers(_ order: Order) { context.services.notifyWorkers(order) }
 
     // MARK: Start and change
 
     /// Loads the credentials, and finds out whether the app is paused and should stay so.
     func start() async {
-        load()
+        files.load()
         do throws(StoreError) {
             let standing = try await store.performPatiently(ReadStanding())
             rate = standing.rate
@@ -74,46 +55,40 @@ import Supervision
             await onStanding(standing)
             if let pause = standing.pause {
                 held(pause)
-                if problem == nil, areOther(than: pause) { await resume() }
+                if files.problem == nil, areOther(than: pause) { await resume() }
             }
         } catch {
             log.error("cannot read the app's pause and rate", error: error)
         }
         guard pauseReason == nil else { return }
-        if let problem { return await pause("credentials: \(problem)") }
+        if let problem = files.problem { return await pause("credentials: \(problem)") }
         // A token that was refused is not replaced while the app is paused: that is the resume's to do.
-        if await refreshToken() == .refused { await pause(refusedTwice) }
+        if await files.refreshToken() == .refused { await pause(refusedTwice) }
     }
 
     /// Whether the app was paused for other credentials than those that are here now.
     private func areOther(than pause: ReadStanding.Pause) -> Bool {
-        !pause.fingerprint.isEmpty && pause.fingerprint != loaded?.fingerprint
+        !pause.fingerprint.isEmpty && pause.fingerprint != files.fingerprint
     }
 
     /// Orders for a worker that starts.
     var orders: [Order] {
         guard let setup else { return [.app(emptySetup), .pause(app: name)] }
         var orders: [Order] = [.app(setup)]
-        if let token = tokens?.current, !token.isEmpty {
-            orders.append(
-                .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
-        }
+        if let token = files.token { orders.append(provider(token, reconnects: false)) }
         if pauseReason != nil { orders.append(.pause(app: name)) }
         return orders
     }
 
     /// The configuration was read again.
     func change(to configuration: AppConfiguration) async {
-        self.configuration = configuration
-        stamps = FileStamps(configuration.files)
+        files.follow(configuration)
         await reload()
     }
 
     /// Looks after what changes with time: the files, the token's age, a pause that an operator lifted.
     func refresh() async {
-        let now = FileStamps(configuration.files)
-        if now != stamps {
-            stamps = now
+        if files.haveChanged() {
             log.notice("credential files have changed")
             await reload()
         }
@@ -136,14 +111,13 @@ import Supervision
     }
 
     private func renewTokenIfDue() async {
-        switch await refreshToken() {
+        switch await files.refreshToken() {
         case .kept: break
         case .refused: await pause(refusedTwice)
         case .renewed:
-            guard let token = tokens?.current else { return }
+            guard let token = files.token else { return }
             state.renewed()
-            notifyWorkers(
-                .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: false))
+            notifyWorkers(provider(token, reconnects: false))
         }
     }
 
@@ -160,7 +134,7 @@ import Supervision
         switch action {
         case .renew: await renew(reason)
         case .pause(let why):
-            if doubt != .configurationWrong { await refuseToken(reason) }
+            if doubt != .configurationWrong { await files.refuseToken(reason) }
             await pause(why)
         case .resend where !isRenewing: sendAgain()
         case .resend: break
@@ -205,19 +179,17 @@ import Supervision
     /// Pushes a second of the whole farm; 0: any number.
     private var budgetRate: Double {
         switch rate {
-        case nil: configuration.budget.maxRate ?? 0
+        case nil: files.configuration.budget.maxRate ?? 0
         case .off: 0
         case .limit(let rate): rate
         }
     }
 
-    private var name: String { configuration.name }
-
     private func renew(_ reason: String) async {
         isRenewing = true
         defer { isRenewing = false }
-        await refuseToken(reason)
-        if await refreshToken() == .refused {
+        await files.refuseToken(reason)
+        if await files.refreshToken() == .refused {
             let why = "\(reason): the gateway refuses even a young token; check this host's clock and the key"
             if case .pause = state.notRenewed(reason: why) { await pause(why) }
             return
@@ -226,15 +198,9 @@ import Supervision
         sendAgain()
     }
 
-    /// The gateway's reason may say that the provider token itself is invalid.
-    private func refuseToken(_ reason: String) async {
-        guard let tokens, ProviderTokens.isRefusal(reason) else { return }
-        await tokens.refuse()
-    }
-
     /// Why the app stays paused though an operator resumed it.
     private var refusedTwice: String {
-        let seconds = tokens?.renewalIn ?? 0
+        let seconds = files.tokens?.renewalIn ?? 0
         return """
             the gateway has refused the provider token that was made for the last resume: correct key, id or \
             team, or resume in \((seconds + 59) / 60) min, when another one may be made
@@ -243,9 +209,8 @@ import Supervision
 
     /// Makes the workers continue with new connections.
     private func sendAgain() {
-        if let token = tokens?.current, !token.isEmpty {
-            notifyWorkers(
-                .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: true))
+        if let token = files.token {
+            notifyWorkers(provider(token, reconnects: true))
         } else if let setup {
             notifyWorkers(.app(setup))
         }
@@ -253,7 +218,7 @@ import Supervision
 
     private func pause(_ reason: String) async {
         guard pauseReason == nil else { return notifyWorkers(.pause(app: name)) }
-        let fingerprint = loaded?.fingerprint ?? "none"
+        let fingerprint = files.fingerprint ?? "none"
         (pauseReason, pausedFingerprint) = (reason, fingerprint)
         notifyWorkers(.pause(app: name))
         log.error("app paused", metadata: ["reason": "\(reason)"])
@@ -272,7 +237,7 @@ import Supervision
         guard !isLifting else { return }
         isLifting = true
         defer { isLifting = false }
-        let renewal = await tokens?.refreshAfterPause()
+        let renewal = await files.tokens?.refreshAfterPause()
         (pauseReason, pausedFingerprint) = (nil, "")
         state.resumed()
         if renewal == .refused { return await pause(refusedTwice) }
@@ -281,73 +246,50 @@ import Supervision
         notifyWorkers(.resume(app: name))
     }
 
-    // MARK: Files and tokens
-
-    private func load() {
-        do {
-            let credentials = try LoadedCredentials.load(configuration)
-            let authority = try LoadedCredentials.authority(of: configuration)
-            problem = nil
-            for file in configuration.credentialFiles where FileTrust.isPublic(file) {
-                log.warning("every user of this machine can read a key file", metadata: ["file": "\(file)"])
-            }
-            (loaded, self.authority) = (credentials, authority)
-            if case .key(let key, let id, let team) = credentials {
-                let gateway = configuration.gatewayEnvironment
-                if tokens?.fingerprint != credentials.fingerprint || tokens?.gateway != gateway {
-                    tokens = ProviderTokens(
-                        key, keyID: id, teamID: team, gateway: gateway, registry: registry, log: log)
-                }
-            } else {
-                tokens = nil
-            }
-        } catch {
-            problem = "\(error)"
-            log.error("cannot use the credentials", metadata: ["reason": "\(error)"])
-        }
-    }
+    // MARK: What workers get
 
     private func reload() async {
-        let before = loaded?.fingerprint
-        load()
+        let before = files.fingerprint
+        files.load()
         // Later notices about the old credentials do not concern these.
-        if before != loaded?.fingerprint { state.renewed() }
-        guard problem == nil else {
+        if before != files.fingerprint { state.renewed() }
+        guard files.problem == nil else {
             // The old credentials, if any, are still good: the files may be half written.
-            if before == nil, let problem { await pause("credentials: \(problem)") }
+            if before == nil, let problem = files.problem { await pause("credentials: \(problem)") }
             return
         }
-        if pauseReason == nil, await refreshToken() == .refused { await pause(refusedTwice) }
+        if pauseReason == nil, await files.refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
         if let setup { notifyWorkers(.app(setup)) }
         // The credentials that another host was refused for may have arrived here only now.
-        let isForOthers = !pausedFingerprint.isEmpty && pausedFingerprint != loaded?.fingerprint
-        if pauseReason != nil, before != loaded?.fingerprint, isForOthers {
+        let isForOthers = !pausedFingerprint.isEmpty && pausedFingerprint != files.fingerprint
+        if pauseReason != nil, before != files.fingerprint, isForOthers {
             await resume()
         } else {
             sendAgain()
         }
     }
 
-    private func refreshToken() async -> ProviderTokens.Renewal {
-        await tokens?.refresh() ?? .kept
+    private func provider(_ token: [UInt8], reconnects: Bool) -> Order {
+        .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: reconnects)
     }
 
     private var setup: AppSetup? {
         var setup = emptySetup
-        switch loaded {
+        switch files.loaded {
         case nil: return nil
         case .key: setup.credentials = .providerToken
         case .certificate(let identity): setup.credentials = .certificate(pem: identity.pem.bytes)
         }
-        setup.authority = authority
+        setup.authority = files.authority
         return setup
     }
 
     /// Without what only the credentials provide.
     private var emptySetup: AppSetup {
         var setup = AppSetup(
-            configuration, workers: workers, shards: shards, generation: UInt32(state.generation))
+            files.configuration, workers: workers, shards: context.shards,
+            generation: UInt32(state.generation))
         setup.use.budgetRate = budgetRate
         return setup
     }

@@ -9,8 +9,6 @@ import StoreProtocol
 /// parsed beside the signing keys, and by one of all hosts, that of the intake.
 @Loop final class FeedbackScheduler {
     private let context: AppContext
-    /// Gives a worker an order; answers its name, nil if there is none that could take it.
-    private let orderWorker: @Loop (Order) -> String?
     private var reading: (name: String, worker: String, interval: Duration, failures: Int)?
     private var isAsking = false
     private var nextReading = ContinuousClock.now
@@ -22,9 +20,7 @@ import StoreProtocol
     /// A wish whose message was lost is seen no later.
     private static let longestWait = Duration.seconds(30)
 
-    init(_ context: AppContext, orderWorker: @escaping @Loop (Order) -> String?) {
-        (self.context, self.orderWorker) = (context, orderWorker)
-    }
+    init(_ context: AppContext) { self.context = context }
 
     /// An operator or a host asks for a reading.
     func wake() { nextReading = .now }
@@ -48,7 +44,7 @@ import StoreProtocol
                     app: context.name, host: place.host, port: place.port, reading: name,
                     shards: context.shards,
                     limit: context.retention.suppressed)
-                let worker = orderWorker(.feedback(order))
+                let worker = context.services.orderWorker(.feedback(order))
                 reading = (name, worker ?? "", binary.feedbackInterval, failures)
                 if worker == nil { await ended(name, tuples: 0, error: "no worker is ready") }
             }

@@ -15,7 +15,8 @@ extension HostedApp {
             maxTokens: UInt32(configuration.maxTokens),
             maxPayloadBytes: UInt32(configuration.binary?.longestPayload ?? 0),
             hasOneTopic: configuration.binary != nil, topics: configuration.topics.listed,
-            jobRecords: UInt64(retention.jobRecords), jobRecordSeconds: UInt64(retention.jobRecordSeconds))
+            jobRecords: UInt64(context.retention.jobRecords),
+            jobRecordSeconds: UInt64(context.retention.jobRecordSeconds))
     }
 
     var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.held.intake?.bytes ?? []) }
@@ -34,7 +35,8 @@ extension HostedApp {
         while let token = leases.held.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
                 let request = Blame(
-                    token: token, process: process, isAlone: isAlone, limit: limit, retention: retention)
+                    token: token, process: process, isAlone: isAlone, limit: limit,
+                    retention: context.retention)
                 return logSuspects(try await store.perform(request))
             } catch {
                 guard error.isTemporary, (try? await Loop.sleep(for: backoff.failed())) != nil else {

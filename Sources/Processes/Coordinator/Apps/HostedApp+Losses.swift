@@ -6,7 +6,7 @@ import StoreProtocol
 extension HostedApp {
     /// Reclaims batches that Redis assigns to no live worker: Redis may have gone back in time.
     func reclaimUnknownBatches() async {
-        _ = await reclaim({ .allBut(liveWorkers()) }, shards: owned)
+        _ = await reclaim({ .allBut(context.services.liveWorkers()) }, shards: owned)
     }
 
     /// Whether a worker may check batches out: not while a reclaim call is under way that does not know it.

@@ -9,20 +9,15 @@ import StoreProtocol
 
 /// Everything that this coordinator does for one app.
 @Loop final class HostedApp {
-    let store: AppStore
+    let context: AppContext
     let leases: AppLeases
     let credentials: AppCredentials
     /// Rings when leases were given back.
     let releases = AsyncEvent()
-    let context: AppContext
-    private let gatherer: ResultsConsumer
+    private let resultsConsumer: ResultsConsumer
     private let promoter: Promoter
     let feedback: FeedbackScheduler
     let pauseSync: PauseSync
-    let liveWorkers: @Loop () -> [String]
-    let log: Logger
-    private let notifyIntake: @Loop (IntakeOrder) -> Void
-    let retention: Retention
     private(set) var configuration: AppConfiguration
     /// No jobs are taken in here.
     var isQuiet = false {
@@ -42,53 +37,19 @@ import StoreProtocol
     /// A worker gets no shards before a sweep is over.
     var isAwaitingReclaim = false
 
-    /// What all apps of a coordinator have in common.
-    struct Dependencies {
-        var redis: RedisConnection
-        var registry: FarmRegistry
-        var host: String
-        var shards: Int
-        /// Of this host.
-        var workers: Int
-        /// Fresh lease nonce, and the predecessor's nonce (empty if unknown).
-        var nonce: String
-        var predecessor: String
-        var retention: Retention
-        var log: Logger
-        var notifyWorkers: @Loop (Order) -> Void
-        var notifyIntake: @Loop (IntakeOrder) -> Void
-        var shardsReady: @Loop (_ app: String, _ shards: [Int]) -> Void
-        /// Gives one worker an order; answers its name, nil if none is ready.
-        var orderWorker: @Loop (Order) -> String?
-        /// Names of the workers that may hold batches.
-        var liveWorkers: @Loop () -> [String]
-    }
-
-    init(_ configuration: AppConfiguration, shares: HostShares, _ around: Dependencies) {
-        let name = configuration.name
+    init(_ configuration: AppConfiguration, shares: HostShares, _ services: HostServices) {
         self.configuration = configuration
-        var log = around.log
-        log[metadataKey: "app"] = "\(name)"
-        self.log = log
-        notifyIntake = around.notifyIntake
-        retention = around.retention
-        store = AppStore(app: name, connection: around.redis)
-        let heldLeases = HeldLeases(
-            host: around.host, shards: around.shards, shares: shares, nonce: around.nonce,
-            predecessor: around.predecessor)
-        leases = AppLeases(heldLeases, store: store, log: log)
-        liveWorkers = around.liveWorkers
-        credentials = AppCredentials(
-            configuration, store: store, registry: around.registry, log: log,
-            workers: around.workers, shards: around.shards, notifyWorkers: around.notifyWorkers)
-        context = AppContext(
-            name: name, host: around.host, redis: around.redis, log: log, shards: around.shards,
-            retention: around.retention
-        ) { around.shardsReady(name, $0) }
+        let name = configuration.name
+        context = AppContext(name, services)
+        let held = HeldLeases(
+            host: services.host, shards: services.shards, shares: shares, nonce: services.nonce,
+            predecessor: services.predecessor)
+        leases = AppLeases(held, store: context.store, log: context.log)
+        credentials = AppCredentials(configuration, context)
         promoter = Promoter(context)
-        gatherer = ResultsConsumer(context)
-        feedback = FeedbackScheduler(context, orderWorker: around.orderWorker)
-        pauseSync = PauseSync(context, notifyWorkers: around.notifyWorkers)
+        resultsConsumer = ResultsConsumer(context)
+        feedback = FeedbackScheduler(context)
+        pauseSync = PauseSync(context)
         pauseSync.isOwner = { [leases] in leases.held.intake != nil }
         pauseSync.onPausedShardsChanged = { [weak self] in self?.onShardsChanged() }
         credentials.onStanding = { [pauseSync] in await pauseSync.apply($0) }
@@ -99,21 +60,25 @@ import StoreProtocol
         }
         leases.onWon = { [weak self] shards in
             guard let self else { return false }
-            return await reclaim({ .allBut(liveWorkers()) }, shards: shards)
+            return await reclaim({ .allBut(services.liveWorkers()) }, shards: shards)
         }
         leases.onRelease = { [releases] in
-            around.registry.send(HostCommand.free(app: name).text)
+            FarmRegistry(connection: services.redis).send(HostCommand.free(app: name).text)
             releases.signal()
         }
     }
 
-    var name: String { store.keys.app }
+    var name: String { context.name }
+    var store: AppStore { context.store }
+    var log: Logger { context.log }
+
+    private func notifyIntake(_ order: IntakeOrder) { context.services.notifyIntake(order) }
 
     func start() async {
         notifyIntake(.app(intakeSetup))
         await credentials.start()
         leases.onChange = { [weak self] in self?.leasesChanged() }
-        gatherer.start()
+        resultsConsumer.start()
         promoter.start()
     }
 
@@ -139,7 +104,7 @@ import StoreProtocol
     /// Stops altogether and gives the leases back.
     func stop() async {
         notifyIntake(.forget(app: name))
-        await gatherer.stop()
+        await resultsConsumer.stop()
         await promoter.stop()
         await leases.leave()
     }
@@ -203,9 +168,9 @@ import StoreProtocol
     }
 
     /// Hosts have left: entries that their consumers read and did not settle are settled here.
-    func hostsAreGone() { gatherer.claim() }
+    func hostsAreGone() { resultsConsumer.claim() }
 
-    func workerReported() { gatherer.wake() }
+    func workerReported() { resultsConsumer.wake() }
 
     /// - Parameter memory: bytes that Redis may use; 0 if that is not known.
     func limits(memory: Int) -> AppLimits {

@@ -5,7 +5,7 @@ import FarmPolicy
 /// The apps that this coordinator serves, by name.
 @Loop final class HostedApps {
     private var apps: [String: HostedApp] = [:]
-    private var dependencies: HostedApp.Dependencies?
+    private var services: HostServices?
     /// Apps that were added since the start.
     private var added = 0
 
@@ -13,7 +13,7 @@ import FarmPolicy
     var names: Dictionary<String, HostedApp>.Keys { apps.keys }
     var sorted: [HostedApp] { apps.values.sorted { $0.name < $1.name } }
     /// Apps can be added.
-    var isPrepared: Bool { dependencies != nil }
+    var isPrepared: Bool { services != nil }
     /// This host has a lease of some app.
     var haveLeases: Bool { apps.values.contains(where: \.leases.held.isOwner) }
     /// Shards of all apps that are this host's.
@@ -24,22 +24,22 @@ import FarmPolicy
     subscript(name: String) -> HostedApp? { apps[name] }
 
     /// To be called once, before the first app is added.
-    func prepare(_ dependencies: HostedApp.Dependencies) { self.dependencies = dependencies }
+    func prepare(_ services: HostServices) { self.services = services }
 
     /// The host has places for so many workers.
     func setWorkers(_ count: Int) {
         for app in apps.values { app.credentials.workers = count }
-        dependencies?.workers = count
+        services?.workers = count
     }
 
     func add(_ configuration: AppConfiguration, shares: HostShares) -> HostedApp {
-        guard var dependencies else {
+        guard var services else {
             preconditionFailure("an app is added before the coordinator is prepared")
         }
         added += 1
         // A nonce of its own: what an app that was removed and added again releases late takes nothing from the new one.
-        dependencies.nonce = "\(dependencies.nonce).\(added)"
-        let app = HostedApp(configuration, shares: shares, dependencies)
+        services.nonce = "\(services.nonce).\(added)"
+        let app = HostedApp(configuration, shares: shares, services)
         apps[configuration.name] = app
         return app
     }

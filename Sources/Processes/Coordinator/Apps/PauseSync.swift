@@ -15,7 +15,6 @@ import StoreProtocol
     var isOwner: @Loop () -> Bool = { false }
 
     private let context: AppContext
-    private let notifyWorkers: @Loop (Order) -> Void
     /// What `holds` in the gate was when the marks were read.
     private var seen: Int?
     /// Marks that the workers know.
@@ -28,9 +27,7 @@ import StoreProtocol
     private static let jobsPerOrder = 100
     private static let batchesPerCall = 64
 
-    init(_ context: AppContext, notifyWorkers: @escaping @Loop (Order) -> Void) {
-        (self.context, self.notifyWorkers) = (context, notifyWorkers)
-    }
+    init(_ context: AppContext) { self.context = context }
 
     /// To be called whenever the gate was read.
     func apply(_ standing: ReadStanding.Standing) async {
@@ -96,10 +93,12 @@ import StoreProtocol
     /// Workers give back the pushes of these that are not in flight: checkouts skip them from then on.
     private func returnBatches(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
-        if !numbers.isEmpty { notifyWorkers(.returnBatches(app: context.name, jobs: [], shards: numbers)) }
+        if !numbers.isEmpty {
+            context.services.notifyWorkers(.returnBatches(app: context.name, jobs: [], shards: numbers))
+        }
         for first in stride(from: 0, to: jobs.count, by: Self.jobsPerOrder) {
             let some = Array(jobs[first..<min(first + Self.jobsPerOrder, jobs.count)])
-            notifyWorkers(.returnBatches(app: context.name, jobs: some, shards: []))
+            context.services.notifyWorkers(.returnBatches(app: context.name, jobs: some, shards: []))
         }
     }
 

@@ -50,7 +50,8 @@ import StoreProtocol
     /// Faults of files while the host uses what it has read before.
     private var problems: [String] {
         let credentials = parts.apps.all.compactMap { app in
-            app.credentials.pauseReason == nil ? app.credentials.problem.map { "\(app.name): \($0)" } : nil
+            app.credentials.pauseReason == nil
+                ? app.credentials.files.problem.map { "\(app.name): \($0)" } : nil
         }
         return (configurationProblem.map { ["configuration not followed: \($0)"] } ?? [])
             + credentials.sorted().map { "credentials not followed: \($0)" }

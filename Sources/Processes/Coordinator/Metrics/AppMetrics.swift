@@ -45,7 +45,7 @@ import StoreProtocol
             "pushfarm_intake_owner", "1 at the host that has the app's intake.", held.intake != nil, labels)
         page.add(
             "pushfarm_app_paused", "1 while the app is paused.", app.credentials.pauseReason != nil, labels)
-        if let end = app.credentials.expiresAt {
+        if let end = app.credentials.files.expiresAt {
             page.add(
                 "pushfarm_credential_expires_timestamp_seconds",
                 "When the app's certificate expires, since 1970.", end, labels)

@@ -32,7 +32,9 @@ import Supervision
     func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(OperationRefusal) -> String {
         if let slot, slot.child.pid == 0 { throw OperationRefusal("worker \(slot.index) has no process now") }
         if isDry { return "would write what is known to the log" }
-        for slot in slot.map({ [$0] }) ?? parts.fleet.slots where slot.child.pid > 0 { slot.child.send(.dump) }
+        for slot in slot.map({ [$0] }) ?? parts.fleet.slots where slot.child.pid > 0 {
+            slot.child.send(.dump)
+        }
         if slot == nil { logState() }
         return "see the log"
     }

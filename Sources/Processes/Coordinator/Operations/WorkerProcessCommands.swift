@@ -17,7 +17,8 @@ import FarmPolicy
     ) async throws(OperationRefusal) -> String {
         let chosen = slot.map { [$0] } ?? Array(parts.fleet.slots.prefix(parts.shards.placement.size))
         if isDry {
-            return "would restart \(chosen.map { "worker \($0.index) (\($0.child.pid))" }.joined(separator: ", "))"
+            return
+                "would restart \(chosen.map { "worker \($0.index) (\($0.child.pid))" }.joined(separator: ", "))"
         }
         return try await parts.exclusive.run("restart") { () async throws(OperationRefusal) in
             if slot == nil { parts.fleet.intake?.child.replace(within: .seconds(5)) }
@@ -52,7 +53,8 @@ import FarmPolicy
         let before = slot.name
         slot.replaceOrStart()
         let isReady = await context.changes.until(.now + .seconds(60)) {
-            slot.name != before && slot.child.isReady || slot.child.state == .failed || context.lifecycle.isStopping
+            slot.name != before && slot.child.isReady || slot.child.state == .failed
+                || context.lifecycle.isStopping
         }
         guard isReady, slot.child.isReady, slot.name != before else {
             throw .failed("worker \(slot.index) does not become ready; the others are as they were")

@@ -40,7 +40,7 @@ import StoreProtocol
         self.context = context
         self.claimInterval = claimInterval
         self.poll = poll
-        plan = SettlePlan(shards: context.shards, policy: context.retry)
+        plan = SettlePlan(shards: context.shards, policy: context.services.retry)
     }
 
     func start() {

@@ -46,7 +46,11 @@ import Supervision
 
     /// Replaces the process; where there is none, starts one.
     func replaceOrStart() {
-        if child.pid > 0, child.state != .stopped { child.replace(within: .seconds(20)) } else { child.startAgain() }
+        if child.pid > 0, child.state != .stopped {
+            child.replace(within: .seconds(20))
+        } else {
+            child.startAgain()
+        }
     }
 
     private func begin() {

@@ -1,0 +1,81 @@
+import EventLoop
+import FarmConfiguration
+import Logging
+import RedisClient
+import Supervision
+
+/// An app's credentials as its files had them last, with the provider tokens of the key.
+@Loop final class CredentialFiles {
+    private(set) var configuration: AppConfiguration
+    private(set) var loaded: LoadedCredentials?
+    /// The CA that is trusted, as its file was read with the credentials; empty for the system's.
+    private(set) var authority: [UInt8] = []
+    private(set) var tokens: ProviderTokens?
+    /// Why the files cannot be used now; the credentials that were read before stay in use.
+    private(set) var problem: String?
+    private var stamps: FileStamps
+    private let registry: FarmRegistry
+    private let log: Logger
+
+    init(_ configuration: AppConfiguration, registry: FarmRegistry, log: Logger) {
+        (self.configuration, self.registry, self.log) = (configuration, registry, log)
+        stamps = FileStamps(configuration.files)
+    }
+
+    /// A public name for the credentials; nil when none could be read.
+    var fingerprint: String? { loaded?.fingerprint }
+
+    /// The present provider token; nil when there is none that may be sent.
+    var token: [UInt8]? { tokens.flatMap { $0.current.isEmpty ? nil : $0.current } }
+
+    /// When the certificate expires, in Unix seconds; nil of a key.
+    var expiresAt: Int64? {
+        if case .certificate(let identity) = loaded { identity.certificate.notAfter } else { nil }
+    }
+
+    /// Follows another configuration; nothing is read yet.
+    func follow(_ configuration: AppConfiguration) {
+        self.configuration = configuration
+        stamps = FileStamps(configuration.files)
+    }
+
+    /// Whether the files have changed since the last call, or since their names did.
+    func haveChanged() -> Bool {
+        let now = FileStamps(configuration.files)
+        guard now != stamps else { return false }
+        stamps = now
+        return true
+    }
+
+    func load() {
+        do {
+            let credentials = try LoadedCredentials.load(configuration)
+            let authority = try LoadedCredentials.authority(of: configuration)
+            problem = nil
+            for file in configuration.credentialFiles where FileTrust.isPublic(file) {
+                log.warning("every user of this machine can read a key file", metadata: ["file": "\(file)"])
+            }
+            (loaded, self.authority) = (credentials, authority)
+            guard case .key(let key, let id, let team) = credentials else {
+                tokens = nil
+                return
+            }
+            let gateway = configuration.gatewayEnvironment
+            if tokens?.fingerprint != credentials.fingerprint || tokens?.gateway != gateway {
+                tokens = ProviderTokens(
+                    key, keyID: id, teamID: team, gateway: gateway, registry: registry, log: log)
+            }
+        } catch {
+            problem = "\(error)"
+            log.error("cannot use the credentials", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    func refreshToken() async -> ProviderTokens.Renewal { await tokens?.refresh() ?? .kept }
+
+    /// The gateway's reason may say that the provider token itself is invalid.
+    func refuseToken(_ reason: String) async {
+        guard let tokens, ProviderTokens.isRefusal(reason) else { return }
+        await tokens.refuse()
+    }
+}
