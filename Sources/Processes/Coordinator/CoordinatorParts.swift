@@ -2,27 +2,24 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// The parts of a coordinator, each with a state of its own, and its periodic work.
-///
-/// The parts that hold leases and workers get what they depend on. The others concern the host as a whole: they find the
-/// parts that they need here.
+/// The parts of a coordinator: each has a state of its own, and finds the other parts here.
 @Loop final class CoordinatorParts {
     let context: HostContext
 
     // Apps, children and leases.
     let apps = HostedApps()
-    let fleet: WorkerFleet
-    let leases: LeaseKeeper
-    let shards: ShardDistribution
-    let registration: HostRegistration
-    let handOver: LeaseHandOver
-    let pressure: Pressure
-    let scaling: WorkerScaling
-    let wakeUps: ShardWakeUps
+    private(set) lazy var fleet = WorkerFleet(context)
     private(set) lazy var hosting = AppHosting(parts: self)
+    private(set) lazy var leases = LeaseKeeper(self)
+    private(set) lazy var handOver = LeaseHandOver(parts: self)
+    private(set) lazy var registration = HostRegistration(self)
+    private(set) lazy var shards = ShardDistribution(self)
+    private(set) lazy var wakeUps = ShardWakeUps(self)
+    private(set) lazy var scaling = WorkerScaling(self)
     private(set) lazy var crashes = WorkerCrashes(self)
     private(set) lazy var notices = ChildNotices(self)
     private(set) lazy var listener = WakeUpListener(self)
+    private(set) lazy var pressure = Pressure(context.registry, shards: context.shards, log: context.log)
 
     // What people see.
     private(set) lazy var status = HostReport(self)
@@ -36,7 +33,7 @@ import StoreProtocol
     ) { [apps] app, event in apps[app]?.store.send(TellEvent(event)) { _ in } }
     private(set) lazy var alertObservations = AlertObservations(self)
     let backlog = BacklogMonitor()
-    let probe: RedisProbe
+    private(set) lazy var probe = RedisProbe(context.redis)
     private(set) lazy var missingHosts = MissingHosts(self)
     private(set) lazy var unknownApps = UnknownApps(self)
     private(set) lazy var metrics = MetricsServer(self)
@@ -52,33 +49,7 @@ import StoreProtocol
     private(set) lazy var operations = HostOperations(self)
     private(set) lazy var signals = SignalHandlers(self)
 
-    init(_ context: HostContext) {
-        self.context = context
-        let options = context.options
-        let autoscaler = options.isAuto ? Autoscaler(most: options.workers) : nil
-        fleet = WorkerFleet(context)
-        leases = LeaseKeeper(apps, fleet)
-        shards = ShardDistribution(context, apps, fleet, size: autoscaler?.workers ?? options.workers)
-        registration = HostRegistration(context, apps, fleet, leases)
-        handOver = LeaseHandOver(context, apps, leases, shards, registration)
-        pressure = Pressure(context.registry, shards: context.shards, log: context.log)
-        scaling = WorkerScaling(context, apps, fleet, shards, pressure, autoscaler: autoscaler)
-        wakeUps = ShardWakeUps(context, fleet, shards)
-        probe = RedisProbe(context.redis)
-        registration.makeHeartbeat = { [unowned self] in status.heartbeat }
-        registration.onHeartbeat = { [handOver, scaling] in
-            handOver.proceed()
-            scaling.evaluate()
-        }
-        registration.onNameLost = { [unowned self] in
-            let failure = CoordinatorError.hostNameTaken(context.host)
-            if context.lifecycle.isStopping {
-                context.lifecycle.stop(because: failure)
-            } else {
-                shutdown.stop(because: failure)
-            }
-        }
-    }
+    init(_ context: HostContext) { self.context = context }
 
     /// Gives apps what they need of the host. To be called once, when the predecessor is known.
     func prepareApps() {

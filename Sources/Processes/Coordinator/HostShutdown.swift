@@ -1,13 +1,8 @@
 import EventLoop
+import Glibc
 import Logging
 import RedisClient
 import StoreProtocol
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Ends the coordinator's work in order: the intake first, then the workers, each when its results are reported.
 @Loop final class HostShutdown {

@@ -1,12 +1,7 @@
 import EventLoop
 import FarmPolicy
+import Glibc
 import Logging
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// What signals do (docs/signals.md). CONT does nothing: stopping a process and continuing it must not change the farm.
 @Loop final class SignalHandlers {

@@ -1,11 +1,7 @@
+import Glibc
+
 #if FAILPOINTS
     import Failpoints
-#endif
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
 #endif
 
 /// How a child process is made.

@@ -1,12 +1,7 @@
 package import ControlChannel
 package import EventLoop
+import Glibc
 package import Logging
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// How a child's log is changed while it runs.
 package struct ChildLogging {

@@ -1,12 +1,7 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 extension ChildProcess.End {
     /// Nil when no signal has ended it, or one without a name here.

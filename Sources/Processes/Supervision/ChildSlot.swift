@@ -1,13 +1,8 @@
 package import ControlChannel
 package import EventLoop
 package import FarmPolicy
+import Glibc
 package import Logging
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// What every child of a coordinator understands.
 package protocol ChildOrder: ControlMessage {

@@ -1,12 +1,7 @@
 package import ControlChannel
 package import EventLoop
+import Glibc
 package import Transport
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Where the control channel is.
 package enum ControlDescriptor {
@@ -64,11 +59,7 @@ package enum ControlDescriptor {
 package enum SocketPair {
     package static func make() throws(LoopError) -> (ours: Int32, theirs: Int32) {
         var pair: [Int32] = [-1, -1]
-        #if canImport(Glibc)
-            let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        #else
-            let kind = SOCK_STREAM
-        #endif
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw LoopError(code: -errno) }
         return (pair[0], pair[1])
     }

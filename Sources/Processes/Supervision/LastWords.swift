@@ -1,10 +1,5 @@
 import EventLoop
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// What a child writes to standard error, which is not its log: fatal errors of the Swift runtime, messages of libraries.
 ///

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// Children of an exited coordinator that do not exit: they hold its lock file open.
 package enum Orphans {

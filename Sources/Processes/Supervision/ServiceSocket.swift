@@ -1,10 +1,5 @@
 package import EventLoop
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
 
 /// The socket of the service manager: datagrams without replies, sent without waiting.
 @Loop package final class ServiceSocket {
@@ -21,11 +16,7 @@ package import EventLoop
         let address =
             name.hasPrefix("@") ? SocketAddress(abstract: name.dropFirst()) : SocketAddress(path: name)
         guard let address else { return nil }
-        #if canImport(Glibc)
-            let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
-        #else
-            let kind = SOCK_DGRAM
-        #endif
+        let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw LoopError(code: -errno) }
         self.address = address

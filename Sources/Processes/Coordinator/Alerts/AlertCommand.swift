@@ -1,12 +1,7 @@
 import EventLoop
 import FarmPolicy
+import Glibc
 import Supervision
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Runs the operator's command for an alert, which it finds in its environment. Nothing else is in there but a path: what configures
 /// a farm may be secret.

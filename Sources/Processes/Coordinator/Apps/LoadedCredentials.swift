@@ -1,14 +1,9 @@
 import APNs
 import EventLoop
 import FarmConfiguration
+import Glibc
 import OpenSSL
 import StoreProtocol
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// An app's credentials as they were read from their files, and checked against the app.
 enum LoadedCredentials {
@@ -103,11 +98,7 @@ struct FileStamps: Equatable {
         stamps = paths.map { path in
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
-            #if canImport(Glibc)
-                let time = status.st_mtim
-            #else
-                let time = status.st_mtimespec
-            #endif
+            let time = status.st_mtim
             return Stamp(
                 inode: UInt64(status.st_ino), size: Int64(status.st_size), seconds: time.tv_sec,
                 nanoseconds: time.tv_nsec)

@@ -1,12 +1,7 @@
 import EventLoop
+import Glibc
 import RedisClient
 import StoreProtocol
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Proves that no other coordinator of this state folder is alive, and none of its workers.
 ///

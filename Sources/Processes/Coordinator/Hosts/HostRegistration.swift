@@ -5,13 +5,10 @@ import StoreProtocol
 
 /// This host's line in the farm's registry: claims the host's name, writes the heartbeat, and sees which other hosts live.
 @Loop final class HostRegistration {
+    private unowned let parts: CoordinatorParts
     /// How long a host counts as live without a heartbeat. Leases live longer, so a host that takes shards over knows which host has failed.
     private static let lineLife = Duration.seconds(6)
 
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
-    private let leases: LeaseKeeper
     /// The living hosts, and which of them should own what.
     private(set) var membership: Membership
     /// The nonce of the predecessor on this host if it is known to have exited, else "". Its heartbeat is replaced at once.
@@ -20,17 +17,12 @@ import StoreProtocol
     /// Writes the heartbeat soon, once for any number of calls.
     private(set) lazy var heartbeatSoon = WakeUp { [unowned self] in await sendHeartbeat() }
 
-    /// The heartbeat as it is now.
-    var makeHeartbeat: @Loop () -> Heartbeat = { preconditionFailure("no heartbeat is set") }
-    /// Called after each heartbeat that Redis has answered.
-    var onHeartbeat: @Loop () -> Void = {}
-    /// Another coordinator has taken this host's name.
-    var onNameLost: @Loop () -> Void = {}
-
-    init(_ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ leases: LeaseKeeper) {
-        (self.context, self.apps, self.fleet, self.leases) = (context, apps, fleet, leases)
-        membership = Membership(shards: context.shards, now: .now)
+    init(_ parts: CoordinatorParts) {
+        self.parts = parts
+        membership = Membership(shards: parts.context.shards, now: .now)
     }
+
+    private var context: HostContext { parts.context }
 
     // MARK: Questions
 
@@ -69,14 +61,14 @@ import StoreProtocol
     ///
     /// While the predecessor or the successor has the host's name, this process only reads the live hosts, or does nothing.
     func sendHeartbeat() async {
-        fleet.killHangingChildren()
+        parts.fleet.killHangingChildren()
         let holder = context.lifecycle.nameHolder
         guard holder == .thisProcess || holder == .predecessor else { return }
         do throws(RedisError) {
             let reply = try await writeLine()
             if context.lifecycle.nameHolder == .predecessor {
                 observe(reply.members)
-                return onHeartbeat()
+                return proceed()
             }
             switch claim.see(reply) {
             case .ours: observe(reply.members)
@@ -87,7 +79,13 @@ import StoreProtocol
             context.log.debug("heartbeat failed", error: error)
             return
         }
-        onHeartbeat()
+        proceed()
+    }
+
+    /// What follows each heartbeat that Redis has answered.
+    private func proceed() {
+        parts.handOver.proceed()
+        parts.scaling.evaluate()
     }
 
     /// Tells the other hosts to read the registry: this host has come, goes, or serves more or less.
@@ -101,7 +99,7 @@ import StoreProtocol
 
     private func writeLine() async throws(RedisError) -> Heartbeat.Reply {
         try await context.registry.heartbeat(
-            makeHeartbeat(), predecessor: predecessor, lifetime: Self.lineLife)
+            parts.status.heartbeat, predecessor: predecessor, lifetime: Self.lineLife)
     }
 
     private func logNameHeld(for left: Duration) {
@@ -115,7 +113,12 @@ import StoreProtocol
         guard context.lifecycle.failure == nil else { return }
         context.log.critical(
             "another coordinator took this host's name", metadata: ["host": "\(context.host)"])
-        onNameLost()
+        let failure = CoordinatorError.hostNameTaken(context.host)
+        if context.lifecycle.isStopping {
+            context.lifecycle.stop(because: failure)
+        } else {
+            parts.shutdown.stop(because: failure)
+        }
     }
 
     /// Removes this host's line in order.
@@ -148,11 +151,11 @@ import StoreProtocol
             context.log.notice("host joined", metadata: ["host": "\(name)"])
         }
         for name in change.gone { context.log.notice("host left", metadata: ["host": "\(name)"]) }
-        for app in apps.all {
+        for app in parts.apps.all {
             updateShares(of: app)
             if !change.gone.isEmpty { app.hostsAreGone() }
         }
-        leases.wake()
+        parts.leases.wake()
     }
 
     /// Tells an app which host should own what.

@@ -1,13 +1,8 @@
 import EventLoop
 import FarmPolicy
+import Glibc
 import PushModel
 import StoreProtocol
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// This host's state, for its heartbeat, for operators, and for the service manager.
 @Loop final class HostReport {

@@ -1,14 +1,9 @@
 import EventLoop
 import FarmConfiguration
+import Glibc
 import Logging
 import Transport
 import Web
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Shows the coordinator's numbers, and whether it lives and is ready, if the configuration has a place for that.
 @Loop final class MetricsServer {

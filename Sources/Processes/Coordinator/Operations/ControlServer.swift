@@ -1,15 +1,10 @@
 import ControlChannel
 import EventLoop
+import Glibc
 import Logging
 import PushModel
 import Supervision
 import Transport
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The coordinator's control socket: one command a connection, then its answers. Works while Redis is away.
 ///

@@ -1,15 +1,10 @@
 import EventLoop
 import FarmPolicy
+import Glibc
 import Logging
 import RedisClient
 import StoreProtocol
 import Supervision
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// `dump`, `purge` and `log-level`.
 @Loop struct DiagnosticCommands {

@@ -10,8 +10,7 @@ import StoreProtocol
 @Loop final class HostOperations {
     private unowned let parts: CoordinatorParts
     private lazy var consumer = OperationConsumer(
-        context.registry, host: context.host, log: context.log,
-        onEnd: { [changes = context.changes] in changes.signal() }
+        context.registry, host: context.host, log: context.log, changes: context.changes
     ) { [unowned self] command, operation async throws(OperationRefusal) in
         try await carryOut(command, operation)
     }

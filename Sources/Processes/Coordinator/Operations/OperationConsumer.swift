@@ -14,7 +14,8 @@ import StoreProtocol
     private let host: String
     private let log: Logger
     private let carryOut: @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
-    private let onEnd: @Loop () -> Void
+    /// Signals when a command has its last answer.
+    private let changes: AsyncCondition
     /// Of the last entry that was read; nil before the first look.
     private var position: String?
     private var isReading = false
@@ -24,13 +25,12 @@ import StoreProtocol
     /// Commands begun, of all clients together, at most.
     static let most = 64
 
-    /// - Parameter onEnd: a command has its last answer.
     init(
-        _ registry: FarmRegistry, host: String, log: Logger, onEnd: @escaping @Loop () -> Void = {},
+        _ registry: FarmRegistry, host: String, log: Logger, changes: AsyncCondition = AsyncCondition(),
         carryOut: @escaping @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
     ) {
         (self.registry, self.host, self.log) = (registry, host, log)
-        (self.onEnd, self.carryOut) = (onEnd, carryOut)
+        (self.changes, self.carryOut) = (changes, carryOut)
     }
 
     /// Reads what operators have put into Redis since the last look. What cannot be read now is read by the next look.
@@ -114,7 +114,7 @@ import StoreProtocol
                 ])
             await operation.end(answer)
             self.underWay[command.id] = nil
-            self.onEnd()
+            self.changes.signal()
         }
     }
 }

@@ -1,15 +1,10 @@
 import ControlChannel
 import EventLoop
+import Glibc
 import Logging
 import RedisClient
 import StoreProtocol
 import Supervision
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Replaces this coordinator by a new program: a successor process of the same host gets the leases, a few shards at a time.
 ///

@@ -1,12 +1,7 @@
 import ControlChannel
 import EventLoop
+import Glibc
 import Supervision
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// The coordinator that is to follow this one: another process of this host, of the same name.
 @Loop final class Successor {

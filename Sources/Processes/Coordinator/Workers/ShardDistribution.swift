@@ -9,9 +9,7 @@ import StoreProtocol
 /// A shard goes from one worker to another in two steps: only when the first one has said that it has nothing of the shard
 /// any more does the second one hear of it.
 @Loop final class ShardDistribution {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
+    private unowned let parts: CoordinatorParts
     /// How many workers there are to be, and which of them each shard belongs to.
     private(set) var placement: WorkerPlacement
     /// Which worker has which shard, or has not released it yet.
@@ -22,10 +20,12 @@ import StoreProtocol
     /// Places whose processes a signal has made quiet.
     private var quietBySignal: Set<Int> = []
 
-    init(_ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, size: Int) {
-        (self.context, self.apps, self.fleet) = (context, apps, fleet)
-        placement = WorkerPlacement(shards: context.shards, size: size)
+    init(_ parts: CoordinatorParts) {
+        self.parts = parts
+        placement = WorkerPlacement(shards: parts.context.shards, size: parts.scaling.firstSize)
     }
+
+    private var context: HostContext { parts.context }
 
     // MARK: Questions
 
@@ -49,7 +49,7 @@ import StoreProtocol
 
     /// The greatest number of shards of one app that the place has.
     func shardCount(of place: Int) -> Int {
-        apps.all.map { $0.shards { placement.place(of: $0) == place }.count }.max() ?? 0
+        parts.apps.all.map { $0.shards { placement.place(of: $0) == place }.count }.max() ?? 0
     }
 
     /// Shards in quarantine, and for how long.
@@ -75,12 +75,12 @@ import StoreProtocol
 
     /// Tells all workers which shards of an app they are to serve.
     func assign(_ app: HostedApp) {
-        for slot in fleet.readySlots { assign(app, to: slot) }
+        for slot in parts.fleet.readySlots { assign(app, to: slot) }
     }
 
     /// Tells all workers all their shards.
     func assignAll() {
-        for app in apps.all { assign(app) }
+        for app in parts.apps.all { assign(app) }
     }
 
     /// A worker has released shards.
@@ -88,7 +88,7 @@ import StoreProtocol
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) -> [WorkerSlot] {
         let free = assignments.released(shards, of: app.name, by: slot.index)
         let heirs = Set(free.map { placement.place(of: $0) }).subtracting([slot.index])
-        return heirs.map { fleet.slots[$0] }.filter(\.child.isReady)
+        return heirs.map { parts.fleet.slots[$0] }.filter(\.child.isReady)
     }
 
     func forget(_ app: String) { assignments.forget(app) }
@@ -148,7 +148,7 @@ import StoreProtocol
     /// Gives new workers their shards when all of them are ready.
     func activateNewWorkers() {
         guard placement.size > placement.active,
-            fleet.slots.prefix(placement.size).dropFirst(placement.active).allSatisfy(\.child.isReady)
+            parts.fleet.slots.prefix(placement.size).dropFirst(placement.active).allSatisfy(\.child.isReady)
         else { return }
         placement.activateAll()
         assignAll()
@@ -176,7 +176,7 @@ import StoreProtocol
                     "app": "\(shard.app)", "shard": "\(shard.number)", "crashes": "\(crashes)",
                     "for": "\(duration)",
                 ])
-            guard let app = apps[shard.app] else { continue }
+            guard let app = parts.apps[shard.app] else { continue }
             app.announce(
                 .shardQuarantined,
                 [

@@ -5,14 +5,13 @@ import StoreProtocol
 
 /// Tells workers which of their shards have batches or changed suppressions, each shard once however often it was announced.
 @Loop final class ShardWakeUps {
-    private let fleet: WorkerFleet
-    private let shards: ShardDistribution
+    private unowned let parts: CoordinatorParts
     private var pending: PendingShards
     private lazy var sendSoon = WakeUp { [unowned self] in send() }
 
-    init(_ context: HostContext, _ fleet: WorkerFleet, _ shards: ShardDistribution) {
-        (self.fleet, self.shards) = (fleet, shards)
-        pending = PendingShards(shards: context.shards)
+    init(_ parts: CoordinatorParts) {
+        self.parts = parts
+        pending = PendingShards(shards: parts.context.shards)
     }
 
     /// Notes shards that have batches.
@@ -31,8 +30,8 @@ import StoreProtocol
     /// Sends each worker its shards. A worker that does not read its orders gets them in a later call.
     func send() {
         for (topic, app, numbers) in pending.takeAll() {
-            for slot in fleet.readySlots {
-                let its = numbers.filter { shards.placement.place(of: $0) == slot.index }
+            for slot in parts.fleet.readySlots {
+                let its = numbers.filter { parts.shards.placement.place(of: $0) == slot.index }
                 guard !its.isEmpty else { continue }
                 guard !slot.lags else {
                     pending.note(its, topic, app: app)

@@ -8,27 +8,25 @@ import Logging
 /// New workers start first, and get their shards when all of them are ready. Those that go release their shards, and end
 /// when they have nothing left. Nothing else is decided meanwhile.
 @Loop final class WorkerScaling {
-    private let context: HostContext
-    private let apps: HostedApps
-    private let fleet: WorkerFleet
-    private let shards: ShardDistribution
-    private let pressure: Pressure
+    private unowned let parts: CoordinatorParts
     /// Chooses the number of workers; nil while the number is fixed.
     private var autoscaler: Autoscaler?
     /// Workers that end as soon as they have nothing of any shard.
     private var retired: Set<Int> = []
 
-    init(
-        _ context: HostContext, _ apps: HostedApps, _ fleet: WorkerFleet, _ shards: ShardDistribution,
-        _ pressure: Pressure, autoscaler: Autoscaler?
-    ) {
-        (self.context, self.apps, self.fleet) = (context, apps, fleet)
-        (self.shards, self.pressure, self.autoscaler) = (shards, pressure, autoscaler)
+    init(_ parts: CoordinatorParts) {
+        self.parts = parts
+        let options = parts.context.options
+        autoscaler = options.isAuto ? Autoscaler(most: options.workers) : nil
     }
 
+    private var context: HostContext { parts.context }
+
     var isAuto: Bool { autoscaler != nil }
+    /// How many workers start with the coordinator.
+    var firstSize: Int { autoscaler?.workers ?? context.options.workers }
     /// Workers that this host can run: it counts for the host's share of the shards.
-    var capacity: Int { autoscaler?.most ?? shards.placement.size }
+    var capacity: Int { autoscaler?.most ?? parts.shards.placement.size }
 
     /// The most workers that an operator can ask for.
     var mostWorkers: Int {
@@ -57,8 +55,8 @@ import Logging
     /// Lets the autoscaler decide, and gives up new workers that do not start. To be called with every heartbeat.
     func evaluate() {
         guard !context.lifecycle.isStopping else { return }
-        let placement = shards.placement
-        let newcomers = fleet.slots[placement.active..<max(placement.active, placement.size)]
+        let placement = parts.shards.placement
+        let newcomers = parts.fleet.slots[placement.active..<max(placement.active, placement.size)]
         if newcomers.contains(where: { $0.child.state == .failed }) {
             let stayed = autoscaler?.stay(at: placement.active, now: .now)
             return carryOut(
@@ -68,17 +66,20 @@ import Logging
         guard autoscaler != nil else { return }
         let isChanging =
             placement.size != placement.active
-            || fleet.slots.prefix(placement.size).contains { !$0.child.isReady && $0.child.state != .failed }
-            || fleet.slots.dropFirst(placement.size).contains { $0.child.pid > 0 } || placement.isDisturbed
+            || parts.fleet.slots.prefix(placement.size).contains {
+                !$0.child.isReady && $0.child.state != .failed
+            }
+            || parts.fleet.slots.dropFirst(placement.size).contains { $0.child.pid > 0 }
+            || placement.isDisturbed
         let reading = isChanging ? nil : self.reading
         if let change = autoscaler?.evaluate(reading, at: .now) { carryOut(change) }
     }
 
     private var reading: Autoscaler.Reading {
-        let workers = fleet.slots.prefix(shards.placement.size)
+        let workers = parts.fleet.slots.prefix(parts.shards.placement.size)
         return Autoscaler.Reading(
             busy: workers.reduce(0) { $0 + $1.busy },
-            waiting: pressure.batches - workers.reduce(0) { $0 + Int($1.heartbeat.batches) },
+            waiting: parts.pressure.batches - workers.reduce(0) { $0 + Int($1.heartbeat.batches) },
             rate: Double(workers.reduce(0) { $0 &+ $1.rate }))
     }
 
@@ -87,7 +88,7 @@ import Logging
         switch desired {
         case .auto:
             guard autoscaler == nil else { return }
-            let size = shards.placement.size
+            let size = parts.shards.placement.size
             autoscaler = Autoscaler(most: mostAuto, workers: size)
             context.log.notice(
                 "the autoscaler chooses the number of workers", metadata: ["most": "\(mostAuto)"])
@@ -106,10 +107,10 @@ import Logging
     /// Changes the number of workers by a signal: for this process, and not stored.
     func change(by step: Int) { set(.fixed(changed(by: step))) }
 
-    func changed(by step: Int) -> Int { min(max(1, shards.placement.size + step), mostWorkers) }
+    func changed(by step: Int) -> Int { min(max(1, parts.shards.placement.size + step), mostWorkers) }
 
     private func resize(to number: Int) {
-        let size = shards.placement.size
+        let size = parts.shards.placement.size
         guard number != size else { return }
         carryOut(Autoscaler.Change(from: size, to: number, reason: .operator))
     }
@@ -120,7 +121,7 @@ import Logging
         context.log.notice(
             change.to > change.from ? "more workers" : "fewer workers",
             metadata: ["from": "\(change.from)", "to": "\(change.to)", "reason": "\(change.reason.rawValue)"])
-        for app in apps.all {
+        for app in parts.apps.all {
             app.announce(
                 .workers,
                 [
@@ -130,33 +131,33 @@ import Logging
         }
         if change.to > change.from {
             addPlaces(upTo: change.to)
-            shards.resize(to: change.to)
-            for slot in fleet.slots[change.from..<change.to] {
+            parts.shards.resize(to: change.to)
+            for slot in parts.fleet.slots[change.from..<change.to] {
                 retired.remove(slot.index)
                 slot.child.startAgain()
             }
         } else {
-            for slot in fleet.slots[change.to..<change.from] {
+            for slot in parts.fleet.slots[change.to..<change.from] {
                 slot.child.retire()
                 retired.insert(slot.index)
             }
-            shards.resize(to: change.to)
+            parts.shards.resize(to: change.to)
             endRetiredWorkers()
         }
         context.changes.signal()
     }
 
     private func addPlaces(upTo count: Int) {
-        guard fleet.intake != nil else { return }
-        fleet.addPlaces(upTo: count)
-        apps.setWorkers(max(count, context.options.workers))
+        guard parts.fleet.intake != nil else { return }
+        parts.fleet.addPlaces(upTo: count)
+        parts.apps.setWorkers(max(count, context.options.workers))
     }
 
     /// Ends workers that were to release everything, and have.
     func endRetiredWorkers() {
-        for index in retired where shards.isEmpty(index) {
+        for index in retired where parts.shards.isEmpty(index) {
             retired.remove(index)
-            Loop.task { await self.fleet.slots[index].child.stop(within: .seconds(20)) }
+            Loop.task { await self.parts.fleet.slots[index].child.stop(within: .seconds(20)) }
         }
     }
 }
