@@ -5,7 +5,7 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// What all parts of a coordinator share: its configuration, its connection to Redis, its log and its lifecycle.
+/// A coordinator: what its parts share, and the parts. Each part has a state of its own, and finds the other parts here.
 @Loop final class HostContext {
     let options: HostCoordinator.Options
     let log: Logger
@@ -23,6 +23,48 @@ import StoreProtocol
     /// Limits how often refused values are logged.
     private var refusedValues = RefusedValues()
 
+    // Apps, children and leases.
+    private(set) lazy var apps = HostedApps(self)
+    private(set) lazy var fleet = WorkerFleet(self)
+    private(set) lazy var leases = LeaseKeeper(self)
+    private(set) lazy var handOver = LeaseHandOver(context: self)
+    private(set) lazy var registration = HostRegistration(self)
+    private(set) lazy var shards = ShardDistribution(self)
+    private(set) lazy var wakeUps = ShardWakeUps(self)
+    private(set) lazy var scaling = WorkerScaling(self)
+    private(set) lazy var crashes = WorkerCrashes(self)
+    private(set) lazy var notices = ChildNotices(self)
+    private(set) lazy var listener = WakeUpListener(self)
+    private(set) lazy var pressure = Pressure(registry, shards: shardCount, log: log)
+
+    // What people see.
+    private(set) lazy var status = HostReport(self)
+    private(set) lazy var service = ServiceReports(options.service, log: log) {
+        [unowned self] phase in
+        fleet.killHangingChildren()
+        return status.serviceStatus(in: phase)
+    }
+    private(set) lazy var alerts = AlertMonitor(
+        configuration.alerts, host: host, registry: registry, log: log
+    ) { [apps] app, event in apps[app]?.store.send(TellEvent(event)) { _ in } }
+    private(set) lazy var alertObservations = AlertObservations(self)
+    let backlog = BacklogMonitor()
+    private(set) lazy var probe = RedisProbe(redis)
+    private(set) lazy var missingHosts = MissingHosts(self)
+    private(set) lazy var unknownApps = UnknownApps(self)
+    private(set) lazy var metrics = MetricsServer(self)
+
+    // What people do.
+    let exclusive = ExclusiveChange()
+    private(set) lazy var participation = HostParticipation(context: self)
+    private(set) lazy var desired = DesiredState(self)
+    private(set) lazy var shutdown = HostShutdown(self)
+    private(set) lazy var upgrade = HostUpgrade(self)
+    private(set) lazy var takeover = HostTakeover(self)
+    private(set) lazy var reload = ConfigurationReload(self)
+    private(set) lazy var operations = HostOperations(self)
+    private(set) lazy var signals = SignalHandlers(self)
+
     /// - Throws: a fault of the address of Redis.
     init(_ options: HostCoordinator.Options, log: Logger) throws {
         self.options = options
@@ -38,7 +80,7 @@ import StoreProtocol
 
     var host: String { configuration.host }
     /// Shards of each app.
-    var shards: Int { configuration.shards }
+    var shardCount: Int { configuration.shards }
 
     /// Replaces those parts of the configuration that can change while the coordinator runs.
     func adopt(_ next: Configuration) {

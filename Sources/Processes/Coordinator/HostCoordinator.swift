@@ -12,43 +12,43 @@ import Supervision
 /// phase the process is.
 @Loop package final class HostCoordinator {
     private let context: HostContext
-    private let parts: CoordinatorParts
 
     /// - Throws: a fault of the address of Redis.
     package init(_ options: Options, log: Logger) throws {
         context = try HostContext(options, log: log)
-        parts = CoordinatorParts(context)
     }
 
     /// Runs until a signal or an operator ends it; everything is handed over in order.
     /// - Parameter onReady: called when the leases are asked for and the workers are started.
     package func run(onReady: @Loop () -> Void = {}) async throws {
         Loop.keep(self)
-        parts.signals.install()
-        parts.service.begin()
+        context.signals.install()
+        context.service.begin()
         warnOfOpenPermissions()
         let lock = try await acquireLock()
         let isSuccessor = context.lifecycle.nameHolder == .predecessor
         if !isSuccessor {
-            await parts.operations.control.open()
-            parts.metrics.open()
+            await context.operations.control.open()
+            context.metrics.open()
         }
         try await connectToRedis()
         try await registerHost(lock, isSuccessor: isSuccessor)
         await startApps()
         context.lifecycle.startChildren()
-        let workers = parts.shards.placement.size
-        parts.fleet.start(workers: workers)
+        let workers = context.shards.placement.size
+        context.fleet.start(workers: workers)
         let routines = startRoutines()
         context.log.notice(
             "coordinator ready",
-            metadata: ["host": "\(context.host)", "apps": "\(parts.apps.all.count)", "workers": "\(workers)"])
-        if isSuccessor { try await parts.takeover.run(lock) }
+            metadata: [
+                "host": "\(context.host)", "apps": "\(context.apps.all.count)", "workers": "\(workers)",
+            ])
+        if isSuccessor { try await context.takeover.run(lock) }
         if context.lifecycle.nameHolder == .thisProcess {
-            parts.service.ready()
+            context.service.ready()
             onReady()
         }
-        await parts.shutdown.untilStopped()
+        await context.shutdown.untilStopped()
         await shutDown()
         for routine in routines { routine.cancel() }
         await close()
@@ -68,8 +68,8 @@ import Supervision
                 patience: .seconds(15)
             ) { context.log.notice("waiting for the predecessor's workers to exit") }
         }
-        parts.upgrade.lock = lock
-        parts.registration.predecessor = lock.predecessor
+        context.upgrade.lock = lock
+        context.registration.predecessor = lock.predecessor
         if lock.hasOrphans {
             context.log.warning("the predecessor's workers do not exit: starting beside them")
         }
@@ -94,70 +94,71 @@ import Supervision
             try await context.checkRedis()
             let apps = context.configuration.apps.map(\.name)
             try await registry.checkFormat(apps: apps)
-            try await registry.fixShards(context.shards)
+            try await registry.fixShards(context.shardCount)
             try await registry.addApps(apps)
         }
     }
 
     private func registerHost(_ lock: HostLock, isSuccessor: Bool) async throws {
-        parts.fleet.prepare(lock, parts.notices)
+        context.fleet.prepare(lock, context.notices)
         if isSuccessor {
-            await parts.registration.sendHeartbeat()
+            await context.registration.sendHeartbeat()
         } else {
-            try await parts.registration.claimName()
+            try await context.registration.claimName()
         }
     }
 
     private func startApps() async {
-        parts.prepareApps()
-        for app in context.configuration.apps { await parts.hosting.add(app) }
-        await parts.leases.renewAll()
+        context.apps.prepare()
+        for app in context.configuration.apps { await context.apps.add(app) }
+        await context.leases.renewAll()
         context.redis.onReady = { [unowned self] isOther in
             if isOther { context.log.notice("Redis was restarted or replaced") }
-            parts.pressure.reconnected()
-            parts.leases.renewSoon()
+            context.pressure.reconnected()
+            context.leases.renewSoon()
         }
-        await parts.pressure.update(parts.apps.all)
-        parts.listener.subscribe()
+        await context.pressure.update(context.apps.all)
+        context.listener.subscribe()
     }
 
     // MARK: Periodic work
 
     /// Starts the periodic work, which runs until the tasks are cancelled.
     private func startRoutines() -> [Task<Void, Never>] {
-        let parts = parts
+        let context = context
         let feedbackStart = ContinuousClock.now + .seconds(30)
         return [
-            Loop.task { await parts.leases.run() },
-            each(.seconds(1)) { await parts.registration.sendHeartbeat() },
-            each(.seconds(1)) { await parts.pressure.update(parts.apps.all) },
-            each(.seconds(2)) { for app in parts.apps.all { await app.credentials.refresh() } },
-            each(.seconds(5)) { for app in parts.apps.all { await app.reclaimUnknownBatches() } },
+            Loop.task { await context.leases.run() },
+            each(.seconds(1)) { await context.registration.sendHeartbeat() },
+            each(.seconds(1)) { await context.pressure.update(context.apps.all) },
+            each(.seconds(2)) { for app in context.apps.all { await app.credentials.refresh() } },
+            each(.seconds(5)) { for app in context.apps.all { await app.reclaimUnknownBatches() } },
             each(.seconds(5)) {
                 // Announcements may have been lost.
-                await parts.operations.read()
-                await parts.desired.follow()
+                await context.operations.read()
+                await context.desired.follow()
             },
             each(BacklogMonitor.interval) {
-                await parts.backlog.update(of: parts.apps.all, isFirstHost: parts.registration.isFirstHost)
+                await context.backlog.update(
+                    of: context.apps.all, isFirstHost: context.registration.isFirstHost)
             },
             each(.seconds(1)) {
                 // Workers that did not read their orders get them now.
-                parts.wakeUps.send()
-                parts.probe.ask()
-                parts.alertObservations.evaluate()
+                context.wakeUps.send()
+                context.probe.ask()
+                context.alertObservations.evaluate()
             },
-            each(.seconds(3)) { await parts.missingHosts.update() },
-            each(.seconds(1)) { await parts.unknownApps.searchInboxes() },
-            each(.seconds(5)) { await parts.unknownApps.forgetApps() },
+            each(.seconds(3)) { await context.missingHosts.update() },
+            each(.seconds(1)) { await context.unknownApps.searchInboxes() },
+            each(.seconds(5)) { await context.unknownApps.forgetApps() },
             each(.seconds(1)) {
                 // Without a worker a reading of the feedback service would count as failed. Workers take a moment to
                 // start.
-                guard parts.fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
-                for app in parts.apps.all { await app.readFeedbackIfDue() }
+                guard context.fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
+                for app in context.apps.all { await app.readFeedbackIfDue() }
             },
             each(.seconds(600)) {
-                for app in parts.apps.all {
+                for app in context.apps.all {
                     await app.dropOldSuppressed()
                     await app.dropOldDeadLetters()
                 }
@@ -178,31 +179,31 @@ import Supervision
         context.log.notice("coordinator stopping")
         // After a completed upgrade there are no children to end and no leases to release.
         guard lifecycle.nameHolder != .successor else {
-            parts.operations.control.shut(isKept: true)
+            context.operations.control.shut(isKept: true)
             return await answerOperators()
         }
-        parts.service.stopping()
-        parts.upgrade.hostStops()
+        context.service.stopping()
+        context.upgrade.hostStops()
         // Others learn first that this host takes nothing more, then of each shard as soon as it is free.
-        if lifecycle.nameHolder == .thisProcess { await parts.registration.sendHeartbeatAndAnnounce() }
-        await parts.shutdown.endChildren()
+        if lifecycle.nameHolder == .thisProcess { await context.registration.sendHeartbeatAndAnnounce() }
+        await context.shutdown.endChildren()
         await answerOperators()
-        parts.operations.control.shut(isKept: lifecycle.nameHolder != .thisProcess)
-        if lifecycle.nameHolder == .thisProcess { await parts.registration.leave() }
+        context.operations.control.shut(isKept: lifecycle.nameHolder != .thisProcess)
+        if lifecycle.nameHolder == .thisProcess { await context.registration.leave() }
     }
 
     /// Waits until operators who stopped the host have their answers.
     private func answerOperators() async {
         context.lifecycle.childrenHaveEnded()
         context.changes.signal()
-        await parts.operations.waitForAnswers()
+        await context.operations.waitForAnswers()
     }
 
     private func close() async {
-        parts.operations.control.close()
-        parts.leases.wake()
-        parts.metrics.close()
-        await parts.alerts.close()
+        context.operations.control.close()
+        context.leases.wake()
+        context.metrics.close()
+        await context.alerts.close()
         context.redis.close()
     }
 }

@@ -6,14 +6,12 @@ import StoreProtocol
 
 /// Ends the coordinator's work in order: the intake first, then the workers, each when its results are reported.
 @Loop final class HostShutdown {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// How long workers may take to finish.
     private(set) var gracePeriod = Duration.seconds(20)
     private var waiter: CheckedContinuation<Void, Never>?
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// Begins the end. A second call shortens the grace period.
     /// - Parameter failure: why, if not by a signal or an operator.
@@ -39,7 +37,7 @@ import StoreProtocol
     func stopFast() {
         gracePeriod = .seconds(2)
         guard context.lifecycle.isStopping else { return stop() }
-        for slot in parts.fleet.slots { slot.child.finish(within: gracePeriod) }
+        for slot in context.fleet.slots { slot.child.finish(within: gracePeriod) }
     }
 
     /// Waits for the order to stop.
@@ -50,16 +48,16 @@ import StoreProtocol
 
     /// Ends the intake and the workers in order, settles what they reported, and releases what is left.
     func endChildren() async {
-        await parts.fleet.intake?.child.stop(within: min(gracePeriod, .seconds(5)))
-        parts.handOver.handOverEverything()
-        let endings = parts.fleet.slots.map { slot in
+        await context.fleet.intake?.child.stop(within: min(gracePeriod, .seconds(5)))
+        context.handOver.handOverEverything()
+        let endings = context.fleet.slots.map { slot in
             Loop.task { await slot.child.stop(within: self.gracePeriod) }
         }
         for ending in endings { await ending.value }
-        for app in parts.apps.all {
+        for app in context.apps.all {
             app.workerReported()
             await app.stop()
         }
-        parts.listener.close()
+        context.listener.close()
     }
 }

@@ -5,35 +5,33 @@ import Logging
 
 /// What signals do (docs/signals.md). CONT does nothing: stopping a process and continuing it must not change the farm.
 @Loop final class SignalHandlers {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     private var watchers: [SignalWatcher] = []
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     func install() {
-        for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in parts.shutdown.stop() } }
-        on(SIGQUIT) { [unowned self] in parts.shutdown.stopFast() }
+        for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in context.shutdown.stop() } }
+        on(SIGQUIT) { [unowned self] in context.shutdown.stopFast() }
         on(SIGHUP) { [unowned self] in
             // Why the configuration is not followed is in the log.
-            Loop.task { _ = try? await self.parts.reload.run() }
+            Loop.task { _ = try? await self.context.reload.run() }
         }
         on(SIGUSR1) { [unowned self] in reopenLogs() }
         on(SIGUSR2) { [unowned self] in
             Loop.task {
-                do throws(OperationRefusal) { _ = try await self.parts.upgrade.run(false, nil) } catch {
+                do throws(OperationRefusal) { _ = try await self.context.upgrade.run(false, nil) } catch {
                     self.context.log.error("upgrade refused", metadata: ["reason": "\(error.reason)"])
                 }
             }
         }
         // A terminal sends these by itself: when its window changes, at Control-Z, and when a process in the background uses it.
         guard !hasTerminal else { return }
-        on(SIGTTIN) { [unowned self] in parts.scaling.change(by: 1) }
-        on(SIGTTOU) { [unowned self] in parts.scaling.change(by: -1) }
-        on(SIGTSTP) { [unowned self] in parts.participation.becomeQuiet() }
+        on(SIGTTIN) { [unowned self] in context.scaling.change(by: 1) }
+        on(SIGTTOU) { [unowned self] in context.scaling.change(by: -1) }
+        on(SIGTSTP) { [unowned self] in context.participation.becomeQuiet() }
         on(SIGWINCH) { [unowned self] in
-            if !context.lifecycle.isStopping { parts.participation.becomeDrained() }
+            if !context.lifecycle.isStopping { context.participation.becomeDrained() }
         }
     }
 
@@ -50,7 +48,7 @@ import Logging
 
     private func reopenLogs() {
         context.options.reopenLogs()
-        parts.fleet.reopenLogs()
+        context.fleet.reopenLogs()
         context.log.notice("log files reopened")
     }
 }

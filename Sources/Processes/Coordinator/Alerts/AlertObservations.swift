@@ -7,55 +7,54 @@ import Supervision
 
 /// Observes what alerts are about: the apps whose intake is here, this host, and the farm if this is the first host.
 @Loop final class AlertObservations {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     typealias Observation = AlertEvaluator.Observation
 
     /// How many leases were lost when the last one was lost, and when that was seen.
     private var lastLoss: (count: Int, at: ContinuousClock.Instant?) = (0, nil)
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// Evaluates all alerts. To be called once a second.
     func evaluate() {
-        for app in parts.apps.all { app.context.totals.tick(at: .now) }
+        for app in context.apps.all { app.context.totals.tick(at: .now) }
         // Of two coordinators of a host, the one with the host's name sends alerts.
         guard context.lifecycle.actsForHost else { return }
-        parts.alerts.evaluate(
+        context.alerts.evaluate(
             observations(at: .now), scopes: scopes, clock: context.redis.clock.milliseconds)
     }
 
     /// Apps whose intake is here; this host; and the farm, at the first of the living hosts.
     private var scopes: Set<Alert.Scope> {
         var scopes: Set<Alert.Scope> = [.host(context.host)]
-        for app in parts.apps.all where app.isWatched(isFirstHost: parts.registration.isFirstHost) {
+        for app in context.apps.all where app.isWatched(isFirstHost: context.registration.isFirstHost) {
             scopes.insert(.app(app.name))
         }
-        if parts.registration.isFirstHost { scopes.insert(.farm) }
+        if context.registration.isFirstHost { scopes.insert(.farm) }
         return scopes
     }
 
     private func observations(at now: ContinuousClock.Instant) -> [Alert: Observation] {
         var observations: [Alert: Observation] = [:]
-        for app in parts.apps.all {
+        for app in context.apps.all {
             let observer = AppAlertObserver(app: app, settings: context.configuration.alerts)
             let found = observer.observe(
-                parts.backlog, heartbeats: parts.fleet.heartbeats(of: app.name), at: now)
+                context.backlog.readings[app.name], heartbeats: context.fleet.heartbeats(of: app.name),
+                at: now)
             for (kind, observation) in found { observations[Alert(kind, .app(app.name))] = observation }
         }
         observeWorkers(now, &observations)
         observeLeases(now, &observations)
-        if parts.registration.isFirstHost { observeFarm(&observations) }
+        if context.registration.isFirstHost { observeFarm(&observations) }
         return observations
     }
 
     private func observeWorkers(_ now: ContinuousClock.Instant, _ observations: inout [Alert: Observation]) {
         let scope = Alert.Scope.host(context.host)
-        for slot in parts.fleet.presentSlots(of: parts.shards.placement.size) {
+        for slot in context.fleet.presentSlots(of: context.shards.placement.size) {
             let isBad =
                 slot.child.state == .failed || slot.child.state == .backingOff
-                || parts.crashes.isInCrashLoop(slot.index, at: now)
+                || context.crashes.isInCrashLoop(slot.index, at: now)
             let text =
                 slot.child.state == .failed
                 ? "worker \(slot.index) of \(context.host) was given up"
@@ -63,14 +62,14 @@ import Supervision
             observations[Alert(.workerCrashLoop, scope, subject: "\(slot.index)")] =
                 isBad ? .bad(level: 1, text: text) : .good
         }
-        guard let intake = parts.fleet.intake else { return }
+        guard let intake = context.fleet.intake else { return }
         let isBad = intake.child.state == .backingOff || intake.child.state == .failed
         observations[Alert(.workerCrashLoop, scope, subject: "intake")] =
             isBad ? .bad(level: 1, text: "the intake of \(context.host) keeps crashing") : .good
     }
 
     private func observeLeases(_ now: ContinuousClock.Instant, _ observations: inout [Alert: Observation]) {
-        let lost = parts.leases.lost
+        let lost = context.leases.lost
         if lost > lastLoss.count { lastLoss = (lost, now) }
         let isRecent = lastLoss.at.map { $0.duration(to: now) < .seconds(30) } ?? false
         observations[Alert(.leaseLost, .host(context.host))] =
@@ -79,7 +78,7 @@ import Supervision
     }
 
     private func observeFarm(_ observations: inout [Alert: Observation]) {
-        if let memory = parts.pressure.memory, memory.limit > 0 {
+        if let memory = context.pressure.memory, memory.limit > 0 {
             let share = Double(memory.used) * 100 / Double(memory.limit)
             observations[Alert(.redisFull, .farm)] = .above(
                 Double(context.configuration.alerts.redisMemory), share,
@@ -87,8 +86,8 @@ import Supervision
         } else {
             observations[Alert(.redisFull, .farm)] = .unclear
         }
-        observations[Alert(.strayInbox, .farm)] = parts.unknownApps.alertObservation
-        for host in parts.missingHosts.names {
+        observations[Alert(.strayInbox, .farm)] = context.unknownApps.alertObservation
+        for host in context.missingHosts.names {
             observations[Alert(.hostGone, .farm, subject: host)] = .bad(
                 level: 1, text: "host \(host) is gone")
         }

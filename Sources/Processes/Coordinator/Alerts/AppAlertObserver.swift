@@ -17,17 +17,16 @@ import StoreProtocol
 
     /// - Parameter heartbeats: what each worker last said of the app.
     func observe(
-        _ backlog: BacklogMonitor, heartbeats: [Notice.Heartbeat.App], at now: ContinuousClock.Instant
+        _ reading: BacklogMonitor.Reading?, heartbeats: [Notice.Heartbeat.App],
+        at now: ContinuousClock.Instant
     ) -> [Alert.Kind: Observation] {
-        let reading = backlog.readings[name]
-        let faults = backlog.faults[name]
-        return [
+        [
             .appPaused: paused,
-            .backlogAge: reading.map(backlogAge) ?? .unclear,
-            .refusedJobs: reading.map(refusedJobs) ?? .unclear,
-            .keyType: faults.map(keyType) ?? .unclear,
-            .unreadable: faults.map(unreadable) ?? .unclear,
-            .badTokens: backlog.guards[name].map { badTokens($0.counts, waiting: $0.waiting) } ?? .unclear,
+            .backlogAge: reading?.backlog.map(backlogAge) ?? .unclear,
+            .refusedJobs: reading?.backlog.map(refusedJobs) ?? .unclear,
+            .keyType: reading?.faults.map(keyType) ?? .unclear,
+            .unreadable: reading?.faults.map(unreadable) ?? .unclear,
+            .badTokens: reading?.guarded.map { badTokens($0.counts, waiting: $0.waiting) } ?? .unclear,
             .errorShare: errorShare(at: now),
             .gatewayStalled: gatewayStalled(heartbeats),
             .credentialExpiring: Self.expiry(of: app, now: WallClock.seconds),

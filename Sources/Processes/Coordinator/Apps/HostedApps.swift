@@ -1,13 +1,17 @@
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
+import StoreProtocol
 
-/// The apps that this coordinator serves, by name.
+/// The apps that this host serves, by name; adds and removes them.
 @Loop final class HostedApps {
+    private unowned let context: HostContext
     private var apps: [String: HostedApp] = [:]
     private var services: HostServices?
     /// Apps that were added since the start.
     private var added = 0
+
+    init(_ context: HostContext) { self.context = context }
 
     var all: Dictionary<String, HostedApp>.Values { apps.values }
     var names: Dictionary<String, HostedApp>.Keys { apps.keys }
@@ -23,8 +27,21 @@ import FarmPolicy
 
     subscript(name: String) -> HostedApp? { apps[name] }
 
-    /// To be called once, before the first app is added.
-    func prepare(_ services: HostServices) { self.services = services }
+    /// To be called once, when the predecessor is known, and before the first app is added.
+    func prepare() {
+        var retention = Retention()
+        retention.jobRecords = context.configuration.jobRecordsKept
+        retention.jobRecordSeconds = Int(context.configuration.jobRecordLife.components.seconds)
+        services = HostServices(
+            redis: context.redis, host: context.host, shards: context.shardCount, log: context.log,
+            retention: retention, workers: context.options.workers, nonce: context.nonce,
+            predecessor: context.registration.predecessor,
+            notifyWorkers: { [fleet = context.fleet] order in fleet.sendToWorkers(order) },
+            notifyIntake: { [fleet = context.fleet] order in fleet.sendToIntake(order) },
+            shardsReady: { [wakeUps = context.wakeUps] app, shards in wakeUps.note(shards, of: app) },
+            orderWorker: { [fleet = context.fleet] order in fleet.sendToOneWorker(order) },
+            liveWorkers: { [fleet = context.fleet] in fleet.liveWorkers })
+    }
 
     /// The host has places for so many workers.
     func setWorkers(_ count: Int) {
@@ -32,60 +49,46 @@ import FarmPolicy
         services?.workers = count
     }
 
-    func add(_ configuration: AppConfiguration, shares: HostShares) -> HostedApp {
+    func add(_ configuration: AppConfiguration) async {
         guard var services else {
             preconditionFailure("an app is added before the coordinator is prepared")
         }
         added += 1
         // A nonce of its own: what an app that was removed and added again releases late takes nothing from the new one.
         services.nonce = "\(services.nonce).\(added)"
+        let shares = context.registration.membership.shares(of: configuration.name)
         let app = HostedApp(configuration, shares: shares, services)
         apps[configuration.name] = app
-        return app
-    }
-
-    func remove(_ name: String) { apps[name] = nil }
-}
-
-/// Adds apps to this host and removes them.
-@Loop struct AppHosting {
-    unowned let parts: CoordinatorParts
-
-    private var context: HostContext { parts.context }
-
-    func add(_ configuration: AppConfiguration) async {
-        let shares = parts.registration.membership.shares(of: configuration.name)
-        let app = parts.apps.add(configuration, shares: shares)
         app.isQuiet = context.lifecycle.isQuiet
-        app.onShardsChanged = { [unowned parts, unowned app] in
-            parts.shards.assign(app)
-            parts.context.changes.signal()
+        app.onShardsChanged = { [unowned context, unowned app] in
+            context.shards.assign(app)
+            context.changes.signal()
         }
         await app.start()
-        parts.leases.renewSoon()
+        context.leases.renewSoon()
     }
 
     /// Hands the app's leases over, and forgets the app.
     func remove(_ name: String) async {
-        guard let app = parts.apps[name] else { return }
-        parts.handOver.handOverEverything(of: app)
+        guard let app = apps[name] else { return }
+        context.handOver.handOverEverything(of: app)
         let deadline = ContinuousClock.now + HandOver.timeout
         while app.leases.held.isOwner, ContinuousClock.now < deadline {
             await app.releases.wait(atMost: deadline - .now)
         }
-        parts.leases.noteRemoval(of: app)
-        parts.apps.remove(name)
-        parts.shards.forget(name)
-        parts.fleet.sendToWorkers(.forget(app: name))
+        context.leases.noteRemoval(of: app)
+        apps[name] = nil
+        context.shards.forget(name)
+        context.fleet.sendToWorkers(.forget(app: name))
         await app.stop()
     }
 
     /// Tells workers that run already of an app that was added.
     func introduceToWorkers(_ name: String) {
-        guard let app = parts.apps[name] else { return }
-        for slot in parts.fleet.readySlots {
+        guard let app = apps[name] else { return }
+        for slot in context.fleet.readySlots {
             for order in app.credentials.orders { slot.child.send(order) }
-            parts.shards.assign(app, to: slot)
+            context.shards.assign(app, to: slot)
         }
     }
 }

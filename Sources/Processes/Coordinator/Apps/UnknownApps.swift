@@ -7,7 +7,7 @@ import StoreProtocol
 
 /// Apps that no coordinator configures: finds their inboxes, and lets their producers be refused.
 @Loop final class UnknownApps {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     private lazy var search = InboxSearch(context.registry, log: context.log)
     /// Apps that were removed from this configuration since the start, until they are forgotten.
     private var removedApps: Set<String> = []
@@ -15,9 +15,7 @@ import StoreProtocol
     /// An app that no coordinator has configured for so long is forgotten, though hosts that have it may only be off.
     private static let silence = Duration.seconds(86_400)
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// Inboxes of unknown apps that hold jobs, as the first host sees them.
     var strayInboxes: [StrayInboxes.Inbox] { search.found }
@@ -29,15 +27,17 @@ import StoreProtocol
 
     /// Apps of this configuration, of the living hosts, and of those that were lost within the last hour.
     private var configuredApps: Set<String> {
-        Set(context.configuration.apps.map(\.name)).union(parts.registration.membership.hosts.flatMap(\.apps))
-            .union(parts.missingHosts.lostApps)
+        Set(context.configuration.apps.map(\.name)).union(
+            context.registration.membership.hosts.flatMap(\.apps)
+        )
+        .union(context.missingHosts.lostApps)
     }
 
     func noteRemoval(of apps: [String]) { removedApps.formUnion(apps) }
 
     /// To be called once a second.
     func searchInboxes() async {
-        guard parts.registration.isFirstHost, context.lifecycle.actsForHost else { return search.pause() }
+        guard context.registration.isFirstHost, context.lifecycle.actsForHost else { return search.pause() }
         await search.search(configured: configuredApps)
     }
 
@@ -53,7 +53,7 @@ import StoreProtocol
                 // A heartbeat that was under way may bring it back once: it is looked at again until it stays away.
                 if await forget(name, after: .zero) == false { removedApps.remove(name) }
             }
-            guard parts.registration.isFirstHost else { return }
+            guard context.registration.isFirstHost else { return }
             for name in try await context.registry.apps() where !served.contains(name) {
                 _ = await forget(name, after: Self.silence)
             }

@@ -5,23 +5,21 @@ import StoreProtocol
 
 /// Makes the host quiet, drains it, and lets it serve again.
 @Loop struct HostParticipation {
-    unowned let parts: CoordinatorParts
-
-    private var context: HostContext { parts.context }
+    unowned let context: HostContext
 
     /// Takes nothing more, until ``resume()``. The host's shards go to hosts that serve, if there are any.
     func becomeQuiet() {
         guard !context.lifecycle.isQuiet else { return }
         context.log.notice("quiet: taking no new work")
         context.lifecycle.becomeQuiet()
-        for app in parts.apps.all { app.isQuiet = true }
-        parts.shards.setQuiet(true)
+        for app in context.apps.all { app.isQuiet = true }
+        context.shards.setQuiet(true)
         Loop.task {
             // Others learn first that this host serves nothing.
-            await self.parts.registration.sendHeartbeatAndAnnounce()
-            for app in self.parts.apps.all {
-                self.parts.handOver.handOverStrangers(of: app)
-                self.parts.handOver.releaseUnheldShards(of: app)
+            await self.context.registration.sendHeartbeatAndAnnounce()
+            for app in self.context.apps.all {
+                self.context.handOver.handOverStrangers(of: app)
+                self.context.handOver.releaseUnheldShards(of: app)
             }
         }
     }
@@ -32,8 +30,8 @@ import StoreProtocol
         context.log.notice("draining: handing all shards over")
         context.lifecycle.becomeDrained()
         Loop.task {
-            await self.parts.registration.sendHeartbeatAndAnnounce()
-            self.parts.handOver.handOverEverything()
+            await self.context.registration.sendHeartbeatAndAnnounce()
+            self.context.handOver.handOverEverything()
         }
     }
 
@@ -42,14 +40,14 @@ import StoreProtocol
         guard context.lifecycle.participation != .full, !context.lifecycle.isStopping else { return }
         context.log.notice("resumed: takes work again")
         context.lifecycle.resume()
-        for app in parts.apps.all {
+        for app in context.apps.all {
             app.isQuiet = false
             app.leases.held.resumeTaking()
         }
-        parts.shards.setQuiet(false)
+        context.shards.setQuiet(false)
         Loop.task {
-            await self.parts.registration.sendHeartbeatAndAnnounce()
-            self.parts.leases.renewSoon()
+            await self.context.registration.sendHeartbeatAndAnnounce()
+            self.context.leases.renewSoon()
         }
     }
 }

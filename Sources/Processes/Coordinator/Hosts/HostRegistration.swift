@@ -5,7 +5,7 @@ import StoreProtocol
 
 /// This host's line in the farm's registry: claims the host's name, writes the heartbeat, and sees which other hosts live.
 @Loop final class HostRegistration {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// How long a host counts as live without a heartbeat. Leases live longer, so a host that takes shards over knows which host has failed.
     private static let lineLife = Duration.seconds(6)
 
@@ -17,12 +17,10 @@ import StoreProtocol
     /// Writes the heartbeat soon, once for any number of calls.
     private(set) lazy var heartbeatSoon = WakeUp { [unowned self] in await sendHeartbeat() }
 
-    init(_ parts: CoordinatorParts) {
-        self.parts = parts
-        membership = Membership(shards: parts.context.shards, now: .now)
+    init(_ context: HostContext) {
+        self.context = context
+        membership = Membership(shards: context.shardCount, now: .now)
     }
-
-    private var context: HostContext { parts.context }
 
     // MARK: Questions
 
@@ -61,7 +59,7 @@ import StoreProtocol
     ///
     /// While the predecessor or the successor has the host's name, this process only reads the live hosts, or does nothing.
     func sendHeartbeat() async {
-        parts.fleet.killHangingChildren()
+        context.fleet.killHangingChildren()
         let holder = context.lifecycle.nameHolder
         guard holder == .thisProcess || holder == .predecessor else { return }
         do throws(RedisError) {
@@ -84,8 +82,8 @@ import StoreProtocol
 
     /// What follows each heartbeat that Redis has answered.
     private func proceed() {
-        parts.handOver.proceed()
-        parts.scaling.evaluate()
+        context.handOver.proceed()
+        context.scaling.evaluate()
     }
 
     /// Tells the other hosts to read the registry: this host has come, goes, or serves more or less.
@@ -99,7 +97,7 @@ import StoreProtocol
 
     private func writeLine() async throws(RedisError) -> Heartbeat.Reply {
         try await context.registry.heartbeat(
-            parts.status.heartbeat, predecessor: predecessor, lifetime: Self.lineLife)
+            context.status.heartbeat, predecessor: predecessor, lifetime: Self.lineLife)
     }
 
     private func logNameHeld(for left: Duration) {
@@ -117,7 +115,7 @@ import StoreProtocol
         if context.lifecycle.isStopping {
             context.lifecycle.stop(because: failure)
         } else {
-            parts.shutdown.stop(because: failure)
+            context.shutdown.stop(because: failure)
         }
     }
 
@@ -151,11 +149,11 @@ import StoreProtocol
             context.log.notice("host joined", metadata: ["host": "\(name)"])
         }
         for name in change.gone { context.log.notice("host left", metadata: ["host": "\(name)"]) }
-        for app in parts.apps.all {
+        for app in context.apps.all {
             updateShares(of: app)
             if !change.gone.isEmpty { app.hostsAreGone() }
         }
-        parts.leases.wake()
+        context.leases.wake()
     }
 
     /// Tells an app which host should own what.

@@ -6,21 +6,19 @@ import StoreProtocol
 
 /// This host's state, for its heartbeat, for operators, and for the service manager.
 @Loop final class HostReport {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// Why the configuration on disk was refused when it was last read.
     var configurationProblem: String?
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// Why the coordinator is not ready for work; nil when it is.
     var whyUnready: String? {
         if context.lifecycle.isStopping { return "stopping" }
         if !context.lifecycle.hasChildren { return "starting" }
         if !context.redis.isReady { return "Redis is not reachable" }
-        if parts.fleet.intake?.child.state != .ready { return "the intake is not ready" }
-        return parts.fleet.isAnyWorkerReady ? nil : "no worker is ready"
+        if context.fleet.intake?.child.state != .ready { return "the intake is not ready" }
+        return context.fleet.isAnyWorkerReady ? nil : "no worker is ready"
     }
 
     var heartbeat: Heartbeat {
@@ -28,8 +26,9 @@ import StoreProtocol
         return Heartbeat(
             host: context.host, nonce: context.nonce,
             // The shards of a host whose workers are all quiet go to other hosts, if any of them serves.
-            capacity: isLeaving || parts.shards.placement.isAllQuiet
-                ? 0 : parts.fleet.slots.prefix(parts.scaling.capacity).count { $0.child.state != .failed },
+            capacity: isLeaving || context.shards.placement.isAllQuiet
+                ? 0
+                : context.fleet.slots.prefix(context.scaling.capacity).count { $0.child.state != .failed },
             apps: isLeaving ? [] : context.configuration.apps.map(\.name), status: line)
     }
 
@@ -44,7 +43,7 @@ import StoreProtocol
 
     /// Faults of files while the host uses what it has read before.
     private var problems: [String] {
-        let credentials = parts.apps.all.compactMap { app in
+        let credentials = context.apps.all.compactMap { app in
             app.credentials.pauseReason == nil
                 ? app.credentials.files.problem.map { "\(app.name): \($0)" } : nil
         }
@@ -54,15 +53,15 @@ import StoreProtocol
 
     /// What the service manager shows.
     func serviceStatus(in phase: ServiceStatus.Phase) -> ServiceStatus {
-        let size = parts.shards.placement.size
-        let present = parts.fleet.presentSlots(of: size)
+        let size = context.shards.placement.size
+        let present = context.fleet.presentSlots(of: size)
         return ServiceStatus(
             phase: phase, isRedisThere: context.redis.isReady,
-            hosts: parts.registration.membership.hosts.count,
+            hosts: context.registration.membership.hosts.count,
             readyWorkers: present.count(where: \.child.isReady),
             workers: context.lifecycle.isStopping ? present.count : size,
-            rate: parts.fleet.rate, open: parts.pressure.openPushes,
-            paused: parts.apps.all.filter { $0.credentials.pauseReason != nil }.map(\.name),
+            rate: context.fleet.rate, open: context.pressure.openPushes,
+            paused: context.apps.all.filter { $0.credentials.pauseReason != nil }.map(\.name),
             refusal: configurationProblem)
     }
 }
@@ -74,8 +73,8 @@ extension HostReport {
     private static let longestProblem = 300
 
     var line: [UInt8] {
-        let slots = parts.fleet.presentSlots(of: parts.shards.placement.size)
-        let apps = parts.apps.all.sorted {
+        let slots = context.fleet.presentSlots(of: context.shards.placement.size)
+        let apps = context.apps.all.sorted {
             ($1.context.totals.pace.rate, $0.name) < ($0.context.totals.pace.rate, $1.name)
         }
         var json = JSONText()
@@ -83,10 +82,10 @@ extension HostReport {
             json.member("host", context.host)
             json.member("pid", getpid())
             json.member("state", state)
-            json.member("capacity", parts.scaling.capacity)
-            json.member("auto", parts.scaling.isAuto)
+            json.member("capacity", context.scaling.capacity)
+            json.member("auto", context.scaling.isAuto)
             json.member("since", context.startTime)
-            if let intake = parts.fleet.intake { json.member("intake", object: { add(intake, to: &$0) }) }
+            if let intake = context.fleet.intake { json.member("intake", object: { add(intake, to: &$0) }) }
             json.key("workers")
             json.array { json in for slot in slots { json.object { add(slot, to: &$0) } } }
             json.key("apps")
@@ -95,7 +94,7 @@ extension HostReport {
             }
             json.key("quarantined_shards")
             json.array { json in
-                for (shard, left) in parts.shards.quarantined {
+                for (shard, left) in context.shards.quarantined {
                     json.object { json in
                         json.member("app", shard.app)
                         json.member("shard", shard.number)
@@ -126,11 +125,11 @@ extension HostReport {
 
     private func add(_ slot: WorkerSlot, to json: inout JSONText) {
         let heartbeat = slot.heartbeat
-        let isQuiet = parts.shards.placement.isQuiet(slot.index) || heartbeat.isQuiet
+        let isQuiet = context.shards.placement.isQuiet(slot.index) || heartbeat.isQuiet
         json.member("worker", "\(slot.index)")
         json.member("state", isQuiet && slot.child.isReady ? "quiet" : slot.child.state.rawValue)
         json.member("pid", slot.child.pid)
-        json.member("shards", parts.shards.shardCount(of: slot.index))
+        json.member("shards", context.shards.shardCount(of: slot.index))
         json.member("connections", heartbeat.connections)
         json.member("streams", heartbeat.openStreams)
         json.member("rate", slot.rate)

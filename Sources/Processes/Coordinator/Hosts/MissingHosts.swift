@@ -4,26 +4,24 @@ import StoreProtocol
 
 /// The hosts that have ended without leaving the registry, as the first of the living hosts sees them.
 @Loop final class MissingHosts {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     private(set) var names: [String] = []
     /// Apps of hosts that were lost within the last hour.
     private(set) var lostApps: Set<String> = []
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// Reads which hosts are missing, and clears alerts whose app or host no longer exists. To be called every few seconds.
     func update() async {
-        guard parts.registration.isFirstHost, context.lifecycle.actsForHost else { return }
+        guard context.registration.isFirstHost, context.lifecycle.actsForHost else { return }
         do throws(RedisError) {
             // A line expires six seconds after its last heartbeat. A host that ends in order removes its line.
             let missing = try await context.registry.hosts().filter { $0.endsIn < .seconds(-3) }
             (names, lostApps) = (missing.map(\.name), Set(missing.flatMap(\.apps)))
-            let hosts = parts.registration.membership.hosts
+            let hosts = context.registration.membership.hosts
             let present = Set(hosts.map(\.name))
             // A drained host names no apps, but still has them.
-            let served = Set(hosts.flatMap(\.apps)).union(parts.apps.names)
+            let served = Set(hosts.flatMap(\.apps)).union(context.apps.names)
             for raised in try await context.registry.raisedAlerts() {
                 guard let alert = Alert(id: raised.id) else { continue }
                 let isOrphan =
@@ -33,7 +31,7 @@ import StoreProtocol
                     case .farm: false
                     }
                 if isOrphan {
-                    parts.alerts.clearOrphan(alert, raised, clock: context.redis.clock.milliseconds)
+                    context.alerts.clearOrphan(alert, raised, clock: context.redis.clock.milliseconds)
                 }
             }
         } catch {

@@ -6,23 +6,21 @@ import StoreProtocol
 ///
 /// Each message is a wake-up: any number of them leads to one look, and takes the memory of one.
 @Loop final class WakeUpListener {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     private var subscriber: RedisSubscriber?
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// Subscribes to the channels of the apps that there are now.
     func subscribe() {
-        let channels = parts.apps.all.map(\.store.keys.wakeUps)
+        let channels = context.apps.all.map(\.store.keys.wakeUps)
         let subscriber = RedisSubscriber(
             context.settings, channels: [Array(FarmKeys.commands.utf8)] + channels)
         subscriber.onMessage = { [unowned self] channel, message in receive(message, on: channel) }
         // Messages that were sent before are lost.
         subscriber.onReady = { [unowned self] in
             carryOut(.operation)
-            for app in parts.apps.names { parts.wakeUps.note(0..<context.shards, of: app) }
+            for app in context.apps.names { context.wakeUps.note(0..<context.shardCount, of: app) }
         }
         subscriber.start()
         self.subscriber?.close()
@@ -35,12 +33,12 @@ import StoreProtocol
         let text = String(decoding: message, as: UTF8.self)
         if channel.elementsEqual(FarmKeys.commands.utf8) {
             carryOut(HostCommand(text))
-        } else if let app = parts.apps.all.first(where: { $0.store.keys.wakeUps == channel }) {
+        } else if let app = context.apps.all.first(where: { $0.store.keys.wakeUps == channel }) {
             if text == "pauses" { return app.refreshSoon() }
-            if !parts.wakeUps.note(text, of: app.name) {
+            if !context.wakeUps.note(text, of: app.name) {
                 context.logRefusedValue(
                     at: String(decoding: channel, as: UTF8.self),
-                    reason: "a message names shards that do not exist; there are \(context.shards)")
+                    reason: "a message names shards that do not exist; there are \(context.shardCount)")
             }
         }
     }
@@ -48,17 +46,17 @@ import StoreProtocol
     /// Does what another host or an operator has announced.
     private func carryOut(_ command: HostCommand) {
         switch command {
-        case .hosts: parts.registration.heartbeatSoon()
-        case .left(let host): parts.registration.hostLeft(host)
+        case .hosts: context.registration.heartbeatSoon()
+        case .left(let host): context.registration.hostLeft(host)
         case .free(let app):
-            parts.apps[app]?.leases.held.wake()
-            parts.leases.wake()
+            context.apps[app]?.leases.held.wake()
+            context.leases.wake()
         case .feedback(let app):
-            parts.apps[app]?.feedback.wake()
-            parts.apps[app]?.readFeedbackSoon()
-        case .release: parts.shards.releaseQuarantine()
-        case .operation: parts.operations.readSoon()
-        case .other: for app in parts.apps.all { app.refreshSoon() }
+            context.apps[app]?.feedback.wake()
+            context.apps[app]?.readFeedbackSoon()
+        case .release: context.shards.releaseQuarantine()
+        case .operation: context.operations.readSoon()
+        case .other: for app in context.apps.all { app.refreshSoon() }
         }
     }
 }

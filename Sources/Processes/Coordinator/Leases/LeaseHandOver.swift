@@ -3,13 +3,11 @@ import FarmPolicy
 
 /// Gives leases to other hosts or to the successor, each as soon as no worker has anything of its shard.
 @Loop struct LeaseHandOver {
-    unowned let parts: CoordinatorParts
-
-    private var context: HostContext { parts.context }
+    unowned let context: HostContext
 
     /// Continues hand-overs. To be called with every heartbeat.
     func proceed() {
-        for app in parts.apps.all {
+        for app in context.apps.all {
             handOverNext(of: app)
             app.leases.keepOverdue()
             releaseUnheldShards(of: app)
@@ -24,7 +22,7 @@ import FarmPolicy
     /// a quiet host does not serve goes at once.
     func handOverStrangers(of app: HostedApp) {
         guard !context.lifecycle.isStopping,
-            context.lifecycle.isQuiet || parts.registration.membership.isSettled(at: .now)
+            context.lifecycle.isQuiet || context.registration.membership.isSettled(at: .now)
         else { return }
         app.leases.handOverOthers()
     }
@@ -33,30 +31,31 @@ import FarmPolicy
     func handOverToSuccessor(_ app: HostedApp) {
         app.leases.handOverSome()
         releaseUnheldShards(of: app)
-        parts.leases.wake()
+        context.leases.wake()
     }
 
     /// Hands over every lease of an app; this host takes nothing more of it.
     func handOverEverything(of app: HostedApp) {
         app.leases.handOverAll()
         releaseUnheldShards(of: app)
-        parts.leases.wake()
+        context.leases.wake()
     }
 
     /// Hands over every lease of every app.
     func handOverEverything() {
-        for app in parts.apps.all { handOverEverything(of: app) }
+        for app in context.apps.all { handOverEverything(of: app) }
     }
 
     /// Takes and keeps leases again after an upgrade that failed.
     func resumeTaking() {
-        for app in parts.apps.all { app.leases.held.resumeTaking() }
-        parts.leases.renewSoon()
+        for app in context.apps.all { app.leases.held.resumeTaking() }
+        context.leases.renewSoon()
     }
 
     /// Releases leaving shards of which no worker has anything: their worker does not run, is quiet, or has released them.
     func releaseUnheldShards(of app: HostedApp) {
-        shardsBecameEmpty(app.leases.held.leaving.filter { parts.shards.holder(of: $0, app) == nil }, of: app)
+        shardsBecameEmpty(
+            app.leases.held.leaving.filter { context.shards.holder(of: $0, app) == nil }, of: app)
     }
 
     /// Releases those of the shards that are leaving: no worker has anything of them any more.
@@ -65,6 +64,6 @@ import FarmPolicy
         guard app.leases.held.emptied(numbers) else { return }
         // The next ones follow at once: with one portion a heartbeat, half of the shards would take as many seconds.
         handOverNext(of: app)
-        parts.leases.wake()
+        context.leases.wake()
     }
 }

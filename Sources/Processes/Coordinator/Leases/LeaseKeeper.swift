@@ -4,7 +4,7 @@ import Leasing
 
 /// Renews the leases of all apps in time, and sends the workers the time until which they may start pushes.
 @Loop final class LeaseKeeper {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     private var rounds = LeaseRounds(now: .now)
     /// Ends the pause between two rounds.
     private let wakeUp = AsyncEvent()
@@ -14,13 +14,13 @@ import Leasing
     /// Apps whose leases are renewed at the same time.
     private static let appsAtOnce = 16
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
+    init(_ context: HostContext) { self.context = context }
 
     /// Until when workers may start pushes, on the clock that the host's processes share.
     var end: UInt64 { rounds.clock.end }
 
     /// Leases that were lost or have expired since the start.
-    var lost: Int { parts.apps.all.reduce(lostByRemovedApps) { $0 + $1.leases.lost } }
+    var lost: Int { context.apps.all.reduce(lostByRemovedApps) { $0 + $1.leases.lost } }
 
     /// Renews all leases in time, and those of single apps when there is a reason, until the task is cancelled.
     func run() async {
@@ -29,9 +29,11 @@ import Leasing
             if rounds.isRenewalDue(at: now) {
                 await renewAll()
             } else {
-                for app in parts.apps.all where app.leases.held.isDue(at: now) { _ = await app.leases.keep() }
+                for app in context.apps.all where app.leases.held.isDue(at: now) {
+                    _ = await app.leases.keep()
+                }
             }
-            let isPressing = parts.apps.all.contains { $0.leases.held.isDue(at: .now) }
+            let isPressing = context.apps.all.contains { $0.leases.held.isDue(at: .now) }
             await wakeUp.wait(atMost: rounds.pause(isPressing: isPressing, at: .now))
         }
     }
@@ -41,9 +43,9 @@ import Leasing
         let start = BootClock.milliseconds
         let isConfirmed = await keepAll()
         switch rounds.ended(isConfirmed: isConfirmed, from: start, to: BootClock.milliseconds, at: .now) {
-        case .granted(let end): parts.fleet.sendToWorkers(.lease(end: end))
+        case .granted(let end): context.fleet.sendToWorkers(.lease(end: end))
         case .pending: break
-        case .expired: for app in parts.apps.all { app.leases.expire() }
+        case .expired: for app in context.apps.all { app.leases.expire() }
         }
     }
 
@@ -51,7 +53,7 @@ import Leasing
     ///
     /// - Returns: whether Redis has confirmed all that workers may serve. An app that Redis refuses has no leases left.
     private func keepAll() async -> Bool {
-        let all = Array(parts.apps.all)
+        let all = Array(context.apps.all)
         var isConfirmed = true
         for first in stride(from: 0, to: all.count, by: Self.appsAtOnce) {
             let some = all[first..<min(first + Self.appsAtOnce, all.count)]

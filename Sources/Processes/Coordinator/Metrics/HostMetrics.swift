@@ -7,12 +7,10 @@ import Supervision
 
 /// The coordinator's numbers, as a scraper reads them. docs/metrics.md has what each means.
 @Loop struct HostMetrics {
-    unowned let parts: CoordinatorParts
+    unowned let context: HostContext
 
     /// Apps beyond so many, by name, share the label `other`.
     private static let mostLabels = 200
-
-    private var context: HostContext { parts.context }
 
     var text: String {
         var page = MetricsPage()
@@ -20,14 +18,14 @@ import Supervision
             "pushfarm_build_info", "What runs here; always 1.", true,
             ["version": context.options.version, "host": context.host])
         addProcess(to: &page)
-        for slot in parts.fleet.presentSlots(of: parts.shards.placement.size) { add(slot, to: &page) }
-        if let intake = parts.fleet.intake { add(intake, to: &page) }
+        for slot in context.fleet.presentSlots(of: context.shards.placement.size) { add(slot, to: &page) }
+        if let intake = context.fleet.intake { add(intake, to: &page) }
         addFarm(to: &page)
-        for (rank, app) in parts.apps.sorted.enumerated() {
+        for (rank, app) in context.apps.sorted.enumerated() {
             let label = rank < Self.mostLabels ? app.name : MetricReasons.other
             AppMetrics(
-                app: app, label: label, heartbeats: parts.fleet.heartbeats(of: app.name),
-                backlog: parts.backlog.readings[app.name]
+                app: app, label: label, heartbeats: context.fleet.heartbeats(of: app.name),
+                backlog: context.backlog.readings[app.name]?.backlog
             ).add(to: &page)
         }
         return page.text
@@ -43,7 +41,7 @@ import Supervision
             Double(context.startTime) / 1000)
         page.add(
             "pushfarm_ready", "1 when leases are asked for and children are ready.",
-            parts.status.whyUnready == nil)
+            context.status.whyUnready == nil)
     }
 
     private func add(_ slot: WorkerSlot, to page: inout MetricsPage) {
@@ -82,31 +80,31 @@ import Supervision
     }
 
     private func addFarm(to page: inout MetricsPage) {
-        let hosts = parts.registration.membership.hosts.count
+        let hosts = context.registration.membership.hosts.count
         page.add("pushfarm_hosts", "Hosts that live, as this one sees it.", hosts)
-        page.add("pushfarm_shards", "Shards of an app.", context.shards)
+        page.add("pushfarm_shards", "Shards of an app.", context.shardCount)
         page.add("pushfarm_redis_up", "1 while Redis can be reached.", context.redis.isReady)
-        page.add("pushfarm_redis_outages_total", "How often Redis was out of reach.", parts.probe.outages)
+        page.add("pushfarm_redis_outages_total", "How often Redis was out of reach.", context.probe.outages)
         page.add(
             "pushfarm_redis_latency_seconds", "What Redis takes to answer a PING, asked once a second.", [:],
-            parts.probe.latency, bounds: 13)
-        let memory = parts.pressure.memory
+            context.probe.latency, bounds: 13)
+        let memory = context.pressure.memory
         page.add("pushfarm_redis_memory_bytes", "Memory of Redis that counts.", memory?.used ?? 0)
         page.add(
             "pushfarm_redis_memory_limit_bytes", "What Redis may use; 0 if that is not known.",
             memory?.limit ?? 0)
         page.add(
             "pushfarm_alert_failures_total", "Alerts that could not be told in three tries.",
-            parts.alerts.failures)
+            context.alerts.failures)
         for kind in Alert.Kind.allCases {
             page.add(
                 "pushfarm_alerts_active", "Alerts that are raised and this host's to tell of.",
-                parts.alerts.evaluator.raised.keys.count { $0.kind == kind }, ["alert": kind.rawValue])
+                context.alerts.evaluator.raised.keys.count { $0.kind == kind }, ["alert": kind.rawValue])
         }
         page.add(
             "pushfarm_stray_inboxes",
             "Inboxes of no configured app that hold jobs, as the first host sees them; 0 at others.",
-            parts.unknownApps.strayInboxes.count)
-        page.add("pushfarm_leases_lost_total", "Leases that were lost or have run out.", parts.leases.lost)
+            context.unknownApps.strayInboxes.count)
+        page.add("pushfarm_leases_lost_total", "Leases that were lost or have run out.", context.leases.lost)
     }
 }

@@ -7,18 +7,18 @@ import Web
 
 /// Shows the coordinator's numbers, and whether it lives and is ready, if the configuration has a place for that.
 @Loop final class MetricsServer {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     private lazy var server = PageServer(urgent: ["/healthz", "/readyz"]) { [unowned self] in page($0) }
     private var opening: Task<Void, Never>?
     /// The socket that is ours: another coordinator may have put its own in the place.
     private var socket: (path: String, inode: UInt64)?
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
+    init(_ context: HostContext) { self.context = context }
 
     /// The farm runs whether the port can be opened or not: opening is retried.
     func open() {
-        guard let place = parts.context.configuration.metrics else { return }
-        let log = parts.context.log
+        guard let place = context.configuration.metrics else { return }
+        let log = context.log
         opening = Loop.task { [self] in
             var hasComplained = false
             while !Task.isCancelled {
@@ -48,11 +48,11 @@ import Web
     private func page(_ path: String) -> PageResponse? {
         switch path {
         case "/metrics":
-            let text = HostMetrics(parts: parts).text
+            let text = HostMetrics(context: context).text
             return PageResponse(type: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8))
         case "/healthz": return PageResponse(200, "alive")
         case "/readyz":
-            return parts.status.whyUnready.map { PageResponse(503, $0) } ?? PageResponse(200, "ready")
+            return context.status.whyUnready.map { PageResponse(503, $0) } ?? PageResponse(200, "ready")
         case "/": return PageResponse(200, "pushfarm: /metrics /healthz /readyz")
         default: return nil
         }

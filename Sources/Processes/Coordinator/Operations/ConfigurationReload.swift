@@ -6,13 +6,11 @@ import StoreProtocol
 
 /// `reload`: reads the configuration again, checks it as a whole, and only then follows it.
 @Loop final class ConfigurationReload {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// One reload runs at a time.
     private var isUnderWay = false
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// - Returns: what has changed.
     /// - Throws: why the configuration is not followed; then nothing has changed.
@@ -25,14 +23,14 @@ import StoreProtocol
         guard await context.changes.until(.now + .seconds(60), { !isUnderWay }) else {
             throw OperationRefusal("another reload is still under way")
         }
-        guard parts.apps.isPrepared, !context.lifecycle.isStopping else {
+        guard context.apps.isPrepared, !context.lifecycle.isStopping else {
             throw OperationRefusal("the coordinator is starting or ending")
         }
         isUnderWay = true
-        parts.service.reloading()
+        context.service.reloading()
         defer {
             isUnderWay = false
-            parts.service.reloaded()
+            context.service.reloaded()
             context.changes.signal()
         }
         let next = try read()
@@ -50,10 +48,10 @@ import StoreProtocol
     /// A reload also retries workers that do not start, and ends a drain.
     /// - Returns: whether the host takes part, for the operator.
     private func resumeAfterReload() -> String {
-        parts.fleet.retryFailedWorkers()
+        context.fleet.retryFailedWorkers()
         let wasDrained = context.lifecycle.isDrained
-        if wasDrained { parts.participation.resume() }
-        context.log.notice("configuration reloaded", metadata: ["apps": "\(parts.apps.all.count)"])
+        if wasDrained { context.participation.resume() }
+        context.log.notice("configuration reloaded", metadata: ["apps": "\(context.apps.all.count)"])
         if context.lifecycle.isQuiet { return "; still quiet: use resume \(context.host)" }
         return wasDrained ? "; takes work again" : ""
     }
@@ -63,7 +61,7 @@ import StoreProtocol
     private func read() throws(OperationRefusal) -> Configuration {
         do {
             let next = try context.options.reload()
-            parts.status.configurationProblem = nil
+            context.status.configurationProblem = nil
             return next
         } catch { throw refuse("\(error)") }
     }
@@ -80,7 +78,7 @@ import StoreProtocol
                 _ = try LoadedCredentials.authority(of: app)
             } catch {
                 let text = "\(app.name): \(error)"
-                guard parts.apps[app.name]?.credentials.pauseReason != nil else { throw refuse(text) }
+                guard context.apps[app.name]?.credentials.pauseReason != nil else { throw refuse(text) }
                 waiting.append(text)
             }
         }
@@ -88,7 +86,7 @@ import StoreProtocol
     }
 
     private func refuse(_ reason: String) -> OperationRefusal {
-        parts.status.configurationProblem = reason
+        context.status.configurationProblem = reason
         context.log.error("configuration not changed", metadata: ["error": "\(reason)"])
         return OperationRefusal("configuration not changed: \(reason)")
     }
@@ -98,25 +96,27 @@ import StoreProtocol
     private func follow(_ next: Configuration, _ differences: ConfigurationChanges) async {
         let haveWorkersChanged = next.workers != context.configuration.workers
         context.adopt(next)
-        parts.alerts.follow(next.alerts)
+        context.alerts.follow(next.alerts)
         // What an operator has said last counts.
-        if haveWorkersChanged, parts.desired.scale == nil { parts.scaling.set(parts.scaling.configured) }
-        parts.unknownApps.noteRemoval(of: differences.removed)
-        let removals = differences.removed.map { name in Loop.task { await self.parts.hosting.remove(name) } }
+        if haveWorkersChanged, context.desired.scale == nil {
+            context.scaling.set(context.scaling.configured)
+        }
+        context.unknownApps.noteRemoval(of: differences.removed)
+        let removals = differences.removed.map { name in Loop.task { await self.context.apps.remove(name) } }
         for removal in removals { await removal.value }
         guard !context.lifecycle.isStopping else { return }
         for app in next.apps {
             if differences.added.contains(app.name) {
-                await parts.hosting.add(app)
-            } else if let present = parts.apps[app.name] {
+                await context.apps.add(app)
+            } else if let present = context.apps[app.name] {
                 await present.change(to: app)
             }
         }
-        if !differences.added.isEmpty || !differences.removed.isEmpty { parts.listener.subscribe() }
+        if !differences.added.isEmpty || !differences.removed.isEmpty { context.listener.subscribe() }
         do throws(RedisError) { try await context.registry.addApps(next.apps.map(\.name)) } catch {
             context.log.warning("apps not registered", error: error)
         }
-        for name in differences.added { parts.hosting.introduceToWorkers(name) }
+        for name in differences.added { context.apps.introduceToWorkers(name) }
     }
 
     /// - Parameter waiting: see ``checkCredentials(of:)``.
@@ -126,7 +126,7 @@ import StoreProtocol
         let workers = changes.workers.map { count in
             let text = WorkerScaling.desired(count).text
             // What an operator has said last counts.
-            return parts.desired.scale.map { "\(text), when scale default ends \($0)" } ?? text
+            return context.desired.scale.map { "\(text), when scale default ends \($0)" } ?? text
         }
         let differences = [
             ("added", changes.added), ("removed", changes.removed), ("changed", changes.changed),

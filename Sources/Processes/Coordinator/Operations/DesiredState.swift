@@ -5,13 +5,11 @@ import StoreProtocol
 
 /// What operators want to last, as Redis holds it: the number of workers, and which host shards are pinned to.
 @Loop final class DesiredState {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// The number of workers that an operator has asked for last; nil: as configured.
     private(set) var scale: String?
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// Reads what operators want, and does it.
     func follow() async {
@@ -50,21 +48,21 @@ import StoreProtocol
     }
 
     private func followScale(_ stored: String?) {
-        guard stored != scale, !parts.exclusive.isUnderWay else { return }
+        guard stored != scale, !context.exclusive.isUnderWay else { return }
         scale = stored
         let desired = stored.flatMap { DesiredWorkers($0) }
         if stored != nil, desired == nil {
             context.logRefusedValue(at: "\(FarmKeys.desired) \(scaleName)", reason: DesiredWorkers.words)
         }
-        parts.scaling.set(desired ?? parts.scaling.configured)
+        context.scaling.set(desired ?? context.scaling.configured)
     }
 
     private func followPins(_ desired: [String: String]) {
-        guard parts.registration.setPins(Pins(desired)) else { return }
-        for app in parts.apps.all {
-            parts.registration.updateShares(of: app)
-            parts.handOver.handOverStrangers(of: app)
+        guard context.registration.setPins(Pins(desired)) else { return }
+        for app in context.apps.all {
+            context.registration.updateShares(of: app)
+            context.handOver.handOverStrangers(of: app)
         }
-        parts.leases.wake()
+        context.leases.wake()
     }
 }

@@ -8,9 +8,7 @@ import Supervision
 
 /// `dump`, `purge` and `log-level`.
 @Loop struct DiagnosticCommands {
-    unowned let parts: CoordinatorParts
-
-    private var context: HostContext { parts.context }
+    unowned let context: HostContext
 
     /// Ends processes of this farm whose coordinator has ended.
     func purge(_ isDry: Bool) throws(OperationRefusal) -> String {
@@ -27,7 +25,7 @@ import Supervision
     func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(OperationRefusal) -> String {
         if let slot, slot.child.pid == 0 { throw OperationRefusal("worker \(slot.index) has no process now") }
         if isDry { return "would write what is known to the log" }
-        for slot in slot.map({ [$0] }) ?? parts.fleet.slots where slot.child.pid > 0 {
+        for slot in slot.map({ [$0] }) ?? context.fleet.slots where slot.child.pid > 0 {
             slot.child.send(.dump)
         }
         if slot == nil { logState() }
@@ -36,8 +34,8 @@ import Supervision
 
     private func logState() {
         context.log.notice(
-            "dump", metadata: ["host": "\(String(decoding: parts.status.line, as: UTF8.self))"])
-        for app in parts.apps.sorted {
+            "dump", metadata: ["host": "\(String(decoding: context.status.line, as: UTF8.self))"])
+        for app in context.apps.sorted {
             context.log.notice(
                 "dump",
                 metadata: [
@@ -56,7 +54,7 @@ import Supervision
         }
         if isDry { return "would log from \(text) on" }
         context.options.setLogLevel(level)
-        parts.fleet.setLogLevel(text)
+        context.fleet.setLogLevel(text)
         return "logs from \(text) on"
     }
 }

@@ -8,7 +8,7 @@ import StoreProtocol
 
 /// Carries out operators' commands, one function for each verb; they come by Redis or by the control socket.
 @Loop final class HostOperations {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     private lazy var consumer = OperationConsumer(
         context.registry, host: context.host, log: context.log, changes: context.changes
     ) { [unowned self] command, operation async throws(OperationRefusal) in
@@ -20,9 +20,7 @@ import StoreProtocol
     /// Reads new commands soon, once for any number of calls.
     private(set) lazy var readSoon = WakeUp { [unowned self] in await read() }
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     // MARK: Where commands come from
 
@@ -48,7 +46,7 @@ import StoreProtocol
     ) async throws(OperationRefusal) -> String {
         let answer = try await dispatch(command, operation)
         if !command.isDryRun, context.redis.isReady, context.lifecycle.nameHolder == .thisProcess {
-            await parts.registration.sendHeartbeat()
+            await context.registration.sendHeartbeat()
         }
         return answer
     }
@@ -65,14 +63,14 @@ import StoreProtocol
         }
         let words = OperatorArguments(command.arguments)
         let isDry = command.isDryRun
-        let serving = ServingCommands(parts: parts)
-        let processes = WorkerProcessCommands(parts: parts)
-        let diagnostics = DiagnosticCommands(parts: parts)
+        let serving = ServingCommands(context: context)
+        let processes = WorkerProcessCommands(context: context)
+        let diagnostics = DiagnosticCommands(context: context)
         switch verb {
         case .look: return await followStoredState()
-        case .status: return String(decoding: parts.status.line, as: UTF8.self)
+        case .status: return String(decoding: context.status.line, as: UTF8.self)
         case .scale:
-            return try await ScaleOperation(parts: parts).run(
+            return try await ScaleOperation(context: context).run(
                 try words.first(DesiredWorkers.words), isDry, operation)
         case .quiet: return try await serving.quiet(try worker(words), isDry, operation)
         case .resume: return try await serving.resume(try worker(words), isDry)
@@ -84,9 +82,9 @@ import StoreProtocol
             return try await processes.restart(
                 try worker(words), isRolling: words.has("rolling"), isDry, operation)
         case .upgrade: return try await upgrade(words, isDry, operation)
-        case .reload: return try await parts.reload.run(isDry)
+        case .reload: return try await context.reload.run(isDry)
         case .takeover:
-            return try await TakeoverOperation(parts: parts).run(
+            return try await TakeoverOperation(context: context).run(
                 try words.first("app"), try words.number(1, "shard"), isForced: words.has("force"), isDry)
         case .kill:
             return try processes.kill(try worker(words), hasTrace: words.has("abrt"), isDry)
@@ -99,20 +97,20 @@ import StoreProtocol
     /// The worker that the command names; nil: it concerns the host.
     private func worker(_ words: OperatorArguments) throws(OperationRefusal) -> WorkerSlot? {
         guard let text = words.words.first else { return nil }
-        let size = parts.shards.placement.size
-        guard let index = Int(foreign: text), index >= 0, index < parts.fleet.slots.count,
-            index < size || parts.fleet.slots[index].child.pid > 0
+        let size = context.shards.placement.size
+        guard let index = Int(foreign: text), index >= 0, index < context.fleet.slots.count,
+            index < size || context.fleet.slots[index].child.pid > 0
         else {
-            let known = parts.fleet.slots.prefix(size).map { "\($0.index)" }.joined(separator: " ")
+            let known = context.fleet.slots.prefix(size).map { "\($0.index)" }.joined(separator: " ")
             throw OperationRefusal("there is no worker \(text) on \(context.host): it has \(known)")
         }
-        return parts.fleet.slots[index]
+        return context.fleet.slots[index]
     }
 
     /// Applies at once the state in Redis.
     private func followStoredState() async -> String {
-        await parts.desired.follow()
-        for app in parts.apps.all { await app.credentials.refresh() }
+        await context.desired.follow()
+        for app in context.apps.all { await app.credentials.refresh() }
         return "looked at what is stored"
     }
 
@@ -123,26 +121,26 @@ import StoreProtocol
             throw OperationRefusal(
                 "no operator names a program to run: set program in this host's configuration, and reload")
         }
-        if words.has("abort") { return parts.upgrade.abort(isDry) }
-        return try await parts.upgrade.run(isDry, operation)
+        if words.has("abort") { return context.upgrade.abort(isDry) }
+        return try await context.upgrade.run(isDry, operation)
     }
 
     private func stopHost(_ isDry: Bool, _ operation: Operation) async throws(OperationRefusal) -> String {
         if isDry {
             return
-                "would drain and end the coordinator, \(parts.shards.placement.size) workers and the intake"
+                "would drain and end the coordinator, \(context.shards.placement.size) workers and the intake"
         }
         guard context.lifecycle.hasChildren else {
             // The answer goes first: afterwards no process is left to send it.
             Loop.task {
                 _ = await self.context.changes.until(.now + .seconds(5)) { operation.hasEnded }
-                self.parts.shutdown.stop()
+                self.context.shutdown.stop()
             }
             return "ends before it was ready"
         }
-        let heirs = ServingCommands(parts: parts).heirs
-        parts.shutdown.stop()
-        let limit = parts.shutdown.gracePeriod + .seconds(10)
+        let heirs = ServingCommands(context: context).heirs
+        context.shutdown.stop()
+        let limit = context.shutdown.gracePeriod + .seconds(10)
         guard
             await context.changes.until(
                 .now + limit, { context.lifecycle.haveChildrenEnded })

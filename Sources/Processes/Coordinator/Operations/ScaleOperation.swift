@@ -3,46 +3,44 @@ import FarmPolicy
 
 /// `scale`: changes how many workers this host runs.
 @Loop struct ScaleOperation {
-    unowned let parts: CoordinatorParts
-
-    private var context: HostContext { parts.context }
+    unowned let context: HostContext
 
     func run(_ text: String, _ isDry: Bool, _ operation: Operation) async throws(OperationRefusal) -> String {
         let workers = try parse(text)
-        let before = parts.scaling.isAuto ? "auto, \(size) now" : "\(size)"
+        let before = context.scaling.isAuto ? "auto, \(size) now" : "\(size)"
         if isDry { return "would go from \(before) to \(workers.text)" }
-        return try await parts.exclusive.run("scale") { () async throws(OperationRefusal) in
-            let isStored = await parts.desired.setScale(text == "default" ? nil : workers.text)
+        return try await context.exclusive.run("scale") { () async throws(OperationRefusal) in
+            let isStored = await context.desired.setScale(text == "default" ? nil : workers.text)
             let note = isStored ? "" : "; not kept over a restart, for Redis is away"
-            parts.scaling.set(workers)
+            context.scaling.set(workers)
             wakeWorkers()
             guard case .fixed(let number) = workers else {
-                return "as many as the load takes, at most \(parts.scaling.mostAuto)" + note
+                return "as many as the load takes, at most \(context.scaling.mostAuto)" + note
             }
             try await waitForWorkers(number, operation)
             return "\(number) worker\(number == 1 ? "" : "s") (before: \(before))" + note
         }
     }
 
-    private var size: Int { parts.shards.placement.size }
+    private var size: Int { context.shards.placement.size }
 
     /// `scale` also wakes stopped, drained and quiet workers.
     private func wakeWorkers() {
-        if context.lifecycle.participation == .quiet { parts.participation.resume() }
-        for slot in parts.fleet.slots.prefix(size) {
+        if context.lifecycle.participation == .quiet { context.participation.resume() }
+        for slot in context.fleet.slots.prefix(size) {
             if slot.child.state == .stopped, slot.child.pid == 0 { slot.child.startAgain() }
         }
-        parts.shards.wake(0..<size)
+        context.shards.wake(0..<size)
     }
 
     private func waitForWorkers(_ number: Int, _ operation: Operation) async throws(OperationRefusal) {
         let isDone = await context.changes.until(.now + .seconds(60)) {
-            operation.progress("\(parts.fleet.slots.count { $0.child.pid > 0 }) of \(number) workers")
+            operation.progress("\(context.fleet.slots.count { $0.child.pid > 0 }) of \(number) workers")
             let isRight =
                 size != number
-                || parts.shards.placement.active == number
-                    && parts.fleet.slots.prefix(number).allSatisfy(\.child.isReady)
-                    && parts.fleet.slots.dropFirst(number).allSatisfy { $0.child.pid == 0 }
+                || context.shards.placement.active == number
+                    && context.fleet.slots.prefix(number).allSatisfy(\.child.isReady)
+                    && context.fleet.slots.dropFirst(number).allSatisfy { $0.child.pid == 0 }
             return isRight || context.lifecycle.isStopping
         }
         guard size == number else {
@@ -52,11 +50,11 @@ import FarmPolicy
     }
 
     private func parse(_ text: String) throws(OperationRefusal) -> DesiredWorkers {
-        if text == "default" { return parts.scaling.configured }
+        if text == "default" { return context.scaling.configured }
         if let step = text.first, step == "+" || step == "-", let by = Int(foreign: text) {
-            return .fixed(parts.scaling.changed(by: by))
+            return .fixed(context.scaling.changed(by: by))
         }
-        let most = parts.scaling.mostWorkers
+        let most = context.scaling.mostWorkers
         guard let workers = DesiredWorkers(text) else {
             throw OperationRefusal(DesiredWorkers.complaint(text, most: most))
         }

@@ -3,9 +3,7 @@ import FarmPolicy
 
 /// `quiet`, `drain` and `resume`, of this host or of one worker.
 @Loop struct ServingCommands {
-    unowned let parts: CoordinatorParts
-
-    private var context: HostContext { parts.context }
+    unowned let context: HostContext
 
     private var lifecycle: Lifecycle { context.lifecycle }
     private var host: String { context.host }
@@ -18,35 +16,36 @@ import FarmPolicy
         let name = slot.map { "worker \($0.index)" } ?? "host \(host)"
         if isDry {
             let hasHeirs =
-                slot.map { parts.shards.hasOthers(than: $0.index) } ?? !parts.registration.heirs.isEmpty
+                slot.map { context.shards.hasOthers(than: $0.index) } ?? !context.registration.heirs.isEmpty
             return "\(name) would take nothing more; its shards would "
                 + (hasHeirs ? "go to others that serve" : "wait: no other can serve them")
         }
         guard let slot else { return try await quietHost(operation) }
-        guard slot.index < parts.shards.placement.size else {
+        guard slot.index < context.shards.placement.size else {
             throw OperationRefusal("\(name) is leaving already")
         }
-        let wasQuiet = parts.shards.placement.isQuiet(slot.index)
-        parts.shards.makeQuiet(slot.index)
-        _ = await context.changes.until(.now + .seconds(30)) { parts.shards.isEmpty(slot.index) }
+        let wasQuiet = context.shards.placement.isQuiet(slot.index)
+        context.shards.makeQuiet(slot.index)
+        _ = await context.changes.until(.now + .seconds(30)) { context.shards.isEmpty(slot.index) }
         if wasQuiet { return "\(name) was quiet already" }
-        let its = parts.shards.hasOthers(than: slot.index) ? "the others serve its shards" : "its shards wait"
+        let its =
+            context.shards.hasOthers(than: slot.index) ? "the others serve its shards" : "its shards wait"
         return "\(name) is quiet: \(its); resume, restart or scale wakes it"
     }
 
     private func quietHost(_ operation: Operation) async throws(OperationRefusal) -> String {
         let wasQuiet = lifecycle.isQuiet
-        parts.participation.becomeQuiet()
+        context.participation.becomeQuiet()
         let isIdle = await context.changes.until(.now + .seconds(30)) {
-            let left = parts.fleet.slots.count { !parts.shards.isEmpty($0.index) }
+            let left = context.fleet.slots.count { !context.shards.isEmpty($0.index) }
             operation.progress("\(left) workers still wait for answers")
             return left == 0
         }
         guard isIdle else { throw .failed("pushes are still in the air after 30 s; nothing new is taken") }
         let isHandedOver = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
-            let left = parts.apps.strangers
+            let left = context.apps.strangers
             operation.progress("\(left) shards to go")
-            return parts.registration.isKnownQuiet && left == 0 || !context.redis.isReady
+            return context.registration.isKnownQuiet && left == 0 || !context.redis.isReady
                 || !lifecycle.isQuiet
                 || lifecycle.isStopping
         }
@@ -59,7 +58,7 @@ import FarmPolicy
     /// Where the shards of this quiet host are.
     private var quietShards: String {
         let end = "resume \(host) ends that"
-        guard parts.apps.haveLeases else { return "its shards are with \(heirs). \(end)" }
+        guard context.apps.haveLeases else { return "its shards are with \(heirs). \(end)" }
         return context.redis.isReady
             ? "no other host can serve its shards: they wait. \(end)"
             : "its shards wait until Redis is back. \(end)"
@@ -67,7 +66,7 @@ import FarmPolicy
 
     /// Who takes what this host gives away, in words.
     var heirs: String {
-        let heirs = parts.registration.heirs
+        let heirs = context.registration.heirs
         return heirs.isEmpty ? "nobody: pushes wait" : heirs.joined(separator: ", ")
     }
 
@@ -77,28 +76,28 @@ import FarmPolicy
     func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(OperationRefusal) -> String {
         guard let slot else { return resumeHost(isDry) }
         let name = "worker \(slot.index)"
-        guard slot.index < parts.shards.placement.size else { throw OperationRefusal("\(name) is leaving") }
+        guard slot.index < context.shards.placement.size else { throw OperationRefusal("\(name) is leaving") }
         guard !lifecycle.isQuiet else {
             throw OperationRefusal("host \(host) is quiet as a whole: resume \(host)")
         }
-        guard slot.child.state != .stopped, !parts.shards.isQuietBySignal(slot.index) else {
+        guard slot.child.state != .stopped, !context.shards.isQuietBySignal(slot.index) else {
             throw OperationRefusal("\(name) needs a new process: restart \(host)/\(slot.index)")
         }
-        guard !parts.shards.placement.serves(slot.index) else { return "\(name) serves already" }
+        guard !context.shards.placement.serves(slot.index) else { return "\(name) serves already" }
         if isDry { return "\(name) would serve again" }
-        parts.shards.wake(slot.index)
+        context.shards.wake(slot.index)
         return "\(name) serves again"
     }
 
     private func resumeHost(_ isDry: Bool) -> String {
         guard lifecycle.participation != .full else {
-            let quiet = parts.shards.placement.quietPlaces.map {
+            let quiet = context.shards.placement.quietPlaces.map {
                 "worker \($0) is quiet: resume \(host)/\($0)"
             }
             return (["host \(host) takes part already"] + quiet).joined(separator: "; ")
         }
         if isDry { return "host \(host) would take part again" }
-        parts.participation.resume()
+        context.participation.resume()
         return "host \(host) takes part again"
     }
 
@@ -110,12 +109,12 @@ import FarmPolicy
         if let slot { return try await drainWorker(slot, isDry) }
         let heirs = heirs
         if isDry { return "would give all shards to \(heirs)" }
-        if lifecycle.isDrained, !parts.apps.haveLeases { return "drained already" }
-        return try await parts.exclusive.run("drain") { () async throws(OperationRefusal) in
-            parts.participation.becomeDrained()
+        if lifecycle.isDrained, !context.apps.haveLeases { return "drained already" }
+        return try await context.exclusive.run("drain") { () async throws(OperationRefusal) in
+            context.participation.becomeDrained()
             let isEmpty = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
-                operation.progress("\(parts.apps.ownedShards) shards to go")
-                return !parts.apps.haveLeases
+                operation.progress("\(context.apps.ownedShards) shards to go")
+                return !context.apps.haveLeases
             }
             guard isEmpty else { throw .failed("not empty yet: pushes are still in the air") }
             return "empty; its shards are with \(heirs). reload brings it back"
@@ -124,17 +123,17 @@ import FarmPolicy
 
     private func drainWorker(_ slot: WorkerSlot, _ isDry: Bool) async throws(OperationRefusal) -> String {
         let index = slot.index
-        guard index < parts.shards.placement.size else {
+        guard index < context.shards.placement.size else {
             throw OperationRefusal("worker \(index) is leaving already")
         }
         if isDry { return "worker \(index) would lend its shards to the others" }
-        guard parts.shards.hasOthers(than: index) else {
+        guard context.shards.hasOthers(than: index) else {
             throw OperationRefusal(
                 "worker \(index) is the only one that serves: drain the host, or scale up first")
         }
-        return try await parts.exclusive.run("drain of worker \(index)") {
+        return try await context.exclusive.run("drain of worker \(index)") {
             () async throws(OperationRefusal) in
-            try await parts.shards.drain(index)
+            try await context.shards.drain(index)
             return "worker \(index) is empty; resume, restart or scale wakes it"
         }
     }

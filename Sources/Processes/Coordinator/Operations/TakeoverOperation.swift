@@ -8,18 +8,16 @@ import StoreProtocol
 /// The shard gets a new fencing token, so the owner's steps are refused from then on. What the owner has in flight may be
 /// sent twice, and is counted as such.
 @Loop struct TakeoverOperation {
-    unowned let parts: CoordinatorParts
-
-    private var context: HostContext { parts.context }
+    unowned let context: HostContext
 
     func run(
         _ name: String, _ shard: Int, isForced: Bool, _ isDry: Bool
     ) async throws(OperationRefusal) -> String {
-        guard let app = parts.apps[name] else {
+        guard let app = context.apps[name] else {
             throw OperationRefusal("\(context.host) does not serve \(name)")
         }
-        guard shard < context.shards else {
-            throw OperationRefusal("there is no shard \(shard): there are \(context.shards)")
+        guard shard < context.shardCount else {
+            throw OperationRefusal("there is no shard \(shard): there are \(context.shardCount)")
         }
         if app.leases.held.tokens[shard] != nil { return "shard \(shard) of \(name) is ours already" }
         let (owner, left) = try await owner(of: shard, app)
@@ -29,9 +27,9 @@ import StoreProtocol
         }
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
         // Without a pin it would go back to its owner.
-        await parts.desired.pin(shard, of: name)
+        await context.desired.pin(shard, of: name)
         app.leases.held.seize(.shard(shard))
-        parts.leases.wake()
+        context.leases.wake()
         let isOurs = await context.changes.until(.now + .seconds(10)) { app.leases.held.served[shard] != nil }
         guard isOurs else { throw .failed("shard \(shard) of \(name) is not ours yet, see the log") }
         context.log.warning(

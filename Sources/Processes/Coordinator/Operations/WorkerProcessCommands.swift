@@ -3,9 +3,7 @@ import FarmPolicy
 
 /// `restart`, `kill` and `stop` of workers.
 @Loop struct WorkerProcessCommands {
-    unowned let parts: CoordinatorParts
-
-    private var context: HostContext { parts.context }
+    unowned let context: HostContext
 
     // MARK: restart
 
@@ -15,13 +13,13 @@ import FarmPolicy
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
-        let chosen = slot.map { [$0] } ?? Array(parts.fleet.slots.prefix(parts.shards.placement.size))
+        let chosen = slot.map { [$0] } ?? Array(context.fleet.slots.prefix(context.shards.placement.size))
         if isDry {
             return
                 "would restart \(chosen.map { "worker \($0.index) (\($0.child.pid))" }.joined(separator: ", "))"
         }
-        return try await parts.exclusive.run("restart") { () async throws(OperationRefusal) in
-            if slot == nil { parts.fleet.intake?.child.replace(within: .seconds(5)) }
+        return try await context.exclusive.run("restart") { () async throws(OperationRefusal) in
+            if slot == nil { context.fleet.intake?.child.replace(within: .seconds(5)) }
             for (number, slot) in chosen.enumerated() {
                 guard isRolling else {
                     try await replace(slot)
@@ -38,14 +36,16 @@ import FarmPolicy
 
     /// Drains a worker, replaces its process, and returns when the new one delivers.
     private func drainAndReplace(_ slot: WorkerSlot) async throws(OperationRefusal) {
-        if parts.shards.placement.active > 1, slot.child.isReady { try await parts.shards.drain(slot.index) }
+        if context.shards.placement.active > 1, slot.child.isReady {
+            try await context.shards.drain(slot.index)
+        }
         try await replace(slot)
         // The next worker follows when this one delivers again, or has nothing to deliver.
         let from = slot.heartbeat.delivered + slot.heartbeat.failed
         _ = await context.changes.until(.now + .seconds(20)) {
             let settled = slot.heartbeat.delivered + slot.heartbeat.failed
             return settled > from || context.lifecycle.isStopping
-                || slot.hasHeartbeat && slot.heartbeat.batches == 0 && parts.pressure.batches == 0
+                || slot.hasHeartbeat && slot.heartbeat.batches == 0 && context.pressure.batches == 0
         }
     }
 
@@ -59,7 +59,7 @@ import FarmPolicy
         guard isReady, slot.child.isReady, slot.name != before else {
             throw .failed("worker \(slot.index) does not become ready; the others are as they were")
         }
-        parts.shards.wake(slot.index)
+        context.shards.wake(slot.index)
     }
 
     // MARK: stop, kill
@@ -67,13 +67,14 @@ import FarmPolicy
     func stop(_ slot: WorkerSlot, _ isDry: Bool) async throws(OperationRefusal) -> String {
         let index = slot.index
         if slot.child.state == .stopped, slot.child.pid == 0 { return "worker \(index) had ended already" }
-        guard parts.shards.hasOthers(than: index) else {
+        guard context.shards.hasOthers(than: index) else {
             throw OperationRefusal(
                 "worker \(index) is the only one that serves: stop the host, or scale up first")
         }
         if isDry { return "worker \(index) would end" }
-        return try await parts.exclusive.run("stop of worker \(index)") { () async throws(OperationRefusal) in
-            try await parts.shards.drain(index)
+        return try await context.exclusive.run("stop of worker \(index)") {
+            () async throws(OperationRefusal) in
+            try await context.shards.drain(index)
             await slot.child.stop(within: .seconds(20))
             return "worker \(index) has ended; restart or scale starts it"
         }

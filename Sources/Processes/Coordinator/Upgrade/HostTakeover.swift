@@ -5,15 +5,13 @@ import Supervision
 
 /// Takes the host's name over from the predecessor that has started this process in an upgrade.
 @Loop final class HostTakeover {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// To the predecessor, as long as it lives.
     private var link: ControlLink<SuccessionNotice, SuccessionOrder>?
     private var order: SuccessionOrder?
     private var hasPredecessorEnded = false
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     /// Tells the predecessor when the children are ready, and waits for the host's name, or for the end.
     func run(_ lock: HostLock) async throws {
@@ -26,10 +24,10 @@ import Supervision
         switch order {
         case .hostClaim(let nonce):
             // The predecessor has ended, or nearly: nothing under its nonce is with any worker.
-            parts.registration.predecessor = nonce
+            context.registration.predecessor = nonce
             try await takeName(lock)
             context.log.notice("took over from the predecessor")
-            for app in parts.apps.all { app.hostsAreGone() }
+            for app in context.apps.all { app.hostsAreGone() }
             await serveAsHost()
             link.send(.nameClaimed)
             link.sendNow()
@@ -41,7 +39,7 @@ import Supervision
         case .abort, nil:
             if !context.lifecycle.isStopping {
                 context.log.notice("the upgrade to this process was aborted")
-                parts.shutdown.stop()
+                context.shutdown.stop()
             }
         }
         self.link = link
@@ -50,8 +48,8 @@ import Supervision
     private var isDecided: Bool { order != nil || hasPredecessorEnded || context.lifecycle.isStopping }
 
     private var areChildrenReady: Bool {
-        parts.fleet.slots.prefix(parts.shards.placement.size).allSatisfy(\.child.isReady)
-            && parts.fleet.intake?.child.state == .ready
+        context.fleet.slots.prefix(context.shards.placement.size).allSatisfy(\.child.isReady)
+            && context.fleet.intake?.child.state == .ready
     }
 
     private func connect() -> ControlLink<SuccessionNotice, SuccessionOrder> {
@@ -69,14 +67,14 @@ import Supervision
     }
 
     private func takeName(_ lock: HostLock) async throws {
-        try await parts.registration.claimName()
+        try await context.registration.claimName()
         lock.take(context.nonce)
         context.lifecycle.takeHostName()
     }
 
     private func serveAsHost() async {
-        await parts.operations.control.open()
-        parts.metrics.open()
-        parts.operations.readSoon()
+        await context.operations.control.open()
+        context.metrics.open()
+        context.operations.readSoon()
     }
 }

@@ -11,14 +11,12 @@ import Supervision
 /// This process takes nothing more. It withdraws shards from its workers, and releases each lease as soon as nothing of it is
 /// in flight; the successor, which is at work already, takes it at once. Other hosts see one host all along.
 @Loop final class HostUpgrade {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// The locks that the successor inherits; nil while the coordinator starts.
     var lock: HostLock?
     private var successor: Successor?
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     private var lifecycle: Lifecycle { context.lifecycle }
 
@@ -26,8 +24,8 @@ import Supervision
     func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
         if let obstacle { throw OperationRefusal(obstacle) }
         let program = try installedProgram()
-        if isDry { return "would start \(program), and hand \(parts.apps.ownedShards) shards over to it" }
-        return try await parts.exclusive.run("upgrade") { () async throws(OperationRefusal) in
+        if isDry { return "would start \(program), and hand \(context.apps.ownedShards) shards over to it" }
+        return try await context.exclusive.run("upgrade") { () async throws(OperationRefusal) in
             guard let lock, lifecycle.phase == .serving else {
                 throw OperationRefusal("the coordinator is starting or ending")
             }
@@ -111,33 +109,33 @@ import Supervision
     private func handOverShards(
         to successor: Successor, _ operation: Operation?
     ) async throws(OperationRefusal) {
-        let all = parts.apps.ownedShards
+        let all = context.apps.ownedShards
         lifecycle.beginHandOver()
         context.log.notice("handing over", metadata: ["shards": "\(all)"])
-        for app in parts.apps.all { parts.handOver.handOverToSuccessor(app) }
+        for app in context.apps.all { context.handOver.handOverToSuccessor(app) }
         let isEmpty = await context.changes.until(.now + .seconds(120)) {
-            operation?.progress("\(all - parts.apps.ownedShards) of \(all) shards handed over")
-            return !parts.apps.haveLeases || successor.hasEnded || lifecycle.isAborting
+            operation?.progress("\(all - context.apps.ownedShards) of \(all) shards handed over")
+            return !context.apps.haveLeases || successor.hasEnded || lifecycle.isAborting
                 || lifecycle.isStopping
         }
         guard isEmpty, !successor.hasEnded, !lifecycle.isAborting, !lifecycle.isStopping else {
             // What the successor has got is free again when it has ended.
             lifecycle.endUpgrade()
             successor.abort()
-            parts.handOver.resumeTaking()
-            parts.shards.assignAll()
+            context.handOver.resumeTaking()
+            context.shards.assignAll()
             throw .failed(
                 "not handed over: \(successor.hasEnded ? "the new coordinator has ended" : "aborted"); this one goes on"
             )
         }
         lifecycle.beginToEndChildren()
-        await parts.shutdown.endChildren()
+        await context.shutdown.endChildren()
     }
 
     private func giveUpHostName(to successor: Successor) async throws(OperationRefusal) {
         // From here on the host's line is the successor's.
         lifecycle.giveUpHostName()
-        parts.metrics.close()
+        context.metrics.close()
         successor.send(.hostClaim(nonce: context.nonce))
         guard
             await context.changes.until(
@@ -147,10 +145,10 @@ import Supervision
             lifecycle.takeHostNameBack()
             successor.abort()
             // All children of this process have ended: the next process begins again, at once under systemd.
-            parts.shutdown.stop(because: .successorLost)
+            context.shutdown.stop(because: .successorLost)
             throw .failed("the new coordinator has ended after everything was handed over")
         }
-        parts.service.succeeded(by: successor.pid)
-        parts.shutdown.stop()
+        context.service.succeeded(by: successor.pid)
+        context.shutdown.stop()
     }
 }

@@ -4,11 +4,9 @@ import FarmPolicy
 
 /// Answers the start of each child and passes on what children say.
 @Loop final class ChildNotices {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
 
-    init(_ parts: CoordinatorParts) { self.parts = parts }
-
-    private var context: HostContext { parts.context }
+    init(_ context: HostContext) { self.context = context }
 
     // MARK: Workers
 
@@ -19,54 +17,55 @@ import FarmPolicy
             .begin(
                 redis: options.redisURL, redisAuthority: options.redisAuthority, worker: slot.name,
                 index: UInt16(slot.index)))
-        for app in parts.apps.all {
+        for app in context.apps.all {
             for order in app.credentials.orders { slot.child.send(order) }
         }
-        slot.child.send(.lease(end: parts.leases.end))
-        if let level = parts.fleet.logLevel { slot.child.send(.logLevel(level)) }
+        slot.child.send(.lease(end: context.leases.end))
+        if let level = context.fleet.logLevel { slot.child.send(.logLevel(level)) }
     }
 
     func noticed(_ notice: Notice, _ slot: WorkerSlot) {
         switch notice {
         case .hello:
-            for app in parts.apps.all { parts.shards.assign(app, to: slot) }
-            parts.shards.activateNewWorkers()
-            parts.registration.heartbeatSoon()
+            for app in context.apps.all { context.shards.assign(app, to: slot) }
+            context.shards.activateNewWorkers()
+            context.registration.heartbeatSoon()
         case .heartbeat(let heartbeat):
-            for app in heartbeat.apps { parts.apps[app.name]?.context.totals.heard(app) }
-            if heartbeat.isQuiet { parts.shards.processBecameQuiet(slot.index) }
-        case .reported(let name): parts.apps[name]?.workerReported()
+            for app in heartbeat.apps { context.apps[app.name]?.context.totals.heard(app) }
+            if heartbeat.isQuiet { context.shards.processBecameQuiet(slot.index) }
+        case .reported(let name): context.apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):
             Loop.task {
-                await self.parts.apps[name]?.credentials.doubt(doubt, generation: generation, reason: reason)
+                await self.context.apps[name]?.credentials.doubt(
+                    doubt, generation: generation, reason: reason)
             }
-        case .proved(let name, let generation): parts.apps[name]?.credentials.proved(generation: generation)
+        case .proved(let name, let generation): context.apps[name]?.credentials.proved(generation: generation)
         case .fenced(let name):
-            parts.apps[name]?.leases.fenced()
-            parts.leases.wake()
+            context.apps[name]?.leases.fenced()
+            context.leases.wake()
         case .feedback(let name, let reading, let tuples, let error):
             Loop.task {
-                await self.parts.apps[name]?.feedback.ended(
+                await self.context.apps[name]?.feedback.ended(
                     reading, tuples: Int(clamping: tuples), error: error)
             }
         case .late(let name, let pushes, let reason):
-            parts.apps[name]?.announce(.gatewayLate, ["pushes": "\(pushes)", "reason": reason])
+            context.apps[name]?.announce(.gatewayLate, ["pushes": "\(pushes)", "reason": reason])
         case .released(let name, let numbers):
-            if let app = parts.apps[name] { released(numbers.map { Int($0) }, of: app, by: slot) }
+            if let app = context.apps[name] { released(numbers.map { Int($0) }, of: app, by: slot) }
         }
         context.changes.signal()
     }
 
     /// The worker's process `name` has ended. The next one starts after the call returns.
     func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async {
-        await parts.crashes.workerEnded(slot, name: name, cause: cause)
+        await context.crashes.workerEnded(slot, name: name, cause: cause)
     }
 
     private func released(_ numbers: [Int], of app: HostedApp, by slot: WorkerSlot) {
-        let heirs = parts.shards.released(numbers, of: app, by: slot)
-        parts.handOver.shardsBecameEmpty(numbers, of: app)
-        for heir in heirs { parts.shards.assign(app, to: heir) }
-        parts.scaling.endRetiredWorkers()
+        let heirs = context.shards.released(numbers, of: app, by: slot)
+        context.handOver.shardsBecameEmpty(numbers, of: app)
+        for heir in heirs { context.shards.assign(app, to: heir) }
+        context.scaling.endRetiredWorkers()
     }
 
     // MARK: The intake
@@ -77,21 +76,21 @@ import FarmPolicy
         intake.child.send(
             .begin(
                 redis: options.redisURL, redisAuthority: options.redisAuthority, name: intake.name,
-                shards: UInt16(context.shards)))
-        for app in parts.apps.all {
+                shards: UInt16(context.shardCount)))
+        for app in context.apps.all {
             for order in app.intakeOrders { intake.child.send(order) }
         }
     }
 
     func noticed(_ notice: IntakeNotice) {
         switch notice {
-        case .hello: parts.registration.heartbeatSoon()
+        case .hello: context.registration.heartbeatSoon()
         case .heartbeat, .works, .idle: break
         case .delayed(let name, let milliseconds):
-            parts.apps[name]?.batchesDelayed(.milliseconds(Int64(clamping: milliseconds)))
+            context.apps[name]?.batchesDelayed(.milliseconds(Int64(clamping: milliseconds)))
         case .fenced(let name, let token):
-            parts.apps[name]?.intakeFenced(token)
-            parts.leases.wake()
+            context.apps[name]?.intakeFenced(token)
+            context.leases.wake()
         }
     }
 
@@ -99,7 +98,7 @@ import FarmPolicy
     /// a job is suspect. The next process starts after the call returns.
     func ended(_ name: String, atWorkFor working: Set<String>, limit: Int) async {
         for app in working {
-            await parts.apps[app]?.intakeEnded(name, isAlone: working.count == 1, limit: limit)
+            await context.apps[app]?.intakeEnded(name, isAlone: working.count == 1, limit: limit)
         }
     }
 }

@@ -9,7 +9,7 @@ import StoreProtocol
 /// A shard goes from one worker to another in two steps: only when the first one has said that it has nothing of the shard
 /// any more does the second one hear of it.
 @Loop final class ShardDistribution {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// How many workers there are to be, and which of them each shard belongs to.
     private(set) var placement: WorkerPlacement
     /// Which worker has which shard, or has not released it yet.
@@ -20,12 +20,10 @@ import StoreProtocol
     /// Places whose processes a signal has made quiet.
     private var quietBySignal: Set<Int> = []
 
-    init(_ parts: CoordinatorParts) {
-        self.parts = parts
-        placement = WorkerPlacement(shards: parts.context.shards, size: parts.scaling.firstSize)
+    init(_ context: HostContext) {
+        self.context = context
+        placement = WorkerPlacement(shards: context.shardCount, size: context.scaling.firstSize)
     }
-
-    private var context: HostContext { parts.context }
 
     // MARK: Questions
 
@@ -49,7 +47,7 @@ import StoreProtocol
 
     /// The greatest number of shards of one app that the place has.
     func shardCount(of place: Int) -> Int {
-        parts.apps.all.map { $0.shards { placement.place(of: $0) == place }.count }.max() ?? 0
+        context.apps.all.map { $0.shards { placement.place(of: $0) == place }.count }.max() ?? 0
     }
 
     /// Shards in quarantine, and for how long.
@@ -75,12 +73,12 @@ import StoreProtocol
 
     /// Tells all workers which shards of an app they are to serve.
     func assign(_ app: HostedApp) {
-        for slot in parts.fleet.readySlots { assign(app, to: slot) }
+        for slot in context.fleet.readySlots { assign(app, to: slot) }
     }
 
     /// Tells all workers all their shards.
     func assignAll() {
-        for app in parts.apps.all { assign(app) }
+        for app in context.apps.all { assign(app) }
     }
 
     /// A worker has released shards.
@@ -88,7 +86,7 @@ import StoreProtocol
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) -> [WorkerSlot] {
         let free = assignments.released(shards, of: app.name, by: slot.index)
         let heirs = Set(free.map { placement.place(of: $0) }).subtracting([slot.index])
-        return heirs.map { parts.fleet.slots[$0] }.filter(\.child.isReady)
+        return heirs.map { context.fleet.slots[$0] }.filter(\.child.isReady)
     }
 
     func forget(_ app: String) { assignments.forget(app) }
@@ -148,7 +146,7 @@ import StoreProtocol
     /// Gives new workers their shards when all of them are ready.
     func activateNewWorkers() {
         guard placement.size > placement.active,
-            parts.fleet.slots.prefix(placement.size).dropFirst(placement.active).allSatisfy(\.child.isReady)
+            context.fleet.slots.prefix(placement.size).dropFirst(placement.active).allSatisfy(\.child.isReady)
         else { return }
         placement.activateAll()
         assignAll()
@@ -176,7 +174,7 @@ import StoreProtocol
                     "app": "\(shard.app)", "shard": "\(shard.number)", "crashes": "\(crashes)",
                     "for": "\(duration)",
                 ])
-            guard let app = parts.apps[shard.app] else { continue }
+            guard let app = context.apps[shard.app] else { continue }
             app.announce(
                 .shardQuarantined,
                 [

@@ -5,13 +5,13 @@ import StoreProtocol
 
 /// Tells workers which of their shards have batches or changed suppressions, each shard once however often it was announced.
 @Loop final class ShardWakeUps {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     private var pending: PendingShards
     private lazy var sendSoon = WakeUp { [unowned self] in send() }
 
-    init(_ parts: CoordinatorParts) {
-        self.parts = parts
-        pending = PendingShards(shards: parts.context.shards)
+    init(_ context: HostContext) {
+        self.context = context
+        pending = PendingShards(shards: context.shardCount)
     }
 
     /// Notes shards that have batches.
@@ -30,8 +30,8 @@ import StoreProtocol
     /// Sends each worker its shards. A worker that does not read its orders gets them in a later call.
     func send() {
         for (topic, app, numbers) in pending.takeAll() {
-            for slot in parts.fleet.readySlots {
-                let its = numbers.filter { parts.shards.placement.place(of: $0) == slot.index }
+            for slot in context.fleet.readySlots {
+                let its = numbers.filter { context.shards.placement.place(of: $0) == slot.index }
                 guard !its.isEmpty else { continue }
                 guard !slot.lags else {
                     pending.note(its, topic, app: app)

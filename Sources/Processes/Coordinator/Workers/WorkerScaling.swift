@@ -8,25 +8,23 @@ import Logging
 /// New workers start first, and get their shards when all of them are ready. Those that go release their shards, and end
 /// when they have nothing left. Nothing else is decided meanwhile.
 @Loop final class WorkerScaling {
-    private unowned let parts: CoordinatorParts
+    private unowned let context: HostContext
     /// Chooses the number of workers; nil while the number is fixed.
     private var autoscaler: Autoscaler?
     /// Workers that end as soon as they have nothing of any shard.
     private var retired: Set<Int> = []
 
-    init(_ parts: CoordinatorParts) {
-        self.parts = parts
-        let options = parts.context.options
+    init(_ context: HostContext) {
+        self.context = context
+        let options = context.options
         autoscaler = options.isAuto ? Autoscaler(most: options.workers) : nil
     }
-
-    private var context: HostContext { parts.context }
 
     var isAuto: Bool { autoscaler != nil }
     /// How many workers start with the coordinator.
     var firstSize: Int { autoscaler?.workers ?? context.options.workers }
     /// Workers that this host can run: it counts for the host's share of the shards.
-    var capacity: Int { autoscaler?.most ?? parts.shards.placement.size }
+    var capacity: Int { autoscaler?.most ?? context.shards.placement.size }
 
     /// The most workers that an operator can ask for.
     var mostWorkers: Int {
@@ -55,8 +53,8 @@ import Logging
     /// Lets the autoscaler decide, and gives up new workers that do not start. To be called with every heartbeat.
     func evaluate() {
         guard !context.lifecycle.isStopping else { return }
-        let placement = parts.shards.placement
-        let newcomers = parts.fleet.slots[placement.active..<max(placement.active, placement.size)]
+        let placement = context.shards.placement
+        let newcomers = context.fleet.slots[placement.active..<max(placement.active, placement.size)]
         if newcomers.contains(where: { $0.child.state == .failed }) {
             let stayed = autoscaler?.stay(at: placement.active, now: .now)
             return carryOut(
@@ -66,20 +64,20 @@ import Logging
         guard autoscaler != nil else { return }
         let isChanging =
             placement.size != placement.active
-            || parts.fleet.slots.prefix(placement.size).contains {
+            || context.fleet.slots.prefix(placement.size).contains {
                 !$0.child.isReady && $0.child.state != .failed
             }
-            || parts.fleet.slots.dropFirst(placement.size).contains { $0.child.pid > 0 }
+            || context.fleet.slots.dropFirst(placement.size).contains { $0.child.pid > 0 }
             || placement.isDisturbed
         let reading = isChanging ? nil : self.reading
         if let change = autoscaler?.evaluate(reading, at: .now) { carryOut(change) }
     }
 
     private var reading: Autoscaler.Reading {
-        let workers = parts.fleet.slots.prefix(parts.shards.placement.size)
+        let workers = context.fleet.slots.prefix(context.shards.placement.size)
         return Autoscaler.Reading(
             busy: workers.reduce(0) { $0 + $1.busy },
-            waiting: parts.pressure.batches - workers.reduce(0) { $0 + Int($1.heartbeat.batches) },
+            waiting: context.pressure.batches - workers.reduce(0) { $0 + Int($1.heartbeat.batches) },
             rate: Double(workers.reduce(0) { $0 &+ $1.rate }))
     }
 
@@ -88,7 +86,7 @@ import Logging
         switch desired {
         case .auto:
             guard autoscaler == nil else { return }
-            let size = parts.shards.placement.size
+            let size = context.shards.placement.size
             autoscaler = Autoscaler(most: mostAuto, workers: size)
             context.log.notice(
                 "the autoscaler chooses the number of workers", metadata: ["most": "\(mostAuto)"])
@@ -107,10 +105,10 @@ import Logging
     /// Changes the number of workers by a signal: for this process, and not stored.
     func change(by step: Int) { set(.fixed(changed(by: step))) }
 
-    func changed(by step: Int) -> Int { min(max(1, parts.shards.placement.size + step), mostWorkers) }
+    func changed(by step: Int) -> Int { min(max(1, context.shards.placement.size + step), mostWorkers) }
 
     private func resize(to number: Int) {
-        let size = parts.shards.placement.size
+        let size = context.shards.placement.size
         guard number != size else { return }
         carryOut(Autoscaler.Change(from: size, to: number, reason: .operator))
     }
@@ -121,7 +119,7 @@ import Logging
         context.log.notice(
             change.to > change.from ? "more workers" : "fewer workers",
             metadata: ["from": "\(change.from)", "to": "\(change.to)", "reason": "\(change.reason.rawValue)"])
-        for app in parts.apps.all {
+        for app in context.apps.all {
             app.announce(
                 .workers,
                 [
@@ -131,33 +129,33 @@ import Logging
         }
         if change.to > change.from {
             addPlaces(upTo: change.to)
-            parts.shards.resize(to: change.to)
-            for slot in parts.fleet.slots[change.from..<change.to] {
+            context.shards.resize(to: change.to)
+            for slot in context.fleet.slots[change.from..<change.to] {
                 retired.remove(slot.index)
                 slot.child.startAgain()
             }
         } else {
-            for slot in parts.fleet.slots[change.to..<change.from] {
+            for slot in context.fleet.slots[change.to..<change.from] {
                 slot.child.retire()
                 retired.insert(slot.index)
             }
-            parts.shards.resize(to: change.to)
+            context.shards.resize(to: change.to)
             endRetiredWorkers()
         }
         context.changes.signal()
     }
 
     private func addPlaces(upTo count: Int) {
-        guard parts.fleet.intake != nil else { return }
-        parts.fleet.addPlaces(upTo: count)
-        parts.apps.setWorkers(max(count, context.options.workers))
+        guard context.fleet.intake != nil else { return }
+        context.fleet.addPlaces(upTo: count)
+        context.apps.setWorkers(max(count, context.options.workers))
     }
 
     /// Ends workers that were to release everything, and have.
     func endRetiredWorkers() {
-        for index in retired where parts.shards.isEmpty(index) {
+        for index in retired where context.shards.isEmpty(index) {
             retired.remove(index)
-            Loop.task { await self.parts.fleet.slots[index].child.stop(within: .seconds(20)) }
+            Loop.task { await self.context.fleet.slots[index].child.stop(within: .seconds(20)) }
         }
     }
 }
