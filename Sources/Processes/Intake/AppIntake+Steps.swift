@@ -24,7 +24,7 @@ extension AppIntake {
         if !refusal.isDuplicate { context.counts.refused += 1 }
         // Of a flood the log has as much as the events.
         guard reply != .counted else { return }
-        context.log.info(
+        log.info(
             refusal.isDuplicate ? "job is a duplicate" : "job refused",
             metadata: [
                 "job": "\(refusal.job ?? "")", "field": "\(refusal.field)", "reason": "\(refusal.reason)",
@@ -94,7 +94,7 @@ extension AppIntake {
             do throws(StoreError) {
                 let reply = try await store.perform(request)
                 if isLogged {
-                    context.log.notice("Redis answers again", metadata: ["request": "\(Step.self)"])
+                    log.notice("Redis answers again", metadata: ["request": "\(Step.self)"])
                 }
                 return reply
             } catch {
@@ -102,7 +102,7 @@ extension AppIntake {
                 // That the first connection is still being made is no outage.
                 if !isLogged, error != .redis(.notYetConnected) {
                     isLogged = true
-                    context.log.warning(
+                    log.warning(
                         "waiting for Redis", error: error, metadata: ["request": "\(Step.self)"])
                 }
                 // A kill during a Redis outage must not count as a job's crash.

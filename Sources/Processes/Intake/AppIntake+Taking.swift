@@ -30,7 +30,7 @@ extension AppIntake {
         if reply.refused > 0 {
             context.counts.jobs += UInt64(clamping: reply.refused)
             context.counts.refused += UInt64(clamping: reply.refused)
-            context.log.notice(
+            log.notice(
                 "jobs refused: larger than \(setup.maxJobBytes) bytes", metadata: ["jobs": "\(reply.refused)"]
             )
         }
@@ -86,7 +86,7 @@ extension AppIntake {
         do throws(JobError) {
             job = try JobParser.parse(raw, app: name, topic: setup.topic, now: now, limits: limits)
         } catch {
-            context.log.error(
+            log.error(
                 "a partly split job cannot be parsed any more: its remaining pushes fail",
                 metadata: ["job": "\(head.job)", "reason": "\(error)"])
             return queue.append(refused: raw, because: error)

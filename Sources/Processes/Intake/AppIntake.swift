@@ -11,6 +11,8 @@ import StoreProtocol
 /// again after a lost reply, or by the next owner after a crash, is done once.
 @Loop final class AppIntake {
     let context: IntakeContext
+    /// Names the app in every line.
+    let log: Logger
     let store: AppStore
     private(set) var setup: IntakeSetup
     /// What it does may end the process, and the coordinator knows it.
@@ -39,6 +41,9 @@ import StoreProtocol
 
     init(_ context: IntakeContext, _ setup: IntakeSetup, limits: StepLimits = StepLimits()) {
         (self.context, self.setup, self.limits) = (context, setup, limits)
+        var log = context.log
+        log[metadataKey: "app"] = "\(setup.name)"
+        self.log = log
         store = AppStore(app: setup.name, connection: context.redis)
         watcher = InboxWatcher(app: setup.name, settings: context.redis.settings)
         queue = IntakeQueue(shards: context.shards, limits: limits)
@@ -130,16 +135,16 @@ import StoreProtocol
         guard !Task.isCancelled else { return }
         switch error {
         case .fenced:
-            context.log.notice("another owner has the intake")
+            log.notice("another owner has the intake")
             context.notify(.fenced(app: name, token: token.bytes))
             await wakeUp.wait(atMost: .seconds(1))
         case .outOfStep, .fewerTaken, .exists:
-            context.log.notice(
+            log.notice(
                 "intake restarted: Redis went back in time, or another coordinator took over",
                 metadata: ["reason": "\(error)"])
             await wakeUp.wait(atMost: .milliseconds(50))
         default:
-            context.log.error("the intake cannot continue", error: error)
+            log.error("the intake cannot continue", error: error)
             await wakeUp.wait(atMost: .seconds(5))
         }
     }
