@@ -24,15 +24,14 @@ import Supervision
     private(set) var pauseReason: String?
     /// The credentials for which it is paused; "" when they are not the cause.
     private var pausedFingerprint = ""
-    /// What an operator wants the farm's rate to be; nil: as it is configured.
-    private var rate: DesiredRate?
-    private var refusedValues = RefusedValues()
+    private let rateLimit: AppRateLimit
     /// What else Redis says of the app.
     var onStanding: @Loop (ReadStanding.Standing) async -> Void = { _ in }
 
     init(_ configuration: AppConfiguration, _ context: AppContext) {
         self.context = context
         workers = context.services.workers
+        rateLimit = AppRateLimit(context)
         let registry = FarmRegistry(connection: context.services.redis)
         files = CredentialFiles(configuration, registry: registry, log: context.log)
     }
@@ -50,12 +49,11 @@ import Supervision
         files.load()
         do throws(StoreError) {
             let standing = try await store.performPatiently(ReadStanding())
-            rate = standing.rate
-            warnOfInvalidRate(standing)
+            _ = rateLimit.follow(standing)
             await onStanding(standing)
             if let pause = standing.pause {
                 held(pause)
-                if files.problem == nil, areOther(than: pause) { await resume() }
+                if files.problem == nil, isPausedForOthers { await resume() }
             }
         } catch {
             log.error("cannot read the app's pause and rate", error: error)
@@ -64,11 +62,6 @@ import Supervision
         if let problem = files.problem { return await pause("credentials: \(problem)") }
         // A token that was refused is not replaced while the app is paused: that is the resume's to do.
         if await files.refreshToken() == .refused { await pause(refusedTwice) }
-    }
-
-    /// Whether the app was paused for other credentials than those that are here now.
-    private func areOther(than pause: ReadStanding.Pause) -> Bool {
-        !pause.fingerprint.isEmpty && pause.fingerprint != files.fingerprint
     }
 
     /// Orders for a worker that starts.
@@ -95,8 +88,10 @@ import Supervision
         if pauseReason == nil { await renewTokenIfDue() }
         do throws(StoreError) {
             let standing = try await store.perform(ReadStanding())
-            follow(standing.rate)
-            warnOfInvalidRate(standing)
+            if rateLimit.follow(standing) {
+                log.notice("rate limit changed", metadata: ["rate": "\(rateLimit.text)"])
+                notifyWorkers(.rate(app: name, rate: rateLimit.rate(files.configuration)))
+            }
             await onStanding(standing)
             let pause = standing.pause
             if pause == nil, pauseReason != nil { await lifted() }
@@ -156,35 +151,6 @@ import Supervision
         await lifted()
     }
 
-    private func warnOfInvalidRate(_ standing: ReadStanding.Standing) {
-        let place = String(decoding: store.keys.admission, as: UTF8.self) + " rate"
-        guard standing.refusedRate != nil, refusedValues.isToBeTold(at: place, now: .now) else { return }
-        log.warning(
-            "a value is refused",
-            metadata: [
-                "at": "\(place)",
-                "reason":
-                    "not off and not from \(DesiredRate.rates.lowerBound) to \(DesiredRate.rates.upperBound) pushes a second",
-            ])
-    }
-
-    /// The rate limit of the whole farm.
-    private func follow(_ wish: DesiredRate?) {
-        guard wish != rate else { return }
-        rate = wish
-        log.notice("rate limit changed", metadata: ["rate": "\(wish?.text ?? "as configured")"])
-        notifyWorkers(.rate(app: name, rate: budgetRate))
-    }
-
-    /// Pushes a second of the whole farm; 0: any number.
-    private var budgetRate: Double {
-        switch rate {
-        case nil: files.configuration.budget.maxRate ?? 0
-        case .off: 0
-        case .limit(let rate): rate
-        }
-    }
-
     private func renew(_ reason: String) async {
         isRenewing = true
         defer { isRenewing = false }
@@ -227,6 +193,11 @@ import Supervision
         } catch { log.error("cannot pause", error: error) }
     }
 
+    /// The app was paused for other credentials than those that are here now.
+    private var isPausedForOthers: Bool {
+        !pausedFingerprint.isEmpty && pausedFingerprint != files.fingerprint
+    }
+
     private func held(_ pause: ReadStanding.Pause) {
         pauseReason = pause.reason
         pausedFingerprint = pause.fingerprint
@@ -262,8 +233,7 @@ import Supervision
         state.renewed()
         if let setup { notifyWorkers(.app(setup)) }
         // The credentials that another host was refused for may have arrived here only now.
-        let isForOthers = !pausedFingerprint.isEmpty && pausedFingerprint != files.fingerprint
-        if pauseReason != nil, before != files.fingerprint, isForOthers {
+        if pauseReason != nil, before != files.fingerprint, isPausedForOthers {
             await resume()
         } else {
             sendAgain()
@@ -290,7 +260,7 @@ import Supervision
         var setup = AppSetup(
             files.configuration, workers: workers, shards: context.shards,
             generation: UInt32(state.generation))
-        setup.use.budgetRate = budgetRate
+        setup.use.budgetRate = rateLimit.rate(files.configuration)
         return setup
     }
 }

@@ -26,12 +26,9 @@ import StoreProtocol
     private var isClaimDue = false
     private var backoff = BackOff.redis
     private var pace = SettlePace()
-    /// Entries that cannot be settled. Redis has them too (``NoteUnsettled``).
-    private var aside: Set<EntryID> = []
+    private lazy var unsettled = UnsettledEntries(context) { [weak self] in self?.isBehind = true }
     /// The key whose wrong type blocks settling.
     private var brokenKey: String?
-
-    private static let asideKept = 10_000
 
     /// - Parameters:
     ///   - claimInterval: between searches for entries that others left; also for how long they must have left them.
@@ -188,14 +185,14 @@ extension ResultsConsumer {
         plan.isAudited = context.retention.auditBytes > 0
         var calls = SettleCalls()
         var earliest: Duration?
-        for record in records where !aside.contains(record.id) {
+        for record in records where !unsettled.contains(record.id) {
             do throws(EntryFault) {
                 var settlement = try settlement(of: record, now: now)
                 settlement.lane = record.lane
                 for retry in settlement.retries { earliest = min(earliest ?? retry.delay, retry.delay) }
                 calls.append(settlement)
             } catch {
-                setAside(record.id, "\(error)")
+                unsettled.add(record.id, "\(error)")
             }
         }
         for call in calls.calls { send(call, of: records) }
@@ -250,39 +247,11 @@ extension ResultsConsumer {
         } else if let id = settlements.first?.entry {
             guard !isBare, let record = records.first(where: { $0.id == id }),
                 let bare = try? plan.bareSettlement(of: record, why: "\(error)")
-            else { return setAside(id, "\(error)") }
+            else { return unsettled.add(id, "\(error)") }
             context.log.error(
                 "results entry settled in part: pushes that were not delivered fail as unreadable",
                 metadata: ["entry": "\(id)", "reason": "\(error)"])
             send([bare], of: [record], isBare: true)
         }
-    }
-
-    /// Leaves an entry in the stream, for a version that can read it or for `fsck --repair`.
-    private func setAside(_ id: EntryID, _ reason: String) {
-        guard aside.count < Self.asideKept, aside.insert(id).inserted else { return }
-        context.log.error(
-            "results entry cannot be settled and stays in the stream",
-            metadata: ["entry": "\(id)", "reason": "\(reason)"])
-        let note = NoteUnsettled(id, at: context.clock.milliseconds, reason: reason)
-        context.store.send(note) { [weak self] result in
-            switch result {
-            case .success(let isNew): if isNew { self?.logUnsettled(id, reason) }
-            case .failure(let error): if error.isTemporary { self?.noteUnsettledLater(id) }
-            }
-        }
-    }
-
-    /// Redis has not taken the note: the next time that the entry is read, it is written again.
-    private func noteUnsettledLater(_ id: EntryID) {
-        aside.remove(id)
-        isBehind = true
-    }
-
-    private func logUnsettled(_ id: EntryID, _ reason: String) {
-        var event = FarmEvent(.unreadable)
-        event.add("entry", bytes: id.bytes)
-        event.add("reason", reason)
-        context.store.send(TellEvent(event)) { _ in }
     }
 }

@@ -1,0 +1,46 @@
+import EventLoop
+import Logging
+import StoreProtocol
+
+/// Entries of the results stream that cannot be settled: they stay there, for a version that can read them or for
+/// `fsck --repair`.
+@Loop final class UnsettledEntries {
+    private let context: AppContext
+    /// Redis has them too (``NoteUnsettled``).
+    private var ids: Set<EntryID> = []
+    /// The next time that the entry is read, it is to be noted again.
+    private let readAgain: @Loop () -> Void
+
+    private static let most = 10_000
+
+    init(_ context: AppContext, readAgain: @escaping @Loop () -> Void) {
+        (self.context, self.readAgain) = (context, readAgain)
+    }
+
+    func contains(_ id: EntryID) -> Bool { ids.contains(id) }
+
+    func add(_ id: EntryID, _ reason: String) {
+        guard ids.count < Self.most, ids.insert(id).inserted else { return }
+        context.log.error(
+            "results entry cannot be settled and stays in the stream",
+            metadata: ["entry": "\(id)", "reason": "\(reason)"])
+        let note = NoteUnsettled(id, at: context.clock.milliseconds, reason: reason)
+        context.store.send(note) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let isNew): if isNew { tellProducers(id, reason) }
+            case .failure(let error):
+                guard error.isTemporary else { return }
+                ids.remove(id)
+                readAgain()
+            }
+        }
+    }
+
+    private func tellProducers(_ id: EntryID, _ reason: String) {
+        var event = FarmEvent(.unreadable)
+        event.add("entry", bytes: id.bytes)
+        event.add("reason", reason)
+        context.store.send(TellEvent(event)) { _ in }
+    }
+}
