@@ -24,16 +24,15 @@ package final class HeldLeases {
     package private(set) var intake: FenceToken?
     /// Who should own what, as far as we know.
     package var shares: HostShares {
-        get { rightful.shares }
-        set { rightful.shares = newValue }
+        get { demand.rightful.shares }
+        set { demand.rightful.shares = newValue }
     }
 
     private let faults: FaultInjection<LeaseFault>
     private let host: String
     private let shards: Int
     private var names: LeaseNonce
-    /// What should be ours.
-    private var rightful: RightfulFields
+    private var demand: LeaseDemand
     /// Redis said that something of ours has another owner: everything is acquired again.
     package private(set) var isFenced = false
     /// Nothing more is taken: the host ends, or gives everything away.
@@ -43,15 +42,10 @@ package final class HeldLeases {
     /// Won, and not yet free of what the owner before had in flight: no worker gets it.
     private(set) var unswept: Set<Int> = []
     private var handOver = HandOver()
-    /// To be taken even from a living owner.
-    private var seizures: Set<LeaseField> = []
     private(set) var givenBack: [LeaseField: FenceToken] = [:]
-    private var vacancies = Vacancies<LeaseField>()
     private var stage = Stage.over
     private var isWoken = false
     private var hasChanged = false
-    /// When a field that should be ours may become free.
-    private var nextTry: Instant?
 
     /// - Parameters:
     ///   - nonce: no lease was ever taken with it.
@@ -64,7 +58,7 @@ package final class HeldLeases {
         faults = FaultInjection(fault)
         (self.host, self.shards) = (host, shards)
         names = LeaseNonce(nonce, predecessor: predecessor)
-        rightful = RightfulFields(shares, host: host, shards: shards)
+        demand = LeaseDemand(RightfulFields(shares, host: host, shards: shards))
     }
 
     package var nonce: String { names.current }
@@ -96,7 +90,7 @@ package final class HeldLeases {
     package func wake() { isWoken = true }
 
     package func isDue(at now: Instant) -> Bool {
-        isWoken || !givenBack.isEmpty || !unswept.isEmpty || nextTry.map { $0 <= now } ?? false
+        isWoken || !givenBack.isEmpty || !unswept.isEmpty || demand.nextTry.map { $0 <= now } ?? false
     }
 
     // MARK: A round
@@ -158,20 +152,15 @@ package final class HeldLeases {
         var missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseField.shard($0) }
         if intake == nil { missing.append(.intake) }
         missing.removeAll { !mayAsk(for: $0) }
-        let forced = missing.filter { seizures.contains($0) }
-        missing.removeAll { seizures.contains($0) }
-        let wanted = missing.filter {
-            rightful.contains($0) || !isQuiet && vacancies.isOverdue($0, at: now) || faults.has(.takesAll)
-        }
-        let others = missing.filter { !wanted.contains($0) }
+        let sorted = demand.sort(missing, isQuiet: isQuiet, takesAll: faults.has(.takesAll), at: now)
         return AcquireLeases(
-            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: names.predecessor, fields: wanted,
-            others: others, seized: forced)
+            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: names.predecessor,
+            fields: sorted.wanted, others: sorted.others, seized: sorted.seized)
     }
 
     /// The next round takes a field even from a living owner.
     package func seize(_ field: LeaseField) {
-        seizures.insert(field)
+        demand.seize(field)
         isWoken = true
     }
 
@@ -182,20 +171,14 @@ package final class HeldLeases {
 
     /// - Parameter now: from before the call.
     package func acquired(_ call: AcquireLeases, _ reply: AcquireLeases.Reply, at now: Instant) {
-        nextTry = nil
+        demand.answered(zip(call.all, reply.answers), at: now)
         for (field, answer) in zip(call.all, reply.answers) {
-            seizures.remove(field)
-            vacancies.see(field, isFree: answer == .free, at: now)
-            switch answer {
-            case .free: break
-            case .taken(let left):
-                if rightful.contains(field) { nextTry = min(nextTry ?? now + left, now + left) }
-            case .ours(let token):
-                guard case .shard(let shard) = field else {
-                    intake = token
-                    hasChanged = true
-                    continue
-                }
+            guard case .ours(let token) = answer else { continue }
+            switch field {
+            case .intake:
+                intake = token
+                hasChanged = true
+            case .shard(let shard):
                 tokens[shard] = token
                 unswept.insert(shard)
             }
@@ -243,17 +226,17 @@ package final class HeldLeases {
     // MARK: Handing over
 
     /// Shards of ours that others should own.
-    package var strangers: Int { tokens.keys.count { !rightful.contains(.shard($0)) } }
+    package var strangers: Int { tokens.keys.count { !demand.rightful.contains(.shard($0)) } }
 
     /// Begins to withdraw shards that others should own; the intake goes at once.
     package func handOverOthers(at now: Instant) {
         guard !isEnding, !faults.has(.handsNothingOver) else { return }
         let strangers = tokens.keys.sorted().filter {
-            !unswept.contains($0) && !rightful.contains(.shard($0))
+            !unswept.contains($0) && !demand.rightful.contains(.shard($0))
         }
-        let back = handOver.cancel { rightful.contains(.shard($0)) }
+        let back = handOver.cancel { demand.rightful.contains(.shard($0)) }
         let leaving = handOver.begin(strangers, isAll: isQuiet, at: now)
-        let isIntakeLeaving = intake != nil && !rightful.contains(.intake)
+        let isIntakeLeaving = intake != nil && !demand.rightful.contains(.intake)
         if isIntakeLeaving { giveBackIntake() }
         if !back.isEmpty || !leaving.isEmpty || isIntakeLeaving { hasChanged = true }
         if !back.isEmpty, faults.has(.changesSilently) { hasChanged = false }
@@ -261,18 +244,16 @@ package final class HeldLeases {
     }
 
     /// The host ends, or gives everything away: all is withdrawn, and nothing more is taken.
-    package func handOverAll(at now: Instant) {
-        isEnding = true
-        _ = handOver.begin(tokens.keys.sorted(), isAll: true, at: now)
-        emptied(unswept)
-        giveBackIntake()
-        hasChanged = true
-    }
+    package func handOverAll(at now: Instant) { leave(tokens.keys.sorted(), isAll: true, at: now) }
 
     /// The coordinator gives everything to its successor, a few shards at a time; the intake goes at once.
     package func handOverSome(at now: Instant) {
+        leave(tokens.keys.sorted().filter { !unswept.contains($0) }, isAll: false, at: now)
+    }
+
+    private func leave(_ shards: [Int], isAll: Bool, at now: Instant) {
         isEnding = true
-        _ = handOver.begin(tokens.keys.sorted().filter { !unswept.contains($0) }, at: now)
+        _ = handOver.begin(shards, isAll: isAll, at: now)
         emptied(unswept)
         giveBackIntake()
         hasChanged = true
