@@ -37,7 +37,7 @@ import StoreProtocol
     func stopFast() {
         gracePeriod = .seconds(2)
         guard context.lifecycle.isStopping else { return stop() }
-        for slot in context.fleet.slots { slot.child.finish(within: gracePeriod) }
+        for slot in context.fleet.slots { slot.child.finishSooner(within: gracePeriod) }
     }
 
     /// Waits for the order to stop.

@@ -1,7 +1,6 @@
 package import ControlChannel
 package import EventLoop
 package import FarmPolicy
-import Glibc
 package import Logging
 
 /// What every child of a coordinator understands.
@@ -30,33 +29,16 @@ extension IntakeOrder: ChildOrder {}
     private let arguments: [String]
     private let launch: ChildLaunch
     private let log: Logger
-    private var child: ChildProcess?
-    private var control: ControlLink<Order, Notice>?
-    private var lastWords: LastWords?
+    private var child: RunningChild<Order, Notice>?
     private var policy: RestartPolicy
     private var random = SystemRandomNumberGenerator()
-    private var watchdog = Watchdog(start: .now)
     private var isStopping = false
     /// However the present process ends, no other one follows.
     private var isLast = false
-    /// We ended the present process because it no longer did its work.
-    private var isCondemned = false
-    /// When we did, a user had stopped it: its silence says nothing about its work.
-    private var wasStopped = false
-    /// An operator has ended the present process.
-    private var isKilledByOperator = false
-    /// The present process was asked to finish, and another one is to follow.
-    private var isBeingReplaced = false
-    /// Ends a process that does not finish.
-    private var killer: Timer?
     /// Between processes that the system would not start.
     private var shortage: BackOff
     private lazy var shortageTimer = Timer { [unowned self] in start() }
-    private var linkEnd: CheckedContinuation<Void, Never>?
     private var emptied: [CheckedContinuation<Void, Never>] = []
-
-    /// What an ended process said is in the channel already.
-    private static var longestRead: Duration { .seconds(1) }
 
     /// - Parameters:
     ///   - role: the program's command for such a child, and what logs call it.
@@ -77,10 +59,12 @@ extension IntakeOrder: ChildOrder {}
     package func start() {
         guard child == nil, !isStopping, !isLast else { return }
         state = .starting
-        (isCondemned, wasStopped, isKilledByOperator, isBeingReplaced) = (false, false, false, false)
-        watchdog = Watchdog(start: .now)
         do {
-            let child = try makeChild()
+            let child = try RunningChild<Order, Notice>(
+                role: role, arguments: arguments, launch: launch, log: log,
+                onNotice: { [unowned self] notice in onNotice(notice) },
+                onEnd: { [weak self] child in await self?.ended(child) })
+            self.child = child
             shortage.succeeded()
             log.info("\(role) started", metadata: ["pid": "\(child.pid)"])
             onStart()
@@ -94,10 +78,10 @@ extension IntakeOrder: ChildOrder {}
         }
     }
 
-    package func send(_ order: Order) { control?.send(order) }
+    package func send(_ order: Order) { child?.send(order) }
 
     /// Orders that the process has not read yet.
-    package var queuedBytes: Int { control?.queuedBytes ?? 0 }
+    package var queuedBytes: Int { child?.queuedBytes ?? 0 }
 
     /// The process has said that it is ready for work.
     package func becameReady() {
@@ -108,16 +92,8 @@ extension IntakeOrder: ChildOrder {}
     /// The process has achieved something: its next crash is a first one.
     package func progressed() { policy.progressed() }
 
-    /// Looks whether the process still gives signs of life; one that hangs is ended. To be called every second.
-    package func watch(at now: ContinuousClock.Instant = .now) {
-        if let lastWords, let child { log(lastWords.lines(), of: child) }
-        guard watchdog.check(at: now), let child, child.end == nil else { return }
-        wasStopped = child.isStopped
-        log.error(
-            wasStopped ? "\(role) was stopped by a signal" : "\(role) hangs",
-            metadata: ["pid": "\(child.pid)"])
-        condemn()
-    }
+    /// Kills the process if it gives no signs of life. To be called every second.
+    package func watch(at now: ContinuousClock.Instant = .now) { child?.watch(at: now) }
 
     /// The present process is the last one here, until ``startAgain()``.
     package func retire() { isLast = true }
@@ -130,44 +106,26 @@ extension IntakeOrder: ChildOrder {}
         start()
     }
 
-    /// Asks the process to finish. A later call can only shorten the time.
-    package func finish(within grace: Duration) {
-        send(.finish(withinMilliseconds: UInt32(clamping: grace.milliseconds)))
-    }
-
     /// Asks the process to finish, and kills it when it does not; another one takes its place.
     package func replace(within grace: Duration) {
         guard let child, child.end == nil else { return retry() }
-        isBeingReplaced = true
-        finish(within: grace)
-        kill(child, after: grace + .seconds(3))
+        child.finish(within: grace, isReplaced: true)
     }
 
     /// Ends the process at once, as an operator wants it: nothing is held against what it was doing.
     /// - Parameter hasTrace: with SIGABRT first, for a trace and a core.
-    package func kill(hasTrace: Bool) {
-        guard let child, child.end == nil else { return }
-        isKilledByOperator = true
-        guard hasTrace else { return child.signal(SIGKILL) }
-        child.signal(SIGABRT)
-        kill(child, after: .seconds(5))
-    }
+    package func kill(hasTrace: Bool) { child?.kill(hasTrace: hasTrace) }
+
+    /// Asks a process that is to finish for less time.
+    package func finishSooner(within grace: Duration) { child?.askToFinish(within: grace) }
 
     /// Asks the process to finish, and kills it when it does not. No other one follows.
     package func stop(within grace: Duration) async {
         isStopping = true
         state = .stopped
         guard let child else { return }
-        finish(within: grace)
-        kill(child, after: grace + .seconds(3))
+        child.finish(within: grace)
         await withCheckedContinuation { emptied.append($0) }
-        killer?.stop()
-    }
-
-    private func kill(_ child: ChildProcess, after grace: Duration) {
-        let killer = Timer { [weak child] in child?.signal(SIGKILL) }
-        killer.start(after: grace)
-        self.killer = killer
     }
 
     /// Tries again at once in a slot that was given up.
@@ -176,117 +134,23 @@ extension IntakeOrder: ChildOrder {}
         if child == nil { start() }
     }
 
-    private func makeChild() throws(LoopError) -> ChildProcess {
-        let (ours, theirs) = try SocketPair.make()
-        defer { close(theirs) }
-        let words = try Self.lastWords(ours)
-        defer { words.childHasStarted() }
-        do {
-            let child = try ChildProcess(
-                launch.currentProgram, arguments: ["pushfarm", role] + arguments,
-                environment: ChildLaunch.inherited + launch.environment,
-                descriptors: [nil, 1, words.writer, theirs, launch.lock, 2]
-            ) { [weak self] child in
-                if let self { Loop.task { await self.ended(child) } }
-            }
-            self.child = child
-            lastWords = words
-            listen(on: ours)
-            return child
-        } catch {
-            close(ours)
-            throw error
-        }
-    }
-
-    /// - Parameter channel: closed when there are no descriptors left.
-    private static func lastWords(_ channel: Int32) throws(LoopError) -> LastWords {
-        do { return try LastWords() } catch {
-            close(channel)
-            throw error
-        }
-    }
-
-    private func log(_ lines: [String], of child: ChildProcess) {
-        for line in lines {
-            log.error(
-                "\(role) wrote to standard error", metadata: ["pid": "\(child.pid)", "text": "\(line)"])
-        }
-    }
-
-    private func condemn() {
-        isCondemned = true
-        child?.signal(SIGKILL)
-    }
-
-    private func listen(on descriptor: Int32) {
-        let control = ControlLink<Order, Notice>(descriptor: descriptor, peer: role)
-        control.onMessage = { [unowned self] notice in
-            watchdog.sign()
-            onNotice(notice)
-        }
-        control.onEnd = { [unowned self] error in
-            if let error {
-                log.error("\(role) sent an unreadable message", error: error)
-                condemn()
-            }
-            self.control = nil
-            linkEnd?.resume()
-            linkEnd = nil
-        }
-        self.control = control
-    }
-
-    private func ended(_ child: ChildProcess) async {
-        log(lastWords?.lines(isEnd: true) ?? [], of: child)
-        let reason = lastWords?.cause
-        lastWords = nil
-        let how = child.end.map { "\($0)" } ?? "?"
-        var metadata: Logger.Metadata = ["pid": "\(child.pid)", "how": "\(how)"]
-        if let signal = child.end?.signalName { metadata["signal"] = "\(signal)" }
-        if let reason { metadata["last words"] = "\(reason)" }
-        log.log(
-            level: isStopping || child.end == .exited(0) ? .info : .error, "\(role) ended",
-            metadata: metadata)
-        killer?.stop()
-        killer = nil
-        await readRemainingNotices()
+    private func ended(_ child: RunningChild<Order, Notice>) async {
+        await child.readToEnd(isExpected: isStopping)
         state = isStopping ? .stopped : .starting
-        lastEnd = cause(of: child.end)
+        lastEnd = isStopping ? .orderly : child.cause
         await onEnd(isStopping ? nil : child.end)
         self.child = nil
         for waiter in emptied { waiter.resume() }
         emptied = []
-        restartOrGiveUp()
+        restartOrGiveUp(after: child)
     }
 
-    private func cause(of end: ChildProcess.End?) -> EndCause {
-        if isStopping { return .orderly }
-        if isKilledByOperator { return .kill }
-        if isCondemned { return wasStopped ? .kill : .crash }
-        return end?.cause ?? .crash
-    }
-
-    /// The news of an end may overtake what the process said before it.
-    private func readRemainingNotices() async {
-        guard control != nil else { return }
-        let limit = Timer { [unowned self] in
-            linkEnd?.resume()
-            linkEnd = nil
-        }
-        limit.start(after: Self.longestRead)
-        await withCheckedContinuation { linkEnd = $0 }
-        limit.stop()
-        control?.close()
-        control = nil
-    }
-
-    private func restartOrGiveUp() {
+    private func restartOrGiveUp(after child: RunningChild<Order, Notice>) {
         guard !isStopping, !isLast else {
             state = .stopped
             return
         }
-        if lastEnd != .orderly, !isBeingReplaced, !isKilledByOperator { restarts += 1 }
+        if lastEnd != .orderly, !child.isBeingReplaced, !child.isKilledByOperator { restarts += 1 }
         switch policy.ended(lastEnd, at: .now, using: &random) {
         case .giveUp(let starts):
             state = .failed

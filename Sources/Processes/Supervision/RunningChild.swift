@@ -1,0 +1,164 @@
+import ControlChannel
+import EventLoop
+import FarmPolicy
+import Glibc
+import Logging
+
+/// One process of a child: its channel, what it writes to standard error, and why it is ended.
+@Loop final class RunningChild<Order: ChildOrder, Notice: ControlMessage> {
+    private let role: String
+    private let log: Logger
+    private let onNotice: @Loop (Notice) -> Void
+    private var process: ChildProcess?
+    private var control: ControlLink<Order, Notice>?
+    private let words: LastWords
+    private var watchdog = Watchdog(start: .now)
+    /// Kills a process that does not finish.
+    private var killer: Timer?
+    private var linkEnd: CheckedContinuation<Void, Never>?
+    /// We killed it because it no longer did its work.
+    private var isCondemned = false
+    /// When we did, a user had stopped it: its silence says nothing about its work.
+    private var wasStopped = false
+    private(set) var isKilledByOperator = false
+    /// It was asked to finish, and another one is to follow.
+    private(set) var isBeingReplaced = false
+
+    /// What an ended process said is in the channel already.
+    private static var longestRead: Duration { .seconds(1) }
+
+    /// Starts the process.
+    /// - Parameter onEnd: called once, when the process has ended.
+    init(
+        role: String, arguments: [String], launch: ChildLaunch, log: Logger,
+        onNotice: @escaping @Loop (Notice) -> Void, onEnd: @escaping @Loop (RunningChild) async -> Void
+    ) throws(LoopError) {
+        (self.role, self.log, self.onNotice) = (role, log, onNotice)
+        words = try LastWords()
+        let (ours, theirs) = try SocketPair.make()
+        defer {
+            close(theirs)
+            words.childHasStarted()
+        }
+        do throws(LoopError) {
+            process = try ChildProcess(
+                launch.currentProgram, arguments: ["pushfarm", role] + arguments,
+                environment: ChildLaunch.inherited + launch.environment,
+                descriptors: [nil, 1, words.writer, theirs, launch.lock, 2]
+            ) { [weak self] _ in
+                if let self { Loop.task { await onEnd(self) } }
+            }
+        } catch {
+            close(ours)
+            throw error
+        }
+        listen(on: ours)
+    }
+
+    var pid: Int32 { process?.pid ?? 0 }
+    /// Nil while it runs.
+    var end: ChildProcess.End? { process?.end }
+    /// Orders that the process has not read yet.
+    var queuedBytes: Int { control?.queuedBytes ?? 0 }
+
+    /// What its end says about what it was doing.
+    var cause: EndCause {
+        if isKilledByOperator { return .kill }
+        if isCondemned { return wasStopped ? .kill : .crash }
+        return end?.cause ?? .crash
+    }
+
+    func send(_ order: Order) { control?.send(order) }
+
+    /// Logs what it wrote to standard error, and kills it when it gives no signs of life.
+    func watch(at now: ContinuousClock.Instant) {
+        logWords()
+        guard watchdog.check(at: now), let process, end == nil else { return }
+        wasStopped = process.isStopped
+        log.error(
+            wasStopped ? "\(role) was stopped by a signal" : "\(role) hangs", metadata: ["pid": "\(pid)"])
+        condemn()
+    }
+
+    /// Asks it to finish, and kills it when it does not.
+    /// - Parameter isReplaced: another one is to follow.
+    func finish(within grace: Duration, isReplaced: Bool = false) {
+        isBeingReplaced = isBeingReplaced || isReplaced
+        askToFinish(within: grace)
+        kill(after: grace + .seconds(3))
+    }
+
+    func askToFinish(within grace: Duration) {
+        send(.finish(withinMilliseconds: UInt32(clamping: grace.milliseconds)))
+    }
+
+    /// Kills it, as an operator wants it.
+    /// - Parameter hasTrace: with SIGABRT first, for a trace and a core.
+    func kill(hasTrace: Bool) {
+        guard end == nil else { return }
+        isKilledByOperator = true
+        guard hasTrace else { return signal(SIGKILL) }
+        signal(SIGABRT)
+        kill(after: .seconds(5))
+    }
+
+    /// Logs how it has ended, and hears the rest of what it said: the news of an end may overtake it.
+    func readToEnd(isExpected: Bool) async {
+        killer?.stop()
+        logWords(isEnd: true)
+        var metadata: Logger.Metadata = ["pid": "\(pid)", "how": "\(end.map { "\($0)" } ?? "?")"]
+        if let signal = end?.signalName { metadata["signal"] = "\(signal)" }
+        if let reason = words.cause { metadata["last words"] = "\(reason)" }
+        let level: Logger.Level = isExpected || end == .exited(0) ? .info : .error
+        log.log(level: level, "\(role) ended", metadata: metadata)
+        guard control != nil else { return }
+        let limit = Timer { [unowned self] in stopReading() }
+        limit.start(after: Self.longestRead)
+        await withCheckedContinuation { linkEnd = $0 }
+        limit.stop()
+        control?.close()
+        control = nil
+    }
+
+    private func signal(_ number: Int32) { process?.signal(number) }
+
+    private func kill(after grace: Duration) {
+        let killer = Timer { [weak self] in self?.signal(SIGKILL) }
+        killer.start(after: grace)
+        self.killer = killer
+    }
+
+    private func condemn() {
+        isCondemned = true
+        signal(SIGKILL)
+    }
+
+    private func logWords(isEnd: Bool = false) {
+        for line in words.lines(isEnd: isEnd) {
+            log.error(
+                "\(role) wrote to standard error", metadata: ["pid": "\(pid)", "text": "\(line)"])
+        }
+    }
+
+    private func listen(on descriptor: Int32) {
+        let control = ControlLink<Order, Notice>(descriptor: descriptor, peer: role)
+        control.onMessage = { [unowned self] notice in
+            watchdog.sign()
+            onNotice(notice)
+        }
+        control.onEnd = { [unowned self] error in
+            if let error {
+                log.error("\(role) sent an unreadable message", error: error)
+                condemn()
+            }
+            self.control = nil
+            stopReading()
+        }
+        self.control = control
+    }
+
+    private func stopReading() {
+        linkEnd?.resume()
+        linkEnd = nil
+    }
+}
