@@ -1,9 +1,5 @@
 package import EventLoop
-import FarmConfiguration
-import FarmPolicy
 package import Logging
-import RedisClient
-import StoreProtocol
 import Supervision
 
 /// One host's coordinator: holds the leases, keeps intake and workers alive, settles what workers report.

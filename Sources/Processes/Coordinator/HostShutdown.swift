@@ -1,8 +1,5 @@
 import EventLoop
 import Glibc
-import Logging
-import RedisClient
-import StoreProtocol
 
 /// Ends the coordinator's work in order: the intake first, then the workers, each when its results are reported.
 @Loop final class HostShutdown {

@@ -1,7 +1,5 @@
 import EventLoop
-import FarmPolicy
 import Glibc
-import Logging
 
 /// What signals do (docs/signals.md). CONT does nothing: stopping a process and continuing it must not change the farm.
 @Loop final class SignalHandlers {

@@ -1,7 +1,6 @@
 import EventLoop
 import FarmPolicy
 import JobSplitting
-import Logging
 import StoreProtocol
 
 /// Steps are carried out in Redis.

@@ -1,7 +1,5 @@
 import ControlChannel
-import EventLoop
 import JobSplitting
-import Logging
 import PushModel
 import StoreProtocol
 

@@ -1,5 +1,4 @@
 import EventLoop
-import FarmPolicy
 import Glibc
 import Supervision
 

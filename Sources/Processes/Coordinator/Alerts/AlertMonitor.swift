@@ -5,7 +5,6 @@ import Logging
 import OpenSSL
 import RedisClient
 import StoreProtocol
-import Transport
 import Web
 
 /// Carries out what ``AlertEvaluator`` decides, for the scopes that this host is responsible for.

@@ -1,9 +1,5 @@
 import EventLoop
 import FarmPolicy
-import PushModel
-import RedisClient
-import StoreProtocol
-import Supervision
 
 /// Observes what alerts are about: the apps whose intake is here, this host, and the farm if this is the first host.
 @Loop final class AlertObservations {

@@ -1,7 +1,5 @@
 import EventLoop
 import Logging
-import RedisClient
-import StoreProtocol
 
 /// Tells alerts one way, one after the other: each at most three times, and only the latest hundred of those that wait.
 @Loop final class AlertQueue {

@@ -2,7 +2,6 @@ import ControlChannel
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import PushModel
 import StoreProtocol
 
 /// Observes what the alerts of one app are about.

@@ -5,7 +5,6 @@ import FarmPolicy
 import Logging
 import RedisClient
 import StoreProtocol
-import Supervision
 
 /// Keeps an app's workers supplied with credentials, and pauses the app when the gateway will not have them.
 @Loop final class AppCredentials {

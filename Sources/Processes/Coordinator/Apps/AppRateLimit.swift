@@ -1,7 +1,5 @@
 import EventLoop
 import FarmConfiguration
-import FarmPolicy
-import Logging
 import StoreProtocol
 
 /// What the whole farm may send of an app: as an operator wants it, else as it is configured.

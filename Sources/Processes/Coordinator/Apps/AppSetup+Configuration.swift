@@ -1,5 +1,4 @@
 import ControlChannel
-import EventLoop
 import FarmConfiguration
 import FarmPolicy
 

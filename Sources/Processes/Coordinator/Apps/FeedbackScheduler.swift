@@ -2,7 +2,6 @@ import ControlChannel
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import Logging
 import StoreProtocol
 
 /// Has an app's feedback service read, on schedule and on demand: by a worker, since what comes from the network is not

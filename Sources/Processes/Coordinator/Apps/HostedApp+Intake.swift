@@ -1,7 +1,6 @@
 import ControlChannel
 import EventLoop
 import FarmPolicy
-import Logging
 import StoreProtocol
 
 /// The app's intake, which is at work in a process of its own.

@@ -1,7 +1,5 @@
-import ControlChannel
 import EventLoop
 import FarmPolicy
-import Logging
 import StoreProtocol
 
 /// Paused and cancelled jobs, tokens and shards of an app: notifies the workers of this host, and ends cancelled pushes if the

@@ -1,7 +1,5 @@
 import EventLoop
 import Glibc
-import RedisClient
-import StoreProtocol
 
 /// Proves that no other coordinator of this state folder is alive, and none of its workers.
 ///

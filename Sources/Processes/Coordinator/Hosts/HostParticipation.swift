@@ -1,7 +1,4 @@
 import EventLoop
-import Logging
-import RedisClient
-import StoreProtocol
 
 /// Makes the host quiet, drains it, and lets it serve again.
 @Loop struct HostParticipation {

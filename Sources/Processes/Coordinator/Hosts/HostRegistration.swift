@@ -1,6 +1,5 @@
 import EventLoop
 import FarmPolicy
-import Logging
 import StoreProtocol
 
 /// This host's line in the farm's registry: claims the host's name, writes the heartbeat, and sees which other hosts live.

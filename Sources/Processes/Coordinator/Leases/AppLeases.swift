@@ -1,5 +1,4 @@
 import EventLoop
-import FarmPolicy
 import Leasing
 import Logging
 import RedisClient

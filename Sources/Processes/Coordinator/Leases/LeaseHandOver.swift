@@ -1,5 +1,4 @@
 import EventLoop
-import FarmPolicy
 
 /// Gives leases to other hosts or to the successor, each as soon as no worker has anything of its shard.
 @Loop struct LeaseHandOver {

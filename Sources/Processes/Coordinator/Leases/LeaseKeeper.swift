@@ -1,5 +1,4 @@
 import EventLoop
-import FarmPolicy
 import Leasing
 
 /// Renews the leases of all apps in time, and sends the workers the time until which they may start pushes.

@@ -4,7 +4,6 @@ import ControlChannel
 import EventLoop
 import FarmPolicy
 import PushModel
-import RedisClient
 import StoreProtocol
 
 /// An app's numbers on the metrics page.

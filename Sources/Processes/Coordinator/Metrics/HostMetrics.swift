@@ -1,9 +1,5 @@
 import EventLoop
 import FarmPolicy
-import PushModel
-import RedisClient
-import StoreProtocol
-import Supervision
 
 /// The coordinator's numbers, as a scraper reads them. docs/metrics.md has what each means.
 @Loop struct HostMetrics {

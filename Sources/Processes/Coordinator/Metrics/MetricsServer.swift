@@ -1,7 +1,6 @@
 import EventLoop
 import FarmConfiguration
 import Glibc
-import Logging
 import Transport
 import Web
 

@@ -1,7 +1,5 @@
 import EventLoop
 import FarmConfiguration
-import FarmPolicy
-import Logging
 import StoreProtocol
 
 /// `reload`: reads the configuration again, checks it as a whole, and only then follows it.

@@ -1,4 +1,3 @@
-import ControlChannel
 import EventLoop
 import Glibc
 import Logging

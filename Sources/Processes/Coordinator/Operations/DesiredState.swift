@@ -1,6 +1,5 @@
 import EventLoop
 import FarmPolicy
-import Logging
 import StoreProtocol
 
 /// What operators want to last, as Redis holds it: the number of workers, and which host shards are pinned to.

@@ -1,9 +1,6 @@
 import EventLoop
-import FarmPolicy
 import Glibc
 import Logging
-import RedisClient
-import StoreProtocol
 import Supervision
 
 /// `dump`, `purge` and `log-level`.

@@ -1,10 +1,6 @@
-import ControlChannel
 import EventLoop
 import FarmPolicy
-import Logging
 import PushModel
-import RedisClient
-import StoreProtocol
 
 /// Carries out operators' commands, one function for each verb; they come by Redis or by the control socket.
 @Loop final class HostOperations {

@@ -1,6 +1,4 @@
-import ControlChannel
 import EventLoop
-import FarmPolicy
 import PushModel
 
 /// A command that is being carried out: says how far it is.

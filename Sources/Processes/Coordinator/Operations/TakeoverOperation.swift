@@ -1,6 +1,4 @@
 import EventLoop
-import FarmPolicy
-import Logging
 import StoreProtocol
 
 /// `takeover`: takes a shard from an owner that hangs.

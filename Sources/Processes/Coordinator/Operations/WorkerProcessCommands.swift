@@ -1,5 +1,4 @@
 import EventLoop
-import FarmPolicy
 
 /// `restart`, `kill` and `stop` of workers.
 @Loop struct WorkerProcessCommands {

@@ -1,5 +1,4 @@
 import EventLoop
-import Logging
 import StoreProtocol
 
 /// Moves batches that waited for their start or for a retry to the ready lists when their time has come.

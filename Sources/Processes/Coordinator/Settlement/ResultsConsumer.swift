@@ -1,7 +1,5 @@
 import EventLoop
 import FarmPolicy
-import Logging
-import PushModel
 import Settling
 import StoreProtocol
 

@@ -1,5 +1,4 @@
 import EventLoop
-import Logging
 import StoreProtocol
 
 /// Entries of the results stream that cannot be settled: they stay there, for a version that can read them or for

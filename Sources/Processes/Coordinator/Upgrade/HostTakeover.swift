@@ -1,6 +1,5 @@
 import ControlChannel
 import EventLoop
-import Logging
 import Supervision
 
 /// Takes the host's name over from the predecessor that has started this process in an upgrade.

@@ -1,9 +1,5 @@
-import ControlChannel
 import EventLoop
 import Glibc
-import Logging
-import RedisClient
-import StoreProtocol
 import Supervision
 
 /// Replaces this coordinator by a new program: a successor process of the same host gets the leases, a few shards at a time.

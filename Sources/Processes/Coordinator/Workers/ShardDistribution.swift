@@ -1,8 +1,5 @@
 import EventLoop
 import FarmPolicy
-import Logging
-import RedisClient
-import StoreProtocol
 
 /// Which worker of this host serves which shard. Sends each worker its shards whenever that changes.
 ///

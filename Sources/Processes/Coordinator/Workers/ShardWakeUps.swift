@@ -1,7 +1,4 @@
-import ControlChannel
 import EventLoop
-import RedisClient
-import StoreProtocol
 
 /// Tells workers which of their shards have batches or changed suppressions, each shard once however often it was announced.
 @Loop final class ShardWakeUps {

@@ -1,6 +1,5 @@
 import ControlChannel
 import EventLoop
-import RedisClient
 import StoreProtocol
 import Supervision
 

@@ -1,7 +1,6 @@
 import EventLoop
 import FarmConfiguration
 import FarmPolicy
-import Logging
 
 /// Starts and ends workers so that there are as many as the load, an operator or the configuration asks for.
 ///

@@ -1,6 +1,5 @@
 import ControlChannel
 import EventLoop
-import FarmPolicy
 import Logging
 import Supervision
 
