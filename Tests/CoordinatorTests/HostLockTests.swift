@@ -21,13 +21,13 @@ import Testing
             let folder = try TestFolder()
             defer { withExtendedLifetime(folder) {} }
             let path = folder.path + "/lock"
-            let first = try await HostLock(path: path, nonce: "n1", patience: Self.short) {}
+            let first = try await HostLock(path: path, nonce: "n1", timeout: Self.short) {}
             #expect(first.predecessor == "" && !first.hasOrphans)
             await #expect(throws: CoordinatorError.self) {
-                try await HostLock(path: path, nonce: "n2", patience: Self.short) {}
+                try await HostLock(path: path, nonce: "n2", timeout: Self.short) {}
             }
             first.release()
-            let next = try await HostLock(path: path, nonce: "n3", patience: Self.short) {}
+            let next = try await HostLock(path: path, nonce: "n3", timeout: Self.short) {}
             #expect(next.predecessor == "n1" && !next.hasOrphans)
         }
     }
@@ -43,7 +43,7 @@ import Testing
                 if let text { try folder.write(text, to: victim) }
                 try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
                 let error = await #expect(throws: HostLock.Failure.self) {
-                    try await HostLock(path: folder.path + "/lock", nonce: "n", patience: Self.short) {}
+                    try await HostLock(path: folder.path + "/lock", nonce: "n", timeout: Self.short) {}
                 }
                 #expect("\(error as Any)".contains("cannot open \(link): it is a link"))
                 #expect((try? String(contentsOfFile: target, encoding: .utf8)) == text)
@@ -57,22 +57,22 @@ import Testing
             let folder = try TestFolder()
             defer { withExtendedLifetime(folder) {} }
             let path = folder.path + "/lock"
-            let first = try await HostLock(path: path, nonce: "n1", patience: Self.short) {}
+            let first = try await HostLock(path: path, nonce: "n1", timeout: Self.short) {}
             // What a worker has inherited.
             let orphan = dup(first.descriptor)
             first.release()
             var waits = 0
-            let next = try await HostLock(path: path, nonce: "n2", patience: Self.short) { waits += 1 }
+            let next = try await HostLock(path: path, nonce: "n2", timeout: Self.short) { waits += 1 }
             #expect(next.predecessor == "" && next.hasOrphans && waits == 1)
             close(orphan)
             // Its own workers hold a lock again.
             let worker = dup(next.descriptor)
             next.release()
-            let third = try await HostLock(path: path, nonce: "n3", patience: Self.short) {}
+            let third = try await HostLock(path: path, nonce: "n3", timeout: Self.short) {}
             #expect(third.predecessor == "" && third.hasOrphans)
             close(worker)
             third.release()
-            let last = try await HostLock(path: path, nonce: "n4", patience: Self.short) {}
+            let last = try await HostLock(path: path, nonce: "n4", timeout: Self.short) {}
             #expect(last.predecessor == "n3" && !last.hasOrphans)
         }
     }

@@ -61,7 +61,7 @@ import Supervision
         } else {
             lock = try await HostLock(
                 path: context.configuration.stateDirectory + "/coordinator.lock", nonce: context.nonce,
-                patience: .seconds(15)
+                timeout: .seconds(15)
             ) { context.log.notice("waiting for the predecessor's workers to exit") }
         }
         context.upgrade.lock = lock

@@ -12,14 +12,14 @@ package enum ControlDescriptor {
 }
 
 /// One end of a control channel: sends messages to the other process, and receives its messages.
-@Loop package final class ControlLink<Told: ControlMessage, Heard: ControlMessage> {
-    package var onMessage: @Loop (Heard) -> Void = { _ in }
+@Loop package final class ControlLink<Sent: ControlMessage, Received: ControlMessage> {
+    package var onMessage: @Loop (Received) -> Void = { _ in }
     /// Is called once, after the last message, unless ``close()`` came first: the other process has exited, or does not
     /// speak our language.
     package var onEnd: @Loop (ControlError?) -> Void = { _ in }
 
     private let stream: ByteStream
-    private var frames = ControlFrames<Heard>()
+    private var frames = ControlFrames<Received>()
 
     /// Takes over a connected descriptor.
     package convenience init(descriptor: Int32, peer: String) {
@@ -32,7 +32,7 @@ package enum ControlDescriptor {
         stream.onEnd = { [unowned self] _ in onEnd(nil) }
     }
 
-    package func send(_ message: Told) {
+    package func send(_ message: Sent) {
         message.frame.withUnsafeBytes { stream.write($0) }
     }
 

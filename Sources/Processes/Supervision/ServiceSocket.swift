@@ -99,7 +99,7 @@ package enum ServiceMessage: Equatable, Sendable {
     case reloading(monotonicMicroseconds: UInt64)
     /// Begins to end.
     case stopping
-    /// Start or end take longer: the manager's patience lasts at least so much from now on.
+    /// Start or end take longer: the manager waits at least so much longer from now on.
     case extendTimeout(Duration)
     /// From now on that process is the service: it was started by the one that says so, and takes its place.
     case mainProcess(Int32)

@@ -15,7 +15,7 @@ import Logging
     private var waiting: [AlertMessage] = []
     private var work: Task<Void, Never>?
     private var isClosed = false
-    /// Rings when nothing waits any more.
+    /// Signals when nothing waits any more.
     private let changes = AsyncCondition()
 
     private static let most = 100

@@ -18,7 +18,7 @@ import StoreProtocol
     }
     private var state = CredentialState()
     private var isRenewing = false
-    private var isLifting = false
+    private var isContinuing = false
     /// Why the app is paused, by us or by an operator; `nil` when it is not.
     private(set) var pauseReason: String?
     /// The credentials for which it is paused; "" when they are not the cause.
@@ -51,7 +51,7 @@ import StoreProtocol
             _ = rateLimit.follow(standing)
             await onStanding(standing)
             if let pause = standing.pause {
-                held(pause)
+                note(pause)
                 if files.problem == nil, isPausedForOthers { await resume() }
             }
         } catch {
@@ -93,12 +93,12 @@ import StoreProtocol
             }
             await onStanding(standing)
             let pause = standing.pause
-            if pause == nil, pauseReason != nil { await lifted() }
+            if pause == nil, pauseReason != nil { await continueAfterPause() }
             if let pause, pauseReason == nil {
                 log.warning("app is paused", metadata: ["reason": "\(pause.reason)"])
                 notifyWorkers(.pause(app: name))
             }
-            if let pause { held(pause) }
+            if let pause { note(pause) }
         } catch {
             // Redis is away; the next look comes in a moment.
         }
@@ -147,7 +147,7 @@ import StoreProtocol
         } catch {
             return log.error("cannot resume", error: error)
         }
-        await lifted()
+        await continueAfterPause()
     }
 
     private func renew(_ reason: String) async {
@@ -197,16 +197,16 @@ import StoreProtocol
         !pausedFingerprint.isEmpty && pausedFingerprint != files.fingerprint
     }
 
-    private func held(_ pause: ReadStanding.Pause) {
+    private func note(_ pause: ReadStanding.Pause) {
         pauseReason = pause.reason
         pausedFingerprint = pause.fingerprint
     }
 
-    private func lifted() async {
+    private func continueAfterPause() async {
         // Redis, a command and changed files may each end the same pause.
-        guard !isLifting else { return }
-        isLifting = true
-        defer { isLifting = false }
+        guard !isContinuing else { return }
+        isContinuing = true
+        defer { isContinuing = false }
         let renewal = await files.tokens?.refreshAfterPause()
         (pauseReason, pausedFingerprint) = (nil, "")
         state.resumed()

@@ -16,7 +16,7 @@ import StoreProtocol
     /// After so long a reading counts as lost, such as one that a coordinator began that has ended. Two that read at once
     /// share what there is, and both bring it to Redis.
     private static let limit = Duration.seconds(60)
-    /// A wish whose message was lost is seen no later.
+    /// A request whose message was lost is seen no later.
     private static let longestWait = Duration.seconds(30)
 
     init(_ context: AppContext) { self.context = context }

@@ -29,7 +29,7 @@ extension HostedApp {
     /// job is refused.
     func intakeEnded(_ process: String, isAlone: Bool, limit: Int) async {
         var backoff = BackOff.redis
-        // When it does not get through in a lease's time no job is blamed for the end.
+        // When it does not get through in a lease's time no job is suspected.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.held.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {

@@ -18,14 +18,14 @@ extension HostedApp {
 
     /// Shards with pushes in flight of an exited worker; nil when that stays unknown.
     func shardsInFlight(of worker: String) async -> [ShardQuarantine.Shard]? {
-        var accused: [ShardQuarantine.Shard] = []
+        var inFlight: [ShardQuarantine.Shard] = []
         // After a lease's time the shards are not ours any more.
         let deadline = ContinuousClock.now + LeaseClock.lease
         for portion in Self.portions(owned) {
             let request = ReadAccused(worker: worker, shards: portion.map(\.number))
             do throws(StoreError) {
                 let reply = try await store.performPatiently(request, within: deadline - .now)
-                accused += reply.shards.map { .init(app: name, number: $0) }
+                inFlight += reply.shards.map { .init(app: name, number: $0) }
             } catch {
                 log.error(
                     "cannot read which pushes a lost worker had in flight", error: error,
@@ -33,7 +33,7 @@ extension HostedApp {
                 return nil
             }
         }
-        return accused
+        return inFlight
     }
 
     /// Reclaims the batches of an exited worker.

@@ -12,7 +12,7 @@ import StoreProtocol
     let context: AppContext
     let leases: AppLeases
     let credentials: AppCredentials
-    /// Rings when leases were given back.
+    /// Signals when leases were given back.
     let releases = AsyncEvent()
     private let resultsConsumer: ResultsConsumer
     private let promoter: Promoter

@@ -31,16 +31,16 @@ import Glibc
     }
 
     /// Waits for a coordinator that stops, and for workers of an exited one; they exit within seconds.
-    init(path: String, nonce: String, patience: Duration, onWait: @Loop () -> Void) async throws {
+    init(path: String, nonce: String, timeout: Duration, onWait: @Loop () -> Void) async throws {
         let own = try Self.opened(path + ".own")
         self.own = own
         var isOurs = false
         defer { if !isOurs { close(own) } }
-        guard try await Self.lock(own, within: patience) else {
-            throw CoordinatorError.stateFolderTaken(lock: path, seconds: Int(patience.components.seconds))
+        guard try await Self.lock(own, within: timeout) else {
+            throw CoordinatorError.stateFolderTaken(lock: path, seconds: Int(timeout.components.seconds))
         }
         var opened = try Self.opened(path)
-        hasOrphans = try await !Self.lock(opened, within: patience, onWait)
+        hasOrphans = try await !Self.lock(opened, within: timeout, onWait)
         if hasOrphans {
             close(opened)
             // With the old file its owner's nonce would be taken for that of an exited coordinator.
@@ -76,9 +76,9 @@ import Glibc
     }
 
     private static func lock(
-        _ descriptor: Int32, within patience: Duration, _ onWait: @Loop () -> Void = {}
+        _ descriptor: Int32, within timeout: Duration, _ onWait: @Loop () -> Void = {}
     ) async throws -> Bool {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeout
         var hasWaited = false
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard ContinuousClock.now < deadline else { return false }

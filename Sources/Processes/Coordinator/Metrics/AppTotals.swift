@@ -41,7 +41,7 @@ import StoreProtocol
             at: now)
     }
 
-    /// Redis has booked these.
+    /// Redis has settled these.
     ///
     /// - Parameter now: Redis's milliseconds.
     func settled(_ settlements: [Settlement], at now: Int64) {
@@ -53,7 +53,7 @@ import StoreProtocol
     }
 
     /// A worker's numbers of the last second.
-    func heard(_ heartbeat: Notice.Heartbeat.App) {
+    func add(_ heartbeat: Notice.Heartbeat.App) {
         sent &+= heartbeat.sent
         dials &+= UInt64(heartbeat.dials)
         gateway.add(LatencyCounts(heartbeat.gateway))

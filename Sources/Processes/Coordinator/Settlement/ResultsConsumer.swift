@@ -216,7 +216,7 @@ extension ResultsConsumer {
             switch result {
             case .failure(let error): self?.failed(settlements, of: records, isBare: isBare, error)
             case .success(let reply):
-                // What others have booked meanwhile is theirs to count.
+                // What others have settled meanwhile is theirs to count.
                 if let context = self?.context, reply.booked > 0 {
                     context.totals.settled(settlements, at: context.clock.milliseconds)
                 }

@@ -31,7 +31,7 @@ import FarmPolicy
             context.shards.activateNewWorkers()
             context.registration.heartbeatSoon()
         case .heartbeat(let heartbeat):
-            for app in heartbeat.apps { context.apps[app.name]?.context.totals.heard(app) }
+            for app in heartbeat.apps { context.apps[app.name]?.context.totals.add(app) }
             if heartbeat.isQuiet { context.shards.processBecameQuiet(slot.index) }
         case .reported(let name): context.apps[name]?.workerReported()
         case .doubt(let name, let doubt, let generation, let reason):

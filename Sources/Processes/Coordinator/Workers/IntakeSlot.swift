@@ -18,7 +18,7 @@ import Supervision
     private unowned let notices: ChildNotices
     /// Apps whose jobs the process is splitting.
     private var working: Set<String> = []
-    private var row = CrashStreak()
+    private var streak = CrashStreak()
 
     init(host: String, launch: ChildLaunch, notices: ChildNotices, log: Logger) {
         self.host = host
@@ -31,7 +31,7 @@ import Supervision
         child.onNotice = { [unowned self] notice in take(notice) }
         child.onEnd = { [unowned self] end in
             rate = 0
-            guard end != nil, !working.isEmpty, let limit = row.ended(child.lastEnd) else { return }
+            guard end != nil, !working.isEmpty, let limit = streak.ended(child.lastEnd) else { return }
             await self.notices.ended(name, atWorkFor: working, limit: limit)
         }
     }
@@ -50,7 +50,7 @@ import Supervision
             rate = numbers.jobs &- heartbeat.jobs
             if rate > 0 {
                 child.progressed()
-                row.progressed()
+                streak.progressed()
             }
             heartbeat = numbers
         case .works(let app): working.insert(app)

@@ -62,7 +62,7 @@ struct PendingShards {
 
     var isEmpty: Bool { shards.values.allSatisfy(\.isEmpty) }
 
-    /// Notes what a bell says: "NN NN …", "s NN NN …" or "*".
+    /// Notes what a wake-up says: "NN NN …", "s NN NN …" or "*".
     /// - Returns: whether it names nothing but shards that the farm has; others are passed over.
     mutating func note(_ text: String, app: String) -> Bool {
         if text == "*" {

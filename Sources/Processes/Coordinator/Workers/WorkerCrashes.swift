@@ -48,7 +48,7 @@ import StoreProtocol
         return (shards, isComplete)
     }
 
-    /// - Parameter hadSent: nil when that is unknown: then no job is blamed.
+    /// - Parameter hadSent: nil when that is unknown: then no job is suspected.
     private func loss(_ cause: EndCause, hadSent: Bool?) -> WorkerLoss {
         let recent = cause == .kill ? kills.add(at: .now) : 0
         guard let hadSent else { return .innocent }
