@@ -80,12 +80,12 @@ import Testing
                 asked += 1
                 guard asked == 1 else { return ["w1", "w2"] }
                 // While the call is on its way.
-                Loop.task { mayServe = [app.mayServe("w1"), app.mayServe("w2")] }
+                Loop.task { mayServe = [app.reclaim.mayServe("w1"), app.reclaim.mayServe("w2")] }
                 return ["w1"]
             }
-            await app.reclaimUnknownBatches()
+            await app.reclaim.reclaimUnknownBatches()
             #expect(asked == 2 && mayServe == [true, false] && told == 1)
-            #expect(app.mayServe("w2"))
+            #expect(app.reclaim.mayServe("w2"))
             #expect(try await desk.run("LLEN", own + "in_flight:03").integer == 0)
             #expect(try await desk.run("LLEN", own + "in_flight:20").integer == 1)
             desk.redis.close()
@@ -97,9 +97,9 @@ import Testing
             let desk = try await Desk()
             let app = desk.app("demo")
             #expect(await app.leases.keep() == .kept)
-            #expect(await app.shardsInFlight(of: "w1") == [])
+            #expect(await app.reclaim.shardsInFlight(of: "w1") == [])
             try await desk.run("SET", "{pushfarm:demo}:in_flight:20", "x")
-            #expect(await app.shardsInFlight(of: "w1") == nil)
+            #expect(await app.reclaim.shardsInFlight(of: "w1") == nil)
             desk.redis.close()
         }
     }
@@ -116,7 +116,7 @@ import Testing
                 for shard in ["03", "20"] {
                     try await desk.putInFlight(shard, "w\(crash)|1|1||1|.", Self.body(.atMostOnce))
                 }
-                _ = await app.reclaim(from: "w\(crash)", .crash(hadSent: true))
+                _ = await app.reclaim.reclaim(from: "w\(crash)", .crash(hadSent: true))
                 #expect(try await desk.run("HGET", jobRecord, "crashes").text == "\(crash)")
             }
             desk.redis.close()

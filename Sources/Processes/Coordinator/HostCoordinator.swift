@@ -128,7 +128,7 @@ import Supervision
             each(.seconds(1)) { await context.registration.sendHeartbeat() },
             each(.seconds(1)) { await context.pressure.update(context.apps.all) },
             each(.seconds(2)) { for app in context.apps.all { await app.credentials.refresh() } },
-            each(.seconds(5)) { for app in context.apps.all { await app.reclaimUnknownBatches() } },
+            each(.seconds(5)) { for app in context.apps.all { await app.reclaim.reclaimUnknownBatches() } },
             each(.seconds(5)) {
                 // Announcements may have been lost.
                 await context.operations.read()

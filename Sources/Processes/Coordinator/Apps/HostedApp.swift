@@ -29,13 +29,7 @@ import StoreProtocol
     /// That the budget is too small was said.
     private var isBeyondBudget = false
     var errorShare = ErrorShare()
-    /// Pushes failed as poison so far.
-    var poisoned = 0
-    /// The workers that each call under way knows which takes batches back from all others.
-    var sweeps: [Int: Set<String>] = [:]
-    var sweepsBegun = 0
-    /// A worker gets no shards before a sweep is over.
-    var isAwaitingReclaim = false
+    private(set) lazy var reclaim = BatchReclaim(context, leases) { [weak self] in self?.onShardsChanged() }
 
     init(_ configuration: AppConfiguration, shares: HostShares, _ services: HostServices) {
         self.configuration = configuration
@@ -60,7 +54,7 @@ import StoreProtocol
         }
         leases.onWon = { [weak self] shards in
             guard let self else { return false }
-            return await reclaim({ .allBut(services.liveWorkers()) }, shards: shards)
+            return await reclaim.reclaim({ .allBut(services.liveWorkers()) }, shards: shards)
         }
         leases.onRelease = { [releases] in
             FarmRegistry(connection: services.redis).send(HostCommand.free(app: name).text)

@@ -55,7 +55,8 @@ import FarmPolicy
     /// Tells a worker which shards of an app it is to serve.
     func assign(_ app: HostedApp, to slot: WorkerSlot) {
         let isAbleToServe =
-            !awaitingReclaim.contains(slot.index) && placement.serves(slot.index) && app.mayServe(slot.name)
+            !awaitingReclaim.contains(slot.index) && placement.serves(slot.index)
+            && app.reclaim.mayServe(slot.name)
         let shards =
             !isAbleToServe
             ? []

@@ -23,7 +23,7 @@ import StoreProtocol
         let inFlight = cause == .orderly ? (shards: [], isComplete: true) : await shardsInFlight(of: name)
         let loss = loss(cause, hadSent: inFlight.shards.isEmpty ? (inFlight.isComplete ? false : nil) : true)
         var poisoned = 0
-        for app in context.apps.all { poisoned += await app.reclaim(from: name, loss) }
+        for app in context.apps.all { poisoned += await app.reclaim.reclaim(from: name, loss) }
         if poisoned > 0 { kills.explain() }
         context.shards.endReclaim(of: slot.index)
         for app in context.apps.all {
@@ -43,7 +43,11 @@ import StoreProtocol
         var shards: [ShardQuarantine.Shard] = []
         var isComplete = true
         for app in context.apps.all {
-            if let found = await app.shardsInFlight(of: name) { shards += found } else { isComplete = false }
+            if let found = await app.reclaim.shardsInFlight(of: name) {
+                shards += found
+            } else {
+                isComplete = false
+            }
         }
         return (shards, isComplete)
     }

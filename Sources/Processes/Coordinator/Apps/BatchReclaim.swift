@@ -2,8 +2,24 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Reclaims the batches of exited workers.
-extension HostedApp {
+/// Reclaims an app's batches of exited workers.
+@Loop final class BatchReclaim {
+    private let context: AppContext
+    private let leases: AppLeases
+    /// A worker that had to wait may get shards now.
+    private let onRelease: @Loop () -> Void
+    /// Pushes failed as poison so far.
+    private var poisoned = 0
+    /// The workers that each call under way knows which takes batches back from all others.
+    private var sweeps: [Int: Set<String>] = [:]
+    private var sweepsBegun = 0
+    /// A worker gets no shards before a sweep is over.
+    private var isAwaitingReclaim = false
+
+    init(_ context: AppContext, _ leases: AppLeases, onRelease: @escaping @Loop () -> Void) {
+        (self.context, self.leases, self.onRelease) = (context, leases, onRelease)
+    }
+
     /// Reclaims batches that Redis assigns to no live worker: Redis may have gone back in time.
     func reclaimUnknownBatches() async {
         _ = await reclaim({ .allBut(context.services.liveWorkers()) }, shards: owned)
@@ -24,10 +40,10 @@ extension HostedApp {
         for portion in Self.portions(owned) {
             let request = ReadAccused(worker: worker, shards: portion.map(\.number))
             do throws(StoreError) {
-                let reply = try await store.performPatiently(request, within: deadline - .now)
-                inFlight += reply.shards.map { .init(app: name, number: $0) }
+                let reply = try await context.store.performPatiently(request, within: deadline - .now)
+                inFlight += reply.shards.map { .init(app: context.name, number: $0) }
             } catch {
-                log.error(
+                context.log.error(
                     "cannot read which pushes a lost worker had in flight", error: error,
                     metadata: ["worker": "\(worker)"])
                 return nil
@@ -71,7 +87,7 @@ extension HostedApp {
                 let workers = workers()
                 let sweep = begin(workers)
                 defer { ended(sweep) }
-                let reply = try await store.perform(Reclaim(workers, loss: loss, shards: portion))
+                let reply = try await context.store.perform(Reclaim(workers, loss: loss, shards: portion))
                 // For a lease that was given back meanwhile, that is expected.
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.held.tokens[shard.number] == shard.token
@@ -83,7 +99,7 @@ extension HostedApp {
                 logReclaim(reply)
             } catch {
                 if error.isTemporary { return false }
-                log.error("cannot reclaim batches", error: error)
+                context.log.error("cannot reclaim batches", error: error)
             }
         }
         return true
@@ -99,18 +115,18 @@ extension HostedApp {
         sweeps[sweep] = nil
         guard isAwaitingReclaim else { return }
         isAwaitingReclaim = false
-        onShardsChanged()
+        onRelease()
     }
 
     private func logReclaim(_ reply: Reclaim.Reply) {
         if reply.poisoned > 0 {
-            log.error("pushes failed as poison", metadata: ["pushes": "\(reply.poisoned)"])
+            context.log.error("pushes failed as poison", metadata: ["pushes": "\(reply.poisoned)"])
         }
         for job in reply.quarantined {
-            log.error("job quarantined: its pushes crash workers", metadata: ["job": "\(job)"])
+            context.log.error("job quarantined: its pushes crash workers", metadata: ["job": "\(job)"])
         }
         guard reply.putBack + reply.parked + reply.poisoned > 0 else { return }
-        log.notice(
+        context.log.notice(
             "batches reclaimed",
             metadata: [
                 "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)", "parked": "\(reply.parked)",
