@@ -13,9 +13,6 @@ package enum IntakeStep {
         package var head: IntakeHead?
         package var jobs: [Split.Job] = []
         package var batches: [Split.NewBatch] = []
-
-        /// Shards that get batches which are due now.
-        package var readyShards: [Int] { Array(Set(batches.lazy.filter { $0.due == 0 }.map(\.shard))) }
     }
 
     package struct Refusal {
