@@ -94,15 +94,16 @@ let package = Package(
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
         library("CNghttp2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
         library("CHiredis", pkgConfig: "hiredis", apt: "libhiredis-dev", brew: "hiredis"),
-        platform("EventLoop", ["CLibuv"]),
-        platform("OpenSSL", ["PushModel", "COpenSSL"]),
-        platform("HTTP2", ["PushModel", "CNghttp2"]),
+        platform("POSIX", []),
+        platform("EventLoop", ["CLibuv", "POSIX"]),
+        platform("OpenSSL", ["PushModel", "COpenSSL", "POSIX"]),
+        platform("HTTP2", ["PushModel", "CNghttp2", "POSIX"]),
         platform("RESP", ["PushModel", "CHiredis", "RedisProtocol"]),
-        platform("Failpoints", ["PushModel", "EventLoop"], isChecked: false),
-        platform("Transport", ["EventLoop", "OpenSSL"]),
+        platform("Failpoints", ["PushModel", "EventLoop", "POSIX"], isChecked: false),
+        platform("Transport", ["EventLoop", "OpenSSL", "POSIX"]),
         platform("Web", ["EventLoop", "OpenSSL", "Transport"]),
-        platform("FarmLogging", ["PushModel", logging]),
-        platform("FarmConfiguration", ["PushModel", "FarmLogging", yams, logging]),
+        platform("FarmLogging", ["PushModel", "POSIX", logging]),
+        platform("FarmConfiguration", ["PushModel", "FarmLogging", "POSIX", yams, logging]),
 
         // Processes: they do the I/O, and carry out what the cores decide.
         process(
@@ -144,7 +145,10 @@ let package = Package(
             ]),
         process(
             "Simulator",
-            ["PushModel", "APNs", "BinaryProtocol", "HTTP2", "OpenSSL", "EventLoop", "Transport", logging],
+            [
+                "PushModel", "APNs", "BinaryProtocol", "HTTP2", "OpenSSL", "EventLoop", "Transport", "POSIX",
+                logging,
+            ],
             isChecked: false),
 
         // The program: its commands, and the processes that it runs as.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// The system clock: for times that other systems gave or will read, never for timeouts.
 package enum WallClock {
@@ -40,12 +36,6 @@ package enum BootClock {
 }
 
 #if FAILPOINTS
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
-
     /// Shifts ``WallClock`` in a debug build on demand, as if an operator had set the host's clock.
     package enum ClockJump {
         /// `MOMENT:SECONDS,…`: from each moment of ``BootClock`` on, the clock is wrong by so many seconds.

@@ -43,13 +43,6 @@ package actor Loop {
         Task(executorPreference: LoopExecutor.shared, operation: body)
     }
 
-    /// Runs the loop on this thread for as long as the process lives: for a test bundle, whose main thread
-    /// is not ours.
-    package static func runForever() -> Never {
-        LoopExecutor.shared.adoptCurrentThread()
-        while true { uv_run(uv_default_loop(), UV_RUN_DEFAULT) }
-    }
-
     /// Enters the actor from a C callback, which the loop calls on its own thread.
     @inline(__always)
     package static func assumeIsolated<Value>(_ body: @Loop () throws -> Value) rethrows -> Value {

@@ -1,11 +1,6 @@
 import CLibuv
+import POSIX
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Runs the jobs of ``Loop`` between two polls of libuv's default loop.
 ///

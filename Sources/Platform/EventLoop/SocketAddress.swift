@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// The address of a socket: IPv4, IPv6 or a path.
 package struct SocketAddress: Sendable, CustomStringConvertible {
@@ -56,11 +52,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     /// `connect(2)`; 0 or -1 with `errno`.
     package func connect(_ descriptor: Int32) -> Int32 {
-        #if canImport(Glibc)
-            withSockaddr { Glibc.connect(descriptor, $0, $1) }
-        #else
-            withSockaddr { Darwin.connect(descriptor, $0, $1) }
-        #endif
+        withSockaddr { POSIX.connect(descriptor, $0, $1) }
     }
 
     /// `sendto(2)` without waiting; the bytes sent, or -1 with `errno`.
@@ -70,11 +62,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     /// `bind(2)`; 0 or -1 with `errno`.
     package func bind(_ descriptor: Int32) -> Int32 {
-        #if canImport(Glibc)
-            withSockaddr { Glibc.bind(descriptor, $0, $1) }
-        #else
-            withSockaddr { Darwin.bind(descriptor, $0, $1) }
-        #endif
+        withSockaddr { POSIX.bind(descriptor, $0, $1) }
     }
 
     /// The address that a socket is bound to.

@@ -1,12 +1,7 @@
 #if FAILPOINTS
     import EventLoop
     import PushModel
-
-    #if canImport(Glibc)
-        import Glibc
-    #else
-        import Darwin
-    #endif
+    import POSIX
 
     /// Carries out the rules in this process.
     @Loop final class FailpointController {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import POSIX
 
 /// The log file of this process and its children; it replaces standard error.
 package enum LogFile {
@@ -16,11 +10,11 @@ package enum LogFile {
     package static func take(_ path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         guard file >= 0 else {
-            throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
+            throw Failure(description: "cannot open \(path): \(SystemFailure.last)")
         }
         defer { close(file) }
         guard dup2(file, FarmLog.descriptor) >= 0 else {
-            throw Failure(description: "cannot log to \(path): \(String(cString: strerror(errno)))")
+            throw Failure(description: "cannot log to \(path): \(SystemFailure.last)")
         }
     }
 

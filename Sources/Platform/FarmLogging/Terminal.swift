@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import POSIX
 
 /// The terminal behind a file descriptor.
 package enum Terminal {
@@ -40,7 +34,7 @@ package enum Terminal {
         return text.withUTF8 { bytes in
             var start = 0
             while start < bytes.count {
-                let count = systemWrite(descriptor, bytes.baseAddress! + start, bytes.count - start)
+                let count = POSIX.write(descriptor, bytes.baseAddress! + start, bytes.count - start)
                 if count >= 0 {
                     start += count
                 } else if errno == EAGAIN {
@@ -53,9 +47,4 @@ package enum Terminal {
             return true
         }
     }
-}
-
-/// `write` of the C library, where `Terminal.write` hides it.
-private func systemWrite(_ descriptor: Int32, _ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }

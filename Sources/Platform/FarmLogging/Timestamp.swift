@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import POSIX
 
 /// A moment of the wall clock, written as RFC 3339 in UTC with milliseconds: `2026-01-31T09:05:00.123Z`.
 package struct Timestamp: Sendable, Equatable, CustomStringConvertible {

@@ -1,11 +1,6 @@
 package import EventLoop
 package import OpenSSL
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Accepts streams. A stream is handed over when its TLS handshake is done; a stream whose handshake fails or times out is closed
 /// and counted.

@@ -1,10 +1,5 @@
 import EventLoop
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// The socket calls that streams and listeners need. Sockets are nonblocking and closed on exec.
 enum Socket {
@@ -22,11 +17,7 @@ enum Socket {
     }
 
     static func close(_ descriptor: Int32) {
-        #if canImport(Glibc)
-            _ = Glibc.close(descriptor)
-        #else
-            _ = Darwin.close(descriptor)
-        #endif
+        _ = POSIX.close(descriptor)
     }
 
     /// Closes the socket for writing; reading goes on.
@@ -37,11 +28,7 @@ enum Socket {
     /// - Returns: the accepted descriptor, or `nil` if no connection waits.
     static func accept(_ listening: Int32, _ family: Int32) throws(TransportError) -> Int32? {
         while true {
-            #if canImport(Glibc)
-                let descriptor = Glibc.accept(listening, nil, nil)
-            #else
-                let descriptor = Darwin.accept(listening, nil, nil)
-            #endif
+            let descriptor = POSIX.accept(listening, nil, nil)
             if descriptor >= 0 {
                 setFlags(descriptor)
                 prepare(descriptor, family)

@@ -1,10 +1,5 @@
 package import OpenSSL
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Why a stream could not be opened, or has ended.
 package enum TransportError: Error, CustomStringConvertible {
@@ -25,13 +20,11 @@ package enum TransportError: Error, CustomStringConvertible {
         case .timedOut(let stage): "timed out: \(stage)"
         case .proxyRefused(let answer): "the proxy refused: \(answer)"
         case .tls(let error): "TLS: \(error)"
-        case .system(let call, let number): "\(call): \(Self.reason(number))"
+        case .system(let call, let number): "\(call): \(SystemFailure.call(number))"
         case .pathTooLong(let path): "the socket path is too long: \(path)"
         }
     }
 
-    /// The system's text for an `errno`.
-    static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
 }
 
 /// How a stream ended.

@@ -1,23 +1,10 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Small files, read and written whole, before the gateway serves.
 enum PlainFile {
-    static func read(_ path: String) throws(SimulatorError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("cannot read \(path)") }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var room = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = readSome(descriptor, &room)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure("cannot read \(path)") }
-            if count == 0 { return bytes }
-            bytes += room[..<count]
+    static func read(_ path: String, limit: Int = 1 << 20) throws(SimulatorError) -> [UInt8] {
+        do throws(SystemFailure) { return try SmallFile.read(path, limit: limit) } catch {
+            throw .system("cannot read \(path): \(error)")
         }
     }
 
@@ -47,11 +34,7 @@ enum PlainFile {
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
-            #if canImport(Glibc)
-                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-            #else
-                let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
-            #endif
+            let count = POSIX.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
                 if errno == EINTR { continue }
                 return false
@@ -62,16 +45,6 @@ enum PlainFile {
     }
 
     static func failure(_ what: String) -> SimulatorError {
-        .system("\(what): \(String(cString: strerror(errno)))")
-    }
-
-    private static func readSome(_ descriptor: Int32, _ room: inout [UInt8]) -> Int {
-        room.withUnsafeMutableBytes { room in
-            #if canImport(Glibc)
-                Glibc.read(descriptor, room.baseAddress, room.count)
-            #else
-                Darwin.read(descriptor, room.baseAddress, room.count)
-            #endif
-        }
+        .system("\(what): \(SystemFailure.last)")
     }
 }

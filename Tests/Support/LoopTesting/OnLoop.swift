@@ -13,4 +13,6 @@ package func onLoop<Value: Sendable>(
     return try await body()
 }
 
-private let loopThread: Void = Thread.detachNewThread { Loop.runForever() }
+private let loopThread: Void = Thread.detachNewThread {
+    try? Loop.run { while true { try await Loop.sleep(for: .seconds(3600)) } }
+}

@@ -1,10 +1,5 @@
 import CLibuv
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Looks up host names off the loop, without any cache of its own.
 @Loop package enum Resolver {

@@ -1,10 +1,5 @@
 import CLibuv
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// The memory of this process.
 package enum ProcessMemory {
@@ -18,13 +13,8 @@ package enum ProcessMemory {
 
     /// The size of the resident set; 0 without /proc.
     package static var residentBytes: UInt64 {
-        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 128)
-        guard fgets(&line, 128, file) != nil else { return 0 }
-        let words = line.prefix { $0 != 0 }.split(separator: CChar(UInt8(ascii: " ")))
-        guard words.count > 1 else { return 0 }
-        let pages = words[1].reduce(UInt64(0)) { $0 * 10 + UInt64(UInt8(bitPattern: $1) - 48) }
+        let words = SmallFile.text("/proc/self/statm")?.split(separator: " ")
+        guard let words, words.count > 1, let pages = UInt64(foreign: words[1]) else { return 0 }
         return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
@@ -33,12 +23,8 @@ package enum ProcessMemory {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         let machine = pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 0
         // A container sees its own group at the root.
-        guard let file = fopen("/sys/fs/cgroup/memory.max", "re") else { return machine }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 64)
-        guard fgets(&line, 64, file) != nil else { return machine }
-        let digits = line.prefix { (48...57).contains($0) }.map { UInt8(bitPattern: $0) }
-        guard let limit = UInt64(foreign: digits) else { return machine }
+        let digits = SmallFile.text("/sys/fs/cgroup/memory.max")?.prefix { $0.isNumber }
+        guard let digits, let limit = UInt64(foreign: digits) else { return machine }
         return machine == 0 ? limit : min(machine, limit)
     }
 
@@ -48,13 +34,8 @@ package enum ProcessMemory {
     /// files are released: they are never written to, so that each page is a copy of its file.
     package static func releaseIdleCode() {
         #if os(Linux)
-            guard let maps = fopen("/proc/self/maps", "r") else { return }
-            defer { fclose(maps) }
-            var line = [CChar](repeating: 0, count: 4352)
-            while fgets(&line, Int32(line.count), maps) != nil {
-                let text = String(
-                    decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-                let words = text.split(separator: " ", omittingEmptySubsequences: true)
+            for line in SmallFile.text("/proc/self/maps")?.split(separator: "\n") ?? [] {
+                let words = line.split(separator: " ")
                 guard words.count == 6, words[1] == "r-xp", words[5].hasPrefix("/") else { continue }
                 let ends = words[0].split(separator: "-").compactMap { UInt(unbounded: $0, radix: 16) }
                 guard ends.count == 2, let start = UnsafeMutableRawPointer(bitPattern: ends[0]) else {

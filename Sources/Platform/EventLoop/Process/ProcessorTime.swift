@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// The processor time of this process's main thread.
 package struct ProcessorTime: Sendable {
@@ -35,22 +31,11 @@ enum SchedulerTime {
     /// - Parameter path: a `schedstat` file: time on a processor, time waiting for one, number of slices.
     /// - Returns: nil if the system has no such file.
     static func read(_ path: String) -> (ran: UInt64, waited: UInt64)? {
-        #if os(Linux)
-            let file = open(path, O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return nil }
-            defer { close(file) }
-            return withUnsafeTemporaryAllocation(byteCount: 128, alignment: 1) { text in
-                let count = Glibc.read(file, text.baseAddress, text.count)
-                guard count > 0 else { return nil }
-                let words = String(decoding: text[..<count], as: UTF8.self).split { $0 == " " || $0 == "\n" }
-                guard words.count >= 2, let ran = UInt64(unbounded: words[0]),
-                    let waited = UInt64(unbounded: words[1])
-                else { return nil }
-                return (ran, waited)
-            }
-        #else
-            return nil
-        #endif
+        let words = SmallFile.text(path)?.split { $0 == " " || $0 == "\n" }
+        guard let words, words.count >= 2, let ran = UInt64(unbounded: words[0]),
+            let waited = UInt64(unbounded: words[1])
+        else { return nil }
+        return (ran, waited)
     }
 }
 

@@ -1,30 +1,13 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import POSIX
 
 /// Small text files, read whole.
 enum FileText {
-    /// Larger files are refused.
-    static let largest = 1 << 20
-
     /// Reads a file of UTF-8 text.
     /// - Throws: a sentence that names the file.
     static func read(_ path: String) throws(InvalidValue) -> String {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw InvalidValue(reason(path)) }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = systemRead(descriptor, &part)
-            if count < 0 { throw InvalidValue(reason(path)) }
-            if count == 0 { break }
-            bytes += part[..<count]
-            if bytes.count > largest { throw InvalidValue("\(path): is larger than 1 MiB") }
+        let bytes: [UInt8]
+        do throws(SystemFailure) { bytes = try SmallFile.read(path) } catch {
+            throw InvalidValue("\(path): " + (error == .tooLarge ? "is \(error)" : "\(error)".lowercased()))
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw InvalidValue("\(path): is not UTF-8 text")
@@ -34,11 +17,10 @@ enum FileText {
 
     /// Nil when the file can be opened and is a plain file.
     static func whyUnreadable(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return reason(path) }
-        defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return reason(path) }
+        guard access(path, R_OK) == 0, stat(path, &status) == 0 else {
+            return "\(path): " + "\(SystemFailure.last)".lowercased()
+        }
         return status.st_mode & S_IFMT == S_IFREG ? nil : "\(path): is not a file"
     }
 
@@ -66,20 +48,4 @@ enum FileText {
         let text = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         return text.isEmpty ? "localhost" : text
     }
-
-    private static func systemRead(_ descriptor: Int32, _ part: inout [UInt8]) -> Int {
-        while true {
-            let count = part.withUnsafeMutableBytes { systemCall(descriptor, $0) }
-            if count >= 0 || errno != EINTR { return count }
-        }
-    }
-
-    private static func reason(_ path: String) -> String {
-        "\(path): " + String(cString: strerror(errno)).lowercased()
-    }
-}
-
-/// `read` of the C library, where `FileText.read` hides it.
-private func systemCall(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    read(descriptor, buffer.baseAddress!, buffer.count)
 }

@@ -1,4 +1,5 @@
 import COpenSSL
+import POSIX
 
 /// Why a TLS connection failed. After an error the only valid call is to close it.
 package enum TLSError: Error, Hashable, Sendable {
@@ -56,7 +57,7 @@ extension TLSError: CustomStringConvertible {
         case .untrusted(_, let text): "the peer's certificate is not trusted: \(text)"
         case .alert(let name): "the peer refused the TLS connection: \(name)"
         case .cut: "the connection was cut without a TLS goodbye"
-        case .system(let number): SystemCalls.message(for: number)
+        case .system(let number): "\(SystemFailure.call(number))"
         case .notTLS(let text): "the peer does not speak TLS (\(text))"
         case .library(let text): text
         }

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import POSIX
 
 /// The system calls of this module. No other file depends on the C library.
 enum SystemCalls {
@@ -13,12 +7,6 @@ enum SystemCalls {
 
     /// Unix seconds.
     static var now: Int64 { Int64(time(nil)) }
-
-    /// The system's own words for an error number, such as "Connection reset by peer".
-    static func message(for number: Int32) -> String {
-        guard let text = strerror(number) else { return "system error \(number)" }
-        return String(cString: text)
-    }
 
     /// An IP address as text, or nil unless `octets` has 4 or 16 elements.
     static func text(ofAddress octets: [UInt8]) -> String? {
@@ -38,21 +26,8 @@ enum SystemCalls {
 
     /// The whole of a small file. Credentials are small: more than 1 MiB is refused.
     static func contents(ofFile path: String) throws(CredentialError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .unreadable(path, message(for: errno)) }
-        defer { close(descriptor) }
-        let limit = 1 << 20
-        var contents: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 16 << 10)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .unreadable(path, message(for: errno))
-            }
-            if count == 0 { return contents }
-            contents += chunk.prefix(count)
-            guard contents.count <= limit else { throw .unreadable(path, "larger than 1 MiB") }
+        do throws(SystemFailure) { return try SmallFile.read(path) } catch {
+            throw .unreadable(path, "\(error)")
         }
     }
 }

@@ -1,11 +1,6 @@
 package import EventLoop
 package import OpenSSL
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// How to reach a peer: address, proxy, TLS, timeout.
 @Loop package struct Dial {
@@ -107,7 +102,7 @@ package import OpenSSL
             }
             number = Socket.pendingError(descriptor)
         }
-        guard number == 0 else { throw .unreachable(TransportError.reason(number)) }
+        guard number == 0 else { throw .unreachable("\(SystemFailure.call(number))") }
     }
 
     private static func session(

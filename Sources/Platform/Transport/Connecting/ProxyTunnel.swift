@@ -1,10 +1,5 @@
 import EventLoop
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Asks an HTTP proxy for a tunnel, before any byte of TLS.
 ///

@@ -1,11 +1,6 @@
 package import EventLoop
 package import OpenSSL
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// A connected socket, plain or TLS: bytes come in as they come, and go out in one write a turn of the loop.
 ///

@@ -1,11 +1,6 @@
 import EventLoop
 import OpenSSL
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Reads and writes a connected descriptor, plain or through TLS.
 enum Channel: ~Copyable {
@@ -43,11 +38,7 @@ enum Channel: ~Copyable {
     func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Step {
         switch self {
         case .plain:
-            #if canImport(Glibc)
-                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            #else
-                let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-            #endif
+            let count = POSIX.read(descriptor, buffer.baseAddress, buffer.count)
             if count > 0 { return .bytes(count) }
             if count == 0 { return .end(.closed) }
             return Self.step(after: "read", waitingFor: .readable)
@@ -59,11 +50,7 @@ enum Channel: ~Copyable {
     func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Step {
         switch self {
         case .plain:
-            #if canImport(Glibc)
-                let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-            #else
-                let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-            #endif
+            let count = POSIX.write(descriptor, bytes.baseAddress, bytes.count)
             if count >= 0 { return .bytes(count) }
             return Self.step(after: "write", waitingFor: .writable)
         case .tls(let session):

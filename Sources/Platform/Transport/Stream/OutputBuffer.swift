@@ -1,10 +1,5 @@
 import EventLoop
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Bytes that wait for a socket: appended at the end, written from the front.
 package struct OutputBuffer: ~Copyable {
