@@ -27,8 +27,8 @@ struct SampleFileTests {
     }
 
     @Test func `the sample shows every key, and no other`() throws {
-        let app = Schema.values(of: Schema.app).map { ["apps", "demo"] + $0.parts }
-        let known = Set(Schema.values(of: Schema.root).map(\.parts) + app)
+        let app = Schema.appPaths.map { ["apps", "demo"] + $0.parts }
+        let known = Set(Schema.paths.map(\.parts) + app)
         let shown = keys(of: try sample())
         #expect(known.subtracting(shown) == [], "not in the sample")
         #expect(shown.subtracting(known) == [], "no such key")

@@ -60,17 +60,15 @@ extension Configuration {
         settings.lay(over: try variables.read(environment))
         settings.lay(over: try FlagLayer.read(overrides))
         let reader = SettingReader(
-            settings: settings, workingDirectory: workingDirectory,
-            credentialsDirectory: environment[SettingReader.credentialsVariable])
-        return try Configuration(reader, file: file, environment: environment, purpose: purpose)
+            settings: settings, workingDirectory: workingDirectory, environment: environment, purpose: purpose
+        )
+        return try Configuration(reader, file: file)
     }
 
-    private init(
-        _ reader: SettingReader, file: String?, environment: [String: String], purpose: Purpose
-    ) throws(ConfigurationError) {
+    private init(_ reader: SettingReader, file: String?) throws(ConfigurationError) {
         let home = file.map { FilePathText.resolve(FilePathText.folder(of: $0), in: reader.workingDirectory) }
         self.init(
-            host: try Self.host(reader) ?? FileText.hostName,
+            host: try reader.value(SettingPath("host"), .hostName) ?? FileText.hostName,
             stateDirectory: try reader.file(SettingPath("state_dir"))
                 ?? FilePathText.resolve("var", in: home ?? reader.workingDirectory))
         self.file = file
@@ -79,46 +77,41 @@ extension Configuration {
         }
         redis = try Self.redis(reader)
         redisPlace = reader.settings[Schema.redis]?.place
-        redisPasswordFile = try reader.file(SettingPath("redis_password_file"))
-        program = try reader.file(SettingPath("program"))
-        if let count = try Self.workers(reader) { workers = count }
-        try reader.read(SettingPath("shards"), in: 1...1024, into: &shards)
-        try reader.read(SettingPath("job_records_kept"), in: 1...1_000_000_000, into: &jobRecordsKept)
-        if let hours = try reader.number(SettingPath("job_record_hours"), in: 1...24 * 366, unit: 3_600_000) {
-            jobRecordLife = .seconds(hours * 3600)
-        }
-        if let level = try reader.choice(SettingPath("log", "level"), as: Logger.Level.self) {
-            log.level = level
-        }
-        if let format = try reader.choice(SettingPath("log", "format"), as: LogFormat.self) {
-            log.format = format
-        }
-        log.file = try reader.file(SettingPath("log", "file"))
-        metrics = try reader.value(SettingPath("metrics", "listen")) { text, _ throws(InvalidValue) in
-            try MetricsPlace(text)
-        }
-        alerts = try AlertSettings(reader)
+        for key in Self.keys { try key.read(reader, into: &self) }
         for name in reader.settings.names(below: Schema.apps) {
-            let path = Schema.apps.appending(name)
-            let app = AppReader(
-                reader: reader, app: path, name: name, purpose: purpose, environment: environment)
-            apps.append(try app.read())
+            apps.append(try AppReader(reader: reader, app: Schema.apps.appending(name), name: name).read())
         }
     }
 
-    private static func host(_ reader: SettingReader) throws(ConfigurationError) -> String? {
-        try reader.value(SettingPath("host")) { text, _ throws(InvalidValue) in
-            // The name is part of shard owners and keys, where `:` and `}` have a meaning.
-            let isProper = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !":{}".utf8.contains($0) }
-            guard isProper, text.utf8.count <= 128 else {
-                throw InvalidValue("expected at most 128 printable characters without space, colon or braces")
-            }
-            return text
-        }
+    /// Keys of the whole farm, in the order of the sample.
+    static var keys: [ConfigurationKey<Configuration>] {
+        [
+            .init("redis"),
+            .init("redis_ca_file"),
+            .init("redis_password_file", \.redisPasswordFile, .file),
+            .init("state_dir"),
+            .init("workers", \.workers, .workers),
+            .init("shards", \.shards, .number(1...1024)),
+            .init("host"),
+            .init("program", \.program, .file),
+            .init("job_records_kept", \.jobRecordsKept, .number(1...1_000_000_000)),
+            .init("job_record_hours", \.jobRecordLife, .whole(1...24 * 366, of: .hours)),
+            .init("log.level", \.log.level, .choice),
+            .init("log.format", \.log.format, .choice),
+            .init("log.file", \.log.file, .file),
+            .init("metrics.listen", \.metrics, .parsed(MetricsPlace.init)),
+            .init("alerts.backlog_age", \.alerts.backlogAge, .count(1...604_800, of: .seconds)),
+            .init("alerts.error_share", \.alerts.errorShare, .number(1...100)),
+            .init("alerts.redis_memory", \.alerts.redisMemory, .number(1...100)),
+            .init("alerts.refused_jobs", \.alerts.refusedJobs, .number(1...1_000_000_000)),
+            .init("alerts.repeat", \.alerts.again, .whole(10...604_800, of: .seconds)),
+            .init("alerts.command", \.alerts.command, .text),
+            .init("alerts.webhook", \.alerts.webhook, .parsed(WebhookAddress.init)),
+        ]
     }
 
     private static func redis(_ reader: SettingReader) throws(ConfigurationError) -> RedisLocation? {
-        let (trust, secret) = (SettingPath("redis_ca_file"), SettingPath("redis_password_file"))
+        let (trust, secret) = (Schema.ofRedis[0], Schema.ofRedis[1])
         let address = try reader.value(Schema.redis) { text, folder throws(InvalidValue) in
             try RedisLocation(text, relativeTo: folder)
         }
@@ -140,32 +133,28 @@ extension Configuration {
         }
         return address
     }
+}
 
-    private static func workers(_ reader: SettingReader) throws(ConfigurationError) -> WorkerCount? {
-        let path = SettingPath("workers")
-        if try reader.text(path) == "auto" { return .auto }
-        do {
-            return try reader.number(path, in: WorkerCount.range).map(WorkerCount.fixed)
-        } catch {
-            guard case .wrongType(let expected, let found) = error.problem else { throw error }
-            throw ConfigurationError(
-                place: error.place, key: error.key,
-                problem: .wrongType(expected: expected + ", or auto", found: found))
+extension ValueType<String> {
+    fileprivate static var hostName: Self {
+        .parsed { text throws(InvalidValue) in
+            // The name is part of shard owners and keys, where `:` and `}` have a meaning.
+            let isProper = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !":{}".utf8.contains($0) }
+            guard isProper, text.utf8.count <= 128 else {
+                throw InvalidValue("expected at most 128 printable characters without space, colon or braces")
+            }
+            return text
         }
     }
 }
 
-extension SettingReader {
-    /// The first line of a file that holds a password.
-    func secret(_ path: SettingPath, file: String) throws(ConfigurationError) -> Password {
-        let text: String
-        do {
-            text = try contents(file)
-        } catch {
-            throw invalid(path, error.reason)
+extension ValueType<WorkerCount> {
+    /// A number, or `auto`.
+    fileprivate static var workers: Self {
+        ValueType { reader, path throws(ConfigurationError) in
+            if try reader.text(path) == "auto" { return .auto }
+            return try ValueType<Int>.number(WorkerCount.range, or: "auto").read(reader, path)
+                .map(WorkerCount.fixed)
         }
-        let line = text.prefix { !$0.isNewline }
-        guard !line.isEmpty else { throw invalid(path, "\(file): its first line is empty") }
-        return Password(String(line))
     }
 }

@@ -97,23 +97,6 @@ package struct AlertSettings: Sendable, Equatable {
     package var webhook: WebhookAddress?
 
     package init() {}
-
-    init(_ reader: SettingReader) throws(ConfigurationError) {
-        func path(_ key: String) -> SettingPath { SettingPath("alerts", key) }
-        if let seconds = try reader.number(path("backlog_age"), in: 1...604_800, unit: 1000) {
-            backlogAge = seconds
-        }
-        try reader.read(path("error_share"), in: 1...100, into: &errorShare)
-        try reader.read(path("redis_memory"), in: 1...100, into: &redisMemory)
-        try reader.read(path("refused_jobs"), in: 1...1_000_000_000, into: &refusedJobs)
-        if let seconds = try reader.number(path("repeat"), in: 10...604_800, unit: 1000) {
-            again = .seconds(seconds)
-        }
-        command = try reader.text(path("command"))
-        webhook = try reader.value(path("webhook")) { text, _ throws(InvalidValue) in
-            try WebhookAddress(text)
-        }
-    }
 }
 
 /// How many workers a host runs.

@@ -70,3 +70,15 @@ package enum Excerpt {
         return String(scalars) + (cut.count < bytes.count ? "…" : "")
     }
 }
+
+extension UInt8 {
+    /// An ASCII letter or digit.
+    package var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

@@ -40,7 +40,7 @@ struct EnvironmentLayer {
         of variable: String, at place: ConfigurationError.Place
     ) throws(ConfigurationError) -> SettingPath {
         let name = String(variable.dropFirst(Self.prefix.count))
-        let plain = Schema.values(of: Schema.root)
+        let plain = Schema.paths
         if let path = plain.first(where: { Self.spelling(of: $0) == name }) { return path }
         if name.hasPrefix("APPS_"), let path = try appPath(of: name.dropFirst(5), at: place) { return path }
         let nearest =
@@ -54,7 +54,7 @@ struct EnvironmentLayer {
     private func appPath(
         of name: Substring, at place: ConfigurationError.Place
     ) throws(ConfigurationError) -> SettingPath? {
-        let keys = Schema.values(of: Schema.app).map { (path: $0, spelling: "_" + Self.spelling(of: $0)) }
+        let keys = Schema.appPaths.map { (path: $0, spelling: "_" + Self.spelling(of: $0)) }
             .filter { name.hasSuffix($0.spelling) && name.count > $0.spelling.count }
             .sorted { $0.spelling.count > $1.spelling.count }
         for key in keys {
@@ -74,7 +74,7 @@ struct EnvironmentLayer {
 
     /// Compares only the key behind the app's name. For an app that is not in the file, any rest may be the key.
     private func nearestAppVariable(_ name: String) -> String? {
-        let keys = Schema.values(of: Schema.app).map(Self.spelling(of:))
+        let keys = Schema.appPaths.map(Self.spelling(of:))
         for app in knownApps.sorted().map(Self.spelling(of:)) where name.hasPrefix("APPS_\(app)_") {
             let key = NearestWord.find(String(name.dropFirst(app.count + 6)), among: keys)
             return key.map { "APPS_\(app)_\($0)" }

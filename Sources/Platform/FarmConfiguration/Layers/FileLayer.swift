@@ -17,7 +17,7 @@ struct FileLayer {
                 place: nil, key: nil, problem: .syntax("\(file): cannot be read as YAML"))
         }
         var settings = Settings()
-        if let root, !isNothing(root) { try read(root, as: Schema.root, at: SettingPath(), into: &settings) }
+        if let root, !isNothing(root) { try read(root, as: Schema.file, at: SettingPath(), into: &settings) }
         return settings
     }
 

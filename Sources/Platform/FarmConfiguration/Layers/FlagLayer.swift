@@ -41,9 +41,9 @@ enum FlagLayer {
     private static func path(
         of override: Override, at place: ConfigurationError.Place
     ) throws(ConfigurationError) -> SettingPath {
-        let plain = Schema.values(of: Schema.root)
+        let plain = Schema.paths
         if let path = plain.first(where: { $0.description == override.key }) { return path }
-        let inApp = Schema.values(of: Schema.app)
+        let inApp = Schema.appPaths
         guard override.key.hasPrefix("apps.") else {
             throw ConfigurationError(
                 place: place, key: override.key,

@@ -53,15 +53,9 @@ extension RedisLocation {
     private static func encoded(_ text: String, butNot mark: Unicode.Scalar? = nil) -> String {
         var encoded = ""
         for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
+            if byte.isLetterOrDigit || "-._~".utf8.contains(byte) || mark == Unicode.Scalar(byte) {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            case let byte where mark == Unicode.Scalar(byte):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
+            } else {
                 let hex = String(byte, radix: 16, uppercase: true)
                 encoded += (hex.utf8.count == 1 ? "%0" : "%") + hex
             }
