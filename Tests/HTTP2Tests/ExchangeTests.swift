@@ -97,7 +97,7 @@ import Testing
     @Test func `a header block that its owner dropped lives until it has been sent`() throws {
         let wire = try Wire()
         for tag in 0..<50 as Range<UInt32> {
-            let block = RequestBlock([
+            let block = HeaderBlock([
                 .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
                 .fixed(":path", "/3/device/\(tag)"),
                 .fixed("apns-topic", "topic-\(tag)"),
@@ -110,7 +110,7 @@ import Testing
 
     @Test func `a repeated field is told, and its first value kept`() throws {
         let wire = try Wire()
-        let block = RequestBlock([
+        let block = HeaderBlock([
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
             .fixed(":path", "/3/device/00"),
             .fixed("apns-topic", "first"), .fixed("apns-topic", "second"), .fixed("user-agent", "x"),
@@ -132,7 +132,7 @@ import Testing
         fields += plain.map { .fixed("\($0.name)", "value-of-\($0)") }
         fields += plain.map { .fixed("\($0.name)".dropLast() + "_", "stranger") }
         fields.append(.fixed("content-length", "2"))
-        _ = wire.client.submit(RequestBlock(fields), tag: 1)
+        _ = wire.client.submit(HeaderBlock(fields), tag: 1)
         try wire.run()
         let request = try #require(wire.requests.first)
         for field in plain { #expect(request.fields[field] == "value-of-\(field)") }

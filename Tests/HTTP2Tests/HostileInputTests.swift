@@ -85,7 +85,7 @@ import Testing
         } else {
             fields += (0..<count).map { .fixed("x-\($0)", value) }
         }
-        _ = wire.client.submit(RequestBlock(fields), tag: 1)
+        _ = wire.client.submit(HeaderBlock(fields), tag: 1)
         _ = wire.client.submit(pushHeaders(), tag: 2)
         try wire.run()
         #expect(wire.closed.map(\.tag) == [1])

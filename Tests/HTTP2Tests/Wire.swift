@@ -1,5 +1,6 @@
-import HTTP2
 import Testing
+
+@testable import HTTP2
 
 /// A client and a server session that exchange their bytes in memory, in pieces of a chosen size.
 final class Wire {
@@ -96,7 +97,9 @@ final class Wire {
             }
             let message = Message(
                 stream: request.stream, fields: fields,
-                repeated: RequestField.allCases.filter { request.isRepeated($0) }, body: Array(request.body),
+                repeated: RequestField.allCases.filter {
+                    request.content.pointee.repeated & (1 << UInt32($0.rawValue)) != 0
+                }, body: Array(request.body),
                 bodyCount: request.bodyCount)
             requests.append(message)
             onRequest(server, message)
@@ -116,8 +119,8 @@ final class Wire {
 }
 
 /// The headers of a push; fields 3 and 4 (path, apns-id) change.
-func pushHeaders() -> RequestBlock {
-    let block = RequestBlock([
+func pushHeaders() -> HeaderBlock {
+    let block = HeaderBlock([
         .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "localhost"),
         .own(":path", prefix: "/3/device/", capacity: 200),
         .own("apns-id", capacity: 36),
@@ -133,7 +136,7 @@ func answerHeaders(_ status: Int, _ fields: [(String, String)] = []) -> HeaderBl
 }
 
 extension ClientSession {
-    func submit(_ headers: RequestBlock, text: String = "{}", tag: UInt32) -> Submission {
+    func submit(_ headers: HeaderBlock, text: String = "{}", tag: UInt32) -> Submission {
         Array(text.utf8).withUnsafeBytes { submit(headers, body: $0, tag: tag) }
     }
 }

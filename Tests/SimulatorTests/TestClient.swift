@@ -127,7 +127,7 @@ import Transport
             all.append((name, value))
         }
         all += fields
-        let block = RequestBlock(all.filter { !$0.1.isEmpty }.map { .fixed($0.0, $0.1) })
+        let block = HeaderBlock(all.filter { !$0.1.isEmpty }.map { .fixed($0.0, $0.1) })
         nextTag += 1
         let tag = nextTag
         while true {

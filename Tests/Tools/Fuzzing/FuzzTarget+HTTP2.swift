@@ -34,7 +34,7 @@ private struct ClientRun {
     private(set) var opened = 0
     private(set) var ended: [UInt32: Int] = [:]
     private(set) var bodyBytes = 0
-    private let headers = RequestBlock([
+    private let headers = HeaderBlock([
         .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "localhost"),
         .fixed(":path", "/3/device/00ff"), .fixed("authorization", "bearer abc", indexed: false),
     ])

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Recycled memory for the kept parts of one response. Most responses (200) need none.
 ///

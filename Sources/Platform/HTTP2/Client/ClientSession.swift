@@ -36,7 +36,7 @@ package final class ClientSession {
         if isAbandoned { return 0 }
         return try engine.fill(buffer) { [state] frame in
             guard frame.count >= 9, frame[3] == Frame.headers else { return frame }
-            return state.pointee.requests.frame(insteadOf: frame)
+            return state.pointee.headers.frame(insteadOf: frame)
         }
     }
 
@@ -62,7 +62,7 @@ package final class ClientSession {
 
     /// Queues a request. `body` is copied (once for equal bodies in a row), so it may go right after.
     /// - Parameter tag: comes back with the stream's last event.
-    package func submit(_ headers: RequestBlock, body: UnsafeRawBufferPointer, tag: UInt32) -> Submission {
+    package func submit(_ headers: HeaderBlock, body: UnsafeRawBufferPointer, tag: UInt32) -> Submission {
         if isAbandoned || state.pointee.isGoingAway { return .closing }
         if openStreams >= remoteMaxConcurrentStreams { return .full }
         let slot = state.pointee.streams.take()
@@ -82,7 +82,7 @@ package final class ClientSession {
             return .closing
         }
         slot.pointee.id = stream
-        state.pointee.requests.append(headers, stream: stream)
+        state.pointee.headers.append(headers, stream: stream)
         return .opened(stream: stream)
     }
 

@@ -2,9 +2,8 @@ import CNghttp2
 import PushModel
 
 /// One request, from its submission to the end of its stream.
-struct ClientStream: BitwiseCopyable {
+struct ClientStream: StreamSlot {
     var tag: UInt32 = 0
-    /// 0 in a slot that is not in use.
     var id: Int32 = 0
     var status: UInt16 = 0
     var isAnswered = false
@@ -22,7 +21,7 @@ struct ClientState: ~Copyable {
 
     var streams = SlotPool(blank: ClientStream())
     var bodies = BodyStore()
-    var requests = RequestQueue()
+    var headers = HeaderQueue()
     var events = EventQueue<ClientEvent>()
     var keepsIdentifiers = false
     /// GOAWAY frames that the caller asked for and that have not gone out yet.
@@ -32,7 +31,6 @@ struct ClientState: ~Copyable {
     private var pagesFree: [AnswerPage] = []
     /// Pages of events that were handed out or wait to be.
     private var pagesOut: [AnswerPage] = []
-    private var latest: (id: Int32, slot: UnsafeMutablePointer<ClientStream>)?
 
     deinit {
         for page in pagesFree { page.deallocate() }
@@ -52,7 +50,7 @@ struct ClientState: ~Copyable {
 
     /// Releases the bodies of open streams. Call it before the state is destroyed.
     mutating func close() {
-        for slot in streams.all(where: { $0.id != 0 }) { bodies.release(&slot.pointee.upload) }
+        for slot in streams.all() { bodies.release(&slot.pointee.upload) }
     }
 
     // MARK: Callbacks
@@ -66,7 +64,7 @@ struct ClientState: ~Copyable {
     mutating func header(
         of id: Int32, in session: OpaquePointer, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
     ) -> Int32 {
-        guard let stream = stream(id, in: session) else { return 0 }
+        guard let stream = streams.find(id, in: session) else { return 0 }
         stream.pointee.fields += 1
         if stream.pointee.fields > Self.fieldLimit { return Frame.refuseThisStream }
         switch AnswerField(name) {
@@ -80,7 +78,7 @@ struct ClientState: ~Copyable {
     }
 
     mutating func body(of id: Int32, in session: OpaquePointer, _ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count > 0, let stream = stream(id, in: session) else { return }
+        guard bytes.count > 0, let stream = streams.find(id, in: session) else { return }
         page(of: stream).appendBody(bytes)
     }
 
@@ -92,7 +90,7 @@ struct ClientState: ~Copyable {
         case Frame.settings where head.flags & Frame.acknowledged == 0:
             let settings = PeerSettings(of: session)
             peer = settings
-            requests.limitTable(to: Int(settings.headerTableSize))
+            headers.limitTable(to: Int(settings.headerTableSize))
             events.append(.settings(settings))
         case Frame.ping where head.flags & Frame.acknowledged != 0:
             events.append(.pong(frame.pingNumber))
@@ -132,13 +130,13 @@ struct ClientState: ~Copyable {
     }
 
     mutating func closed(_ id: Int32, code: UInt32, in session: OpaquePointer) {
-        guard let stream = stream(id, in: session) else { return }
+        guard let stream = streams.find(id, in: session) else { return }
         end(stream, code: code, unprocessed: code == ErrorCode.refusedStream)
     }
 
     /// Ends every open stream, because the connection is gone.
     mutating func abandon(in session: OpaquePointer) {
-        for slot in streams.all(where: { $0.id != 0 }) {
+        for slot in streams.all() {
             let wasSent = nghttp2_session_find_stream(session, slot.pointee.id) != nil
             end(slot, code: ErrorCode.cancel, unprocessed: !wasSent)
         }
@@ -146,19 +144,8 @@ struct ClientState: ~Copyable {
 
     // MARK: Streams
 
-    private mutating func stream(_ id: Int32, in session: OpaquePointer) -> UnsafeMutablePointer<
-        ClientStream
-    >? {
-        if let latest, latest.id == id { return latest.slot }
-        guard let data = nghttp2_session_get_stream_user_data(session, id) else { return nil }
-        let slot = data.assumingMemoryBound(to: ClientStream.self)
-        guard slot.pointee.id == id else { return nil }  // Abandoned before.
-        latest = (id, slot)
-        return slot
-    }
-
     private mutating func answered(_ id: Int32, in session: OpaquePointer) {
-        guard let stream = stream(id, in: session), !stream.pointee.isAnswered else { return }
+        guard let stream = streams.find(id, in: session), !stream.pointee.isAnswered else { return }
         stream.pointee.isAnswered = true
         if let page = stream.pointee.page { pagesOut.append(page) }
         events.append(
@@ -182,7 +169,6 @@ struct ClientState: ~Copyable {
             page.clear()
             pagesFree.append(page)
         }
-        latest = nil
         bodies.release(&slot.pointee.upload)
         streams.giveBack(slot)
     }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// The kept parts of one request in one recycled buffer: values of known fields, names of other fields, the body.
 struct RequestContent: BitwiseCopyable {

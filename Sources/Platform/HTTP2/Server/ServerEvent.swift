@@ -41,7 +41,4 @@ package struct ServerRequest {
     /// Whether a field came more than once. `cookie` may (RFC 9113, section 8.2.3).
     package var hasRepeatedFields: Bool { content.pointee.hasRepeatedFields }
 
-    package func isRepeated(_ field: RequestField) -> Bool {
-        content.pointee.repeated & (1 << UInt32(field.rawValue)) != 0
-    }
 }

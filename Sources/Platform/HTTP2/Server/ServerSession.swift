@@ -49,8 +49,11 @@ package final class ServerSession {
     /// Writes output into `buffer`, as much as fits.
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
         try engine.fill(buffer) { [state] frame in
-            guard frame.count >= Frame.goAwayHead, frame[3] == Frame.goAway else { return frame }
-            return state.pointee.goAwayFrame(insteadOf: frame)
+            switch frame[3] {
+            case Frame.headers: state.pointee.headers.frame(insteadOf: frame)
+            case Frame.goAway: state.pointee.goAwayFrame(insteadOf: frame)
+            default: frame
+            }
         }
     }
 
@@ -73,20 +76,19 @@ package final class ServerSession {
         to stream: Int32, _ headers: HeaderBlock,
         body: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) -> Bool {
-        guard let slot = state.pointee.stream(stream, in: engine.session), !slot.pointee.isAnswered else {
+        guard let slot = state.pointee.streams.find(stream, in: engine.session), !slot.pointee.isAnswered
+        else {
             return false
         }
         slot.pointee.isAnswered = true
         slot.pointee.answer = state.pointee.bodies.keep(body)
-        let fields = headers.present
         var source = nghttp2_data_provider(
             source: nghttp2_data_source(ptr: slot), read_callback: Self.readBody)
         let result = withUnsafePointer(to: &source) { source in
-            nghttp2_submit_response(
-                engine.session, stream, fields.baseAddress, fields.count, body.isEmpty ? nil : source)
+            nghttp2_submit_response(engine.session, stream, nil, 0, body.isEmpty ? nil : source)
         }
-        precondition(result == 0, "malformed header block")
-        engine.retain(headers)
+        Engine.mustHaveMemory(result)
+        state.pointee.headers.append(headers, stream: stream)
         return true
     }
 

@@ -1,8 +1,7 @@
 import CNghttp2
 
 /// One stream that a client opened, until it is closed.
-struct ServerStream: BitwiseCopyable {
-    /// 0 in a slot that is not in use.
+struct ServerStream: StreamSlot {
     var id: Int32 = 0
     var isRequested = false
     var isAnswered = false
@@ -14,6 +13,7 @@ struct ServerStream: BitwiseCopyable {
 struct ServerState: ~Copyable {
     var streams = SlotPool(blank: ServerStream())
     var bodies = BodyStore()
+    var headers = HeaderQueue()
     var goAwaysQueued = 0
     var streamUse = StreamUseCheck()
     private let bodyLimit: Int
@@ -29,7 +29,6 @@ struct ServerState: ~Copyable {
     private var contentsFree: [UnsafeMutablePointer<RequestContent>] = []
     /// The content of the event that was handed out last.
     private var contentOut: UnsafeMutablePointer<RequestContent>?
-    private var latest: (id: Int32, slot: UnsafeMutablePointer<ServerStream>)?
 
     init(bodyLimit: Int, headerListLimit: Int?, streamLimitText: String?) {
         self.bodyLimit = bodyLimit
@@ -61,7 +60,7 @@ struct ServerState: ~Copyable {
 
     /// Releases the bodies of open streams. Call it before the state is destroyed.
     mutating func close() {
-        for slot in streams.all(where: { $0.id != 0 }) { bodies.release(&slot.pointee.answer) }
+        for slot in streams.all() { bodies.release(&slot.pointee.answer) }
     }
 
     // MARK: Callbacks
@@ -72,7 +71,6 @@ struct ServerState: ~Copyable {
         slot.pointee.id = frame.pointee.hd.stream_id
         slot.pointee.content = takeContent()
         nghttp2_session_set_stream_user_data(session, slot.pointee.id, slot)
-        latest = (slot.pointee.id, slot)
     }
 
     mutating func header(
@@ -80,7 +78,7 @@ struct ServerState: ~Copyable {
         value: UnsafeRawBufferPointer
     ) -> Int32 {
         guard frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST,
-            let content = stream(frame.pointee.hd.stream_id, in: session)?.pointee.content
+            let content = streams.find(frame.pointee.hd.stream_id, in: session)?.pointee.content
         else { return 0 }
         if content.pointee.add(name: name, value: value, limit: headerListLimit) { return 0 }
         events.append(.refused(stream: frame.pointee.hd.stream_id, why: .headerListTooLarge))
@@ -88,7 +86,7 @@ struct ServerState: ~Copyable {
     }
 
     mutating func body(of id: Int32, in session: OpaquePointer, _ bytes: UnsafeRawBufferPointer) {
-        stream(id, in: session)?.pointee.content?.pointee.addBody(bytes, limit: bodyLimit)
+        streams.find(id, in: session)?.pointee.content?.pointee.addBody(bytes, limit: bodyLimit)
     }
 
     mutating func received(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
@@ -99,6 +97,7 @@ struct ServerState: ~Copyable {
         case Frame.settings where head.flags & Frame.acknowledged == 0:
             let settings = PeerSettings(of: session)
             peer = settings
+            headers.limitTable(to: Int(settings.headerTableSize))
             events.append(.settings(settings))
         case Frame.ping where head.flags & Frame.acknowledged == 0:
             events.append(.ping(frame.pingNumber))
@@ -145,28 +144,19 @@ struct ServerState: ~Copyable {
     }
 
     mutating func closed(_ id: Int32, code: UInt32, in session: OpaquePointer) {
-        guard let slot = stream(id, in: session) else { return }
+        guard let slot = streams.find(id, in: session) else { return }
         if code != ErrorCode.none || !slot.pointee.isAnswered {
             events.append(.closed(stream: id, code: code, wasRequested: slot.pointee.isRequested))
         }
         if let content = slot.pointee.content { recycle(content) }
-        latest = nil
         bodies.release(&slot.pointee.answer)
         streams.giveBack(slot)
     }
 
     // MARK: Streams
 
-    mutating func stream(_ id: Int32, in session: OpaquePointer) -> UnsafeMutablePointer<ServerStream>? {
-        if let latest, latest.id == id { return latest.slot }
-        guard let data = nghttp2_session_get_stream_user_data(session, id) else { return nil }
-        let slot = data.assumingMemoryBound(to: ServerStream.self)
-        latest = (id, slot)
-        return slot
-    }
-
     private mutating func requested(_ id: Int32, in session: OpaquePointer) {
-        guard let slot = stream(id, in: session), let content = slot.pointee.content else { return }
+        guard let slot = streams.find(id, in: session), let content = slot.pointee.content else { return }
         slot.pointee.isRequested = true
         slot.pointee.content = nil
         events.append(.request(ServerRequest(stream: id, content: content)))

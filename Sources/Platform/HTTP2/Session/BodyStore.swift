@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// Keeps the bodies that wait to be sent, in shared blocks: one copy a body, none if it equals the one
 /// before.

@@ -5,8 +5,6 @@ struct Engine: ~Copyable {
     let session: OpaquePointer
     /// The rest of the chunk that libnghttp2 serialised last; it stays valid until the next one is asked for.
     private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// Header blocks that queued messages may still point into.
-    private var blocksInUse: [HeaderBlock] = []
     private var ended: HTTP2Error?
 
     /// Takes ownership of `session`.
@@ -46,9 +44,6 @@ struct Engine: ~Copyable {
             chunk = UnsafeRawBufferPointer(rebasing: chunk[moved...])
             written += moved
         }
-        if !blocksInUse.isEmpty, nghttp2_session_get_outbound_queue_size(session) == 0 {
-            blocksInUse.removeAll(keepingCapacity: true)
-        }
         return written
     }
 
@@ -59,12 +54,6 @@ struct Engine: ~Copyable {
     /// The session has nothing more to read or to write: GOAWAY is through and no stream is left.
     var isFinished: Bool {
         !wantsWrite && (ended != nil || nghttp2_session_want_read(session) == 0)
-    }
-
-    /// Keeps `block` alive until everything that is queued now has been serialised.
-    mutating func retain(_ block: HeaderBlock) {
-        if let last = blocksInUse.last, last === block { return }
-        blocksInUse.append(block)
     }
 
     func submit(settings: [nghttp2_settings_entry]) {

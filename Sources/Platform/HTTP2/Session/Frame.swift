@@ -44,7 +44,6 @@ extension UnsafePointer<nghttp2_frame> {
 package enum ErrorCode {
     package static let none: UInt32 = 0x0
     package static let protocolError: UInt32 = 0x1
-    package static let flowControl: UInt32 = 0x3
     package static let streamClosed: UInt32 = 0x5
     package static let refusedStream: UInt32 = 0x7
     package static let cancel: UInt32 = 0x8

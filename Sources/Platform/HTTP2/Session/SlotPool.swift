@@ -1,5 +1,12 @@
+import CNghttp2
+
+/// The state of one stream; its id is 0 in a slot that is not in use.
+protocol StreamSlot: BitwiseCopyable {
+    var id: Int32 { get }
+}
+
 /// A pool of per-stream states with stable addresses.
-struct SlotPool<Slot: BitwiseCopyable>: ~Copyable {
+struct SlotPool<Slot: StreamSlot>: ~Copyable {
     /// An object, because the compiler forgets the deinitializer of a generic type that cannot be copied when it optimises
     /// file by file (Swift 6.3; not in whole modules, which releases are built of).
     private final class Memory {
@@ -14,6 +21,7 @@ struct SlotPool<Slot: BitwiseCopyable>: ~Copyable {
     private var free: [UnsafeMutablePointer<Slot>] = []
     private(set) var used = 0
     private let blank: Slot
+    private var latest: (id: Int32, slot: UnsafeMutablePointer<Slot>)?
 
     init(blank: Slot) {
         self.blank = blank
@@ -29,12 +37,24 @@ struct SlotPool<Slot: BitwiseCopyable>: ~Copyable {
 
     mutating func giveBack(_ slot: UnsafeMutablePointer<Slot>) {
         slot.pointee = blank
+        latest = nil
         used -= 1
         free.append(slot)
     }
 
-    /// The slots whose content matches; for rare events only, it looks at every one.
-    func all(where matches: (Slot) -> Bool) -> [UnsafeMutablePointer<Slot>] {
+    /// The slot of an open stream, which is the stream's user data in the session.
+    @inline(__always)
+    mutating func find(_ id: Int32, in session: OpaquePointer) -> UnsafeMutablePointer<Slot>? {
+        if let latest, latest.id == id { return latest.slot }
+        guard let data = nghttp2_session_get_stream_user_data(session, id) else { return nil }
+        let slot = data.assumingMemoryBound(to: Slot.self)
+        guard slot.pointee.id == id else { return nil }  // Abandoned before.
+        latest = (id, slot)
+        return slot
+    }
+
+    /// The slots in use whose content matches; for rare events only, it looks at every one.
+    func all(where matches: (Slot) -> Bool = { $0.id != 0 }) -> [UnsafeMutablePointer<Slot>] {
         memory.slabs.flatMap { slab in
             slab.indices.filter { matches(slab[$0]) }.map { slab.baseAddress! + $0 }
         }

@@ -6,7 +6,7 @@ package import PushModel
 ///
 /// The header list of a connection's requests is kept; a push changes only what differs from the one before.
 package struct APNsService: StreamService {
-    private let block: RequestBlock
+    private let block: HeaderBlock
     /// Bytes of the longest token that a batch can carry.
     private static let longestToken = 255
     private static let longestProviderToken = 4096
@@ -19,7 +19,7 @@ package struct APNsService: StreamService {
     private var bodyCount: Int?
 
     package init(authority: String, providerToken: [UInt8]?) {
-        block = RequestBlock(
+        block = HeaderBlock(
             RequestHeader.allCases.compactMap { header in
                 let name = "\(header.name)"
                 switch header {
@@ -49,7 +49,7 @@ package struct APNsService: StreamService {
 
     package mutating func request(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, bodyCount: Int
-    ) -> RequestBlock {
+    ) -> HeaderBlock {
         if head !== self.head { use(head) }
         block.write(Self.index(.path)) { Hexadecimal.write(token, to: $0) }
         block.write(Self.index(.id)) { room in

@@ -15,7 +15,7 @@ package protocol StreamService {
     /// The header list of a push's request, valid until the next call.
     mutating func request(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, bodyCount: Int
-    ) -> RequestBlock
+    ) -> HeaderBlock
     /// Uses another provider token from the next request on.
     mutating func renew(_ providerToken: [UInt8])
     /// Judges a response whose status is not 200.

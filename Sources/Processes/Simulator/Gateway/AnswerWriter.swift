@@ -15,9 +15,9 @@ import PushModel
         isSandbox = environment == .sandbox
         random = SeededRandom(seed: seed)
         var fields: [HeaderField] = [
-            .fixed(":status", "200"), .changeable("apns-id", capacity: EchoedID.longest),
+            .fixed(":status", "200"), .own("apns-id", capacity: EchoedID.longest),
         ]
-        if isSandbox { fields.append(.changeable("apns-unique-id", capacity: EchoedID.longest)) }
+        if isSandbox { fields.append(.own("apns-unique-id", capacity: EchoedID.longest)) }
         ok = HeaderBlock(fields)
     }
 
@@ -39,8 +39,8 @@ import PushModel
     private func headers(for status: UInt16) -> HeaderBlock {
         if let headers = refusals[status] { return headers }
         let headers = HeaderBlock([
-            .fixed(":status", "\(status)"), .changeable("apns-id", capacity: EchoedID.longest),
-            .fixed("content-type", "application/json"), .changeable("retry-after", capacity: 20),
+            .fixed(":status", "\(status)"), .own("apns-id", capacity: EchoedID.longest),
+            .fixed("content-type", "application/json"), .own("retry-after", capacity: 20),
         ])
         refusals[status] = headers
         return headers

@@ -1,14 +1,10 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
-/// The header lists of submitted requests that were not sent yet, in sending order.
+/// The header lists of submitted requests or answers that were not sent yet, in sending order.
 ///
 /// libnghttp2 has their streams, with an empty header list: when it says that one's HEADERS frame is due, the frame is made here. Its own
 /// encoder would Huffman-code the bearer token again for each push, a quarter of a push's instructions.
-struct RequestQueue: ~Copyable {
+struct HeaderQueue: ~Copyable {
     private struct Entry: BitwiseCopyable {
         let stream: Int32
         /// Of the pseudo-header fields, and of the others, in ``bytes``.
@@ -40,7 +36,7 @@ struct RequestQueue: ~Copyable {
     /// Sets the size of the peer's table in bytes.
     mutating func limitTable(to size: Int) { table.lower(to: size) }
 
-    mutating func append(_ headers: borrowing RequestBlock, stream: Int32) {
+    mutating func append(_ headers: borrowing HeaderBlock, stream: Int32) {
         let shared = headers.shared
         if sets.last !== shared { sets.append(shared) }
         var entry = Entry(stream: stream, start: filled, shared: sets.count - 1)
@@ -51,12 +47,12 @@ struct RequestQueue: ~Copyable {
         entries.append(entry)
     }
 
-    /// A request's HEADERS frame, with CONTINUATION frames if it is very long; valid until the next call.
+    /// A message's HEADERS frame, with CONTINUATION frames if it is very long; valid until the next call.
     ///
     /// - Parameter empty: the frame that libnghttp2 made, which has the flags and the stream.
     mutating func frame(insteadOf empty: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let stream = Int32(bigEndian: empty.loadUnaligned(fromByteOffset: 5, as: Int32.self))
-        // Cancelled requests are not sent.
+        // Messages of streams that were reset are not sent.
         while next < entries.count, entries[next].stream != stream { next += 1 }
         precondition(next < entries.count, "a HEADERS frame of stream \(stream), which was not submitted")
         let entry = entries[next]

@@ -4,9 +4,9 @@ import Testing
 @testable import HTTP2
 
 /// Header lists that we encode, read by libnghttp2.
-@Suite struct RequestQueueTests {
-    private static func block() -> RequestBlock {
-        RequestBlock([
+@Suite struct HeaderQueueTests {
+    private static func block() -> HeaderBlock {
+        HeaderBlock([
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "localhost"),
             .own(":path", prefix: "/3/device/", capacity: 600),
             .changeable("authorization", prefix: "bearer ", capacity: 4096),
@@ -95,7 +95,7 @@ import Testing
         var settings = SessionSettings()
         settings.maxHeaderListSize = 65_536
         let wire = try Wire(server: settings)
-        let block = RequestBlock([
+        let block = HeaderBlock([
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
             .own(":path", capacity: 10_000), .fixed("apns-topic", "topic"),
             .changeable("x-long", capacity: 30_000), .own("apns-id", capacity: 10),

@@ -1,8 +1,8 @@
-/// The header list of a connection's requests: made once, a few values swapped for each request.
+/// The header list of many requests, or of many answers: made once, a few values swapped for each message.
 ///
-/// Fields of a single request are kept encoded; the other fields are encoded once for many requests
-/// (``SharedFields``). The values of a request are copied at submission, so they may be swapped at once.
-package final class RequestBlock {
+/// Fields of a single message are kept encoded; the other fields are encoded once for many messages
+/// (``SharedFields``). The values of a message are copied at submission, so they may be swapped at once.
+package final class HeaderBlock {
     private struct Room {
         /// Where the value begins in the storage.
         var value = 0
@@ -105,7 +105,7 @@ package final class RequestBlock {
         if !rooms[index].isOwn { known = nil }
     }
 
-    /// The fields that stay the same from request to request, as they are now.
+    /// The fields that stay the same from message to message, as they are now.
     var shared: SharedFields {
         if let known { return known }
         let present = fields.indices.filter { !rooms[$0].isOwn && rooms[$0].isPresent }
@@ -122,7 +122,7 @@ package final class RequestBlock {
         return made
     }
 
-    /// Hands over the request's own fields, encoded: the pseudo-header fields first.
+    /// Hands over the message's own fields, encoded: the pseudo-header fields first.
     func forEachOwn(pseudo: Bool, _ body: (UnsafeRawBufferPointer) -> Void) {
         for room in rooms where room.isOwn && room.isPresent && room.isPseudo == pseudo {
             body(UnsafeRawBufferPointer(rebasing: storage[room.start..<room.value + room.count]))
@@ -144,8 +144,8 @@ package final class RequestBlock {
     }
 }
 
-/// The fields that many requests in a row have in common. Which bytes they are depends on the compression table, so they are
-/// encoded when the first of those requests leaves, and again only when the table has changed.
+/// The fields that many messages in a row have in common. Which bytes they are depends on the compression table, so they are
+/// encoded when the first of those messages leaves, and again only when the table has changed.
 final class SharedFields {
     struct Field {
         let pair: HeaderTable.Pair
