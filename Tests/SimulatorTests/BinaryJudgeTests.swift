@@ -97,8 +97,8 @@ import Testing
             verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, table)
                 == .accepted
         )
-        table.set("beefcafe01", TokenRule(word: "bad", since: 0))
-        table.set("beefcafe02", TokenRule(word: "unregistered", since: 7))
+        table.set(TokenTable.bytes(of: "beefcafe01".utf8)!, TokenRule(word: "bad", since: 0))
+        table.set(TokenTable.bytes(of: "beefcafe02".utf8)!, TokenRule(word: "unregistered", since: 7))
         #expect(
             verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, table)
                 == .refused(.invalidToken))
@@ -107,7 +107,7 @@ import Testing
                 of: Case(testDescription: "", token: token.dropLast() + [2], verdict: .accepted), judge, table
             )
                 == .undeliverable(since: 7000))
-        table.set("BEEFCAFE01", nil)
+        table.set(TokenTable.bytes(of: "BEEFCAFE01".utf8)!, nil)
         #expect(
             verdict(of: Case(testDescription: "", token: token, verdict: .accepted), judge, table)
                 == .accepted

@@ -219,7 +219,7 @@ import Testing
             async let hanging = client.push()
             #expect(await until { test.gateway.counters.silentStreams == 1 })
             // Both leave in this turn.
-            _ = try test.gateway.carryOut(.streams(1))
+            _ = try test.gateway.carryOut(try FaultCommand("streams 1", now: 0))
             #expect(try await client.push() == .closed(code: 7, unprocessed: true))
             #expect(test.gateway.counters.refusedStreams == 1 && test.gateway.counters.requests == 3)
             let notes = try test.ledger()

@@ -128,14 +128,11 @@ import Transport
         server.counters.count(outcome)
         let warning = outcome == .accepted ? push.flatMap { gateway.warning(about: $0.payload) } : nil
         if warning != nil { server.counters.warnings += 1 }
-        gateway.withLedger { ledger in
-            topic.withUnsafeBytes { topic in
-                ledger.note(
-                    Ledger.Frame(
-                        moment: gateway.moment, connection: number, number: course.last.number,
-                        command: command,
-                        identifier: identifier, push: push, topic: topic, outcome: outcome, warning: warning))
-            }
+        topic.withUnsafeBytes { topic in
+            gateway.ledger?.note(
+                Ledger.Frame(
+                    moment: gateway.moment, connection: number, number: course.last.number, command: command,
+                    identifier: identifier, push: push, topic: topic, outcome: outcome, warning: warning))
         }
     }
 

@@ -1,11 +1,6 @@
 package import EventLoop
+import POSIX
 package import Transport
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// A unix socket that takes one command a line and answers each with one JSON object on one line.
 @Loop final class ControlSocket {

@@ -1,11 +1,8 @@
 import APNs
+import EventLoop
 import OpenSSL
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
+import Transport
 
 /// The credentials of one connection, and the check of each of its requests.
 struct Credentials {
@@ -90,5 +87,44 @@ enum ClientCertificateCheck {
             } ?? CertificateTopics(subjectUID: certificate.userID, topicsExtension: nil)
         guard let topics, !topics.allowed.isEmpty else { return .refused(.badCertificate) }
         return .accepted(TopicRules(certificate: topics))
+    }
+}
+
+extension SimulatorOptions {
+    /// What a connection's client certificate allows; nil without a certificate.
+    @Loop func certificateOutcome(of stream: ByteStream) -> PushCheck.Credentials? {
+        stream.withSession { session in
+            session.peerCertificate.map { certificate in
+                ClientCertificateCheck.outcome(
+                    of: certificate, fault: session.peerFault, environment: environment)
+            }
+        } ?? nil
+    }
+
+    /// The client of a connection to the binary interface or the feedback service; nil if it is refused.
+    @Loop func binaryClient(of stream: ByteStream) -> BinaryClient? {
+        guard authentication == .required else { return BinaryClient() }
+        return stream.withSession { session in
+            guard let certificate = session.peerCertificate else { return BinaryClient() }
+            return BinaryClient(certificate, fault: session.peerFault, environment: environment)
+        } ?? BinaryClient()
+    }
+
+    /// The TLS settings of the HTTP/2 interface, or of the binary interface and the feedback service; nil without TLS.
+    func tls(_ credentials: SimulatorCredentials, isBinary: Bool) throws(SimulatorError) -> TLSContext? {
+        guard usesTLS else { return nil }
+        let authorities = credentials.authorityPEM
+        var settings = ServerSettings(
+            identity: credentials.server, applicationProtocols: isBinary ? [] : ["h2"])
+        settings.maximumVersion = newestTLS
+        if asksForCertificates {
+            settings.clientCertificates =
+                switch (isBinary, authentication) {
+                case (false, _): .optional(authorities: authorities, .chained)
+                case (true, .none): .optional(authorities: authorities, .anything)
+                case (true, .required): .required(authorities: authorities, .chained)
+                }
+        }
+        do { return try TLSContext(server: settings) } catch { throw .system("\(error)") }
     }
 }

@@ -25,7 +25,7 @@ package struct ThrowAwayAuthority: Sendable {
     package init(
         name: String = "Pushfarm throw-away authority", validity: Validity = .days(3653)
     ) throws(CredentialError) {
-        identity = try CertificateDraft(role: .authority, commonName: name, validity: validity).issued()
+        identity = try CertificateDraft(.authority, commonName: name, validity: validity).issued()
     }
 
     /// Reads an authority from its ``pem``.
@@ -46,8 +46,9 @@ package struct ThrowAwayAuthority: Sendable {
         names: [String], validity: Validity = .days(397)
     ) throws(CredentialError) -> TLSIdentity {
         guard let first = names.first else { throw CredentialError(.unusableText("")) }
-        return try CertificateDraft(role: .server, commonName: first, names: names, validity: validity)
-            .issued(by: identity)
+        var draft = CertificateDraft(.server, commonName: first, validity: validity)
+        draft.names = names
+        return try draft.issued(by: identity)
     }
 
     /// A client's certificate and key, as Apple issues them for one app.
@@ -59,25 +60,23 @@ package struct ThrowAwayAuthority: Sendable {
         bundle: String, environments: Set<Environment> = [.sandbox, .production],
         topics: [Topic]? = nil, validity: Validity = .days(397)
     ) throws(CredentialError) -> TLSIdentity {
-        let null = DER.element(DER.Tag.null, [])
-        var extensions: [Certificate.Extension] = []
-        if environments.contains(.sandbox) {
-            extensions.append(Certificate.Extension(identifier: AppleExtension.sandbox, value: null))
+        var marks: [String] = []
+        if environments.contains(.sandbox) { marks.append(AppleExtension.sandbox) }
+        if environments.contains(.production) { marks.append(AppleExtension.production) }
+        if topics?.contains(where: { $0.kinds.contains("voip") }) == true {
+            marks.append(AppleExtension.voip)
         }
-        if environments.contains(.production) {
-            extensions.append(Certificate.Extension(identifier: AppleExtension.production, value: null))
+        var draft = CertificateDraft(
+            .client, commonName: "Apple Push Services: \(bundle)", validity: validity)
+        draft.userID = bundle
+        draft.extensions = marks.map {
+            Certificate.Extension(identifier: $0, value: DER.element(DER.Tag.null, []))
         }
         if let topics {
-            if topics.contains(where: { $0.kinds.contains("voip") }) {
-                extensions.append(Certificate.Extension(identifier: AppleExtension.voip, value: null))
-            }
             let list = Self.topicList(topics)
-            extensions.append(Certificate.Extension(identifier: AppleExtension.topics, value: list))
+            draft.extensions.append(Certificate.Extension(identifier: AppleExtension.topics, value: list))
         }
-        return try CertificateDraft(
-            role: .client, commonName: "Apple Push Services: \(bundle)", userID: bundle,
-            extensions: extensions, validity: validity
-        ).issued(by: identity)
+        return try draft.issued(by: identity)
     }
 
     /// The value of ``AppleExtension/topics``: `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind … }, … }`.

@@ -1,3 +1,5 @@
+import EventLoop
+
 /// Answers that are delayed, grouped by the millisecond when they are due.
 struct DelayLine {
     struct Waiting {
@@ -25,5 +27,28 @@ struct DelayLine {
         guard let due = times.first, due <= now else { return nil }
         times.removeFirst()
         return rows.removeValue(forKey: due)
+    }
+}
+
+/// Sends delayed answers when they are due.
+@Loop final class DelayedAnswers {
+    private var line = DelayLine()
+    private let send: @Loop (DelayLine.Waiting) -> Void
+    private lazy var timer = Timer { [unowned self] in sendDue() }
+
+    init(send: @escaping @Loop (DelayLine.Waiting) -> Void) { self.send = send }
+
+    /// - Parameter due: by the loop's clock.
+    func add(_ waiting: DelayLine.Waiting, due: UInt64) {
+        let isSoonest = line.nextDue.map { due < $0 } ?? true
+        line.add(waiting, due: due)
+        if isSoonest { timer.start(at: due) }
+    }
+
+    func stop() { timer.stop() }
+
+    private func sendDue() {
+        while let row = line.takeDue(Loop.milliseconds) { row.forEach(send) }
+        if let due = line.nextDue { timer.start(at: due) }
     }
 }

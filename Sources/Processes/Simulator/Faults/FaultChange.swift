@@ -13,55 +13,34 @@ struct Change<Target>: Sendable {
     }
 }
 
-/// Faults that are switched on, changed or switched off.
-package struct FaultChange: Sendable {
-    /// The address of the binary interface that it names; nil: it names none.
-    let address: String?
-    private let change: Change<Faults>
-
+extension Change<Faults> {
+    /// One fault of the HTTP/2 interface switched on, changed or switched off.
     init(_ name: String, _ words: inout FaultWords, now: Int64) throws(SimulatorError) {
-        address = nil
-        change = try Self.change(name, &words, now: now)
-    }
-
-    /// Of the binary interface, at one address or at all.
-    init(binary change: Change<BinaryFaults>, at address: String?) {
-        self.address = address
-        self.change = Change { $0.binary.apply(change, at: address) }
-    }
-
-    init(feedback change: Change<FeedbackFaults>) {
-        address = nil
-        self.change = Change { change.apply(&$0.feedback) }
-    }
-
-    func apply(to faults: inout Faults) { change.apply(&faults) }
-
-    private static func change(
-        _ name: String, _ words: inout FaultWords, now: Int64
-    ) throws(SimulatorError) -> Change<Faults> {
         let isOff = words.take("off")
-        switch name {
-        case "latency": return .set(\.latency, to: isOff ? .none : try Latency(&words))
-        case "goaway": return .set(\.goAway, to: isOff ? nil : try goAway(&words))
-        case "refuse": return .set(\.refused, to: isOff ? 0 : try words.share())
-        case "reset":
-            return isOff ? Change { ($0.reset, $0.resetCode) = (Faults.Loss(), 2) } : try reset(&words)
-        case "silence": return .set(\.silence, to: isOff ? Faults.Loss() : try loss(&words))
-        case "cut": return .set(\.cutEvery, to: isOff ? nil : try words.count(in: 1...Int(Int32.max)))
-        case "answer": return .set(\.phase, to: isOff ? nil : try phase(&words, now: now))
-        case "rate": return .set(\.rate, to: isOff ? nil : try words.count(in: 0...Int(Int32.max)))
-        case "expired-token":
-            let reply = Reply(.expiredProviderToken)
-            return .set(
-                \.phase,
-                to: isOff ? nil : Faults.Phase(reply: reply, share: 1, until: now + (try words.time())))
-        case "close-new":
-            let isOn = !isOff && words.take("on")
-            return .set(\.closesNewUntil, to: isOff ? 0 : isOn ? .max : now + (try words.time()))
-        case "calm": return Change { $0 = Faults() }
-        default: throw .unusable("no command \"\(name)\"; say help for a list")
-        }
+        self =
+            switch name {
+            case "latency": .set(\.latency, to: isOff ? .none : try Latency(&words))
+            case "goaway": .set(\.goAway, to: isOff ? nil : try Self.goAway(&words))
+            case "refuse": .set(\.refused, to: isOff ? 0 : try words.share())
+            case "reset": .set(\.reset, to: isOff ? nil : try Self.reset(&words))
+            case "silence": .set(\.silence, to: isOff ? Faults.Loss() : try Self.loss(&words))
+            case "cut": .set(\.cutEvery, to: isOff ? nil : try words.count(in: 1...Int(Int32.max)))
+            case "answer": .set(\.phase, to: isOff ? nil : try Self.phase(&words, now: now))
+            case "rate": .set(\.rate, to: isOff ? nil : try words.count(in: 0...Int(Int32.max)))
+            case "expired-token":
+                .set(
+                    \.phase,
+                    to: isOff
+                        ? nil
+                        : Faults.Phase(
+                            reply: Reply(.expiredProviderToken), share: 1, until: now + (try words.time())))
+            case "close-new":
+                .set(
+                    \.closesNewUntil,
+                    to: isOff ? 0 : words.take("on") ? .max : now + (try words.time()))
+            case "calm": Change { $0 = Faults() }
+            default: throw .unusable("no command \"\(name)\"; say help for a list")
+            }
     }
 
     private static func goAway(_ words: inout FaultWords) throws(SimulatorError) -> Faults.GoAway {
@@ -74,12 +53,11 @@ package struct FaultChange: Sendable {
         Faults.Loss(share: try words.share(), processed: words.take("processed"))
     }
 
-    private static func reset(_ words: inout FaultWords) throws(SimulatorError) -> Change<Faults> {
-        var loss = Faults.Loss(share: try words.share())
+    private static func reset(_ words: inout FaultWords) throws(SimulatorError) -> Faults.Reset {
+        let share = try words.share()
         let text = try words.value(of: "code") ?? "2"
         guard let code = UInt32(text) else { throw .unusable("\"\(text)\" is no error code") }
-        loss.processed = words.take("processed")
-        return Change { [loss] in ($0.reset, $0.resetCode) = (loss, code) }
+        return Faults.Reset(share: share, code: code, processed: words.take("processed"))
     }
 
     private static func phase(_ words: inout FaultWords, now: Int64) throws(SimulatorError) -> Faults.Phase {

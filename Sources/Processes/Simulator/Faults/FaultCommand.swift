@@ -1,24 +1,16 @@
 import APNs
+import BinaryProtocol
+import EventLoop
+import PushModel
 
-/// One line of the control socket, or of a `--fault` flag.
-package enum FaultCommand: Sendable {
-    case change(FaultChange)
-    /// GOAWAY now, on every connection.
-    case goAwayNow(announced: Bool, reason: String?)
-    /// A TCP reset now, on every connection.
-    case cutNow
-    /// A new limit of streams, on every connection and for later ones.
-    case streams(UInt32)
-    case token(String, TokenRule?)
-    /// The end of every connection of the binary interface, now.
-    case closeBinary(isReset: Bool, at: String?)
-    case shutBinaryDown(at: String?)
-    case feedback(FeedbackListChange)
-    case counters
-    case resetCounters
-    case faults
-    case help
-    case stop
+/// One line of the control socket, or of a `--fault` flag, read and ready to be carried out.
+package struct FaultCommand {
+    /// Carries it out. The reply is a JSON object on one line; nil is a plain success.
+    typealias Action = @Loop (SimulatedGateway) -> String?
+
+    let action: Action
+    /// The address of the binary interface that it names; nil: it names none.
+    let address: String?
 
     package static let manual = """
         latency 20ms | 5ms-50ms | p50=20ms p99=300ms | off
@@ -89,52 +81,115 @@ package enum FaultCommand: Sendable {
     package init(_ line: String, now: Int64) throws(SimulatorError) {
         var words = FaultWords(line)
         let name = try words.next("a command; say help for a list")
-        switch name {
-        case "goaway" where words.take("now"):
-            self = .goAwayNow(announced: words.take("announced"), reason: try words.value(of: "reason"))
-        case "cut" where words.take("now"): self = .cutNow
-        case "streams": self = .streams(UInt32(try words.count(in: 0...Int(Int32.max))))
-        case "token": self = try Self.token(&words, now: now)
-        case "binary": self = try Self.binary(&words)
-        case "feedback": self = try Self.feedback(&words, now: now)
-        case "counters": self = words.take("reset") ? .resetCounters : .counters
-        case "faults": self = .faults
-        case "help": self = .help
-        case "stop": self = .stop
-        default: self = .change(try FaultChange(name, &words, now: now))
-        }
+        address = name == "binary" ? try words.value(of: "at") : nil
+        action =
+            switch name {
+            case "binary": try Self.binary(&words, at: address)
+            case "feedback": try Self.feedback(&words, now: now)
+            default: try Self.action(name, &words, now: now)
+            }
         try words.end()
     }
 
-    private static func binary(_ words: inout FaultWords) throws(SimulatorError) -> FaultCommand {
-        let address = try words.value(of: "at")
-        let name = try words.next("a command of the binary interface; say help for a list")
+    private static func act(_ body: @escaping @Loop (SimulatedGateway) -> Void) -> Action {
+        { gateway in
+            body(gateway)
+            return nil
+        }
+    }
+
+    private static func change(_ body: @escaping @Loop (inout Faults) -> Void) -> Action {
+        act { gateway in
+            body(&gateway.faults)
+            gateway.binary?.faultsChanged()
+        }
+    }
+
+    private static func action(
+        _ name: String, _ words: inout FaultWords, now: Int64
+    ) throws(SimulatorError) -> Action {
         switch name {
-        case "close" where words.take("now"):
-            return .closeBinary(isReset: words.take("reset"), at: address)
-        case "shutdown" where words.take("now"): return .shutBinaryDown(at: address)
-        default: return .change(FaultChange(binary: try Change(name, &words), at: address))
+        case "goaway" where words.take("now"):
+            let (isAnnounced, reason) = (words.take("announced"), try words.value(of: "reason"))
+            return act { gateway in
+                for connection in gateway.connections.values {
+                    connection.goAway(announced: isAnnounced, reason: reason)
+                }
+            }
+        case "cut" where words.take("now"):
+            return act { for connection in $0.connections.values { connection.cut() } }
+        case "streams":
+            let limit = UInt32(try words.count(in: 0...Int(Int32.max)))
+            return act { $0.setStreamLimit(limit) }
+        case "token":
+            let (token, rule) = try token(&words, now: now)
+            return act { $0.judge.table.set(token, rule) }
+        case "counters" where words.take("reset"): return act { $0.resetCounters() }
+        case "counters": return { $0.countersJSON() }
+        case "faults": return { $0.faults.json }
+        case "help":
+            return { _ in
+                JSONText.object {
+                    $0.member("ok", true)
+                    $0.member("help", manual)
+                }
+            }
+        case "stop": return act { $0.onStop() }
+        default:
+            let faults = try Change<Faults>(name, &words, now: now)
+            return change { faults.apply(&$0) }
         }
     }
 
-    private static func feedback(
+    private static func token(
         _ words: inout FaultWords, now: Int64
-    ) throws(SimulatorError) -> FaultCommand {
-        let name = try words.next("a command of the feedback service; say help for a list")
-        if let change = try Change<FeedbackFaults>(name, &words) {
-            return .change(FaultChange(feedback: change))
+    ) throws(SimulatorError) -> (token: [UInt8], rule: TokenRule?) {
+        let word = try words.next("a token")
+        guard let token = TokenTable.bytes(of: word.utf8) else {
+            throw .unusable("the token is not hexadecimal")
         }
-        return .feedback(try FeedbackListChange(name, &words, now: now))
-    }
-
-    private static func token(_ words: inout FaultWords, now: Int64) throws(SimulatorError) -> FaultCommand {
-        let token = try words.next("a token")
-        if words.take("forget") { return .token(token, nil) }
+        if words.take("forget") { return (token, nil) }
         let state = try words.next("a state")
         let since = try words.since(now: now)
         guard let rule = TokenRule(word: state, since: since) else {
             throw .unusable("no state \"\(state)\"; there are \(TokenRule.words.joined(separator: ", "))")
         }
-        return .token(token, rule)
+        return (token, rule)
+    }
+
+    private static func binary(
+        _ words: inout FaultWords, at address: String?
+    ) throws(SimulatorError) -> Action {
+        let name = try words.next("a command of the binary interface; say help for a list")
+        switch name {
+        case "close" where words.take("now"):
+            let isReset = words.take("reset")
+            return act { $0.binary?.closeNow(isReset: isReset, at: address) }
+        case "shutdown" where words.take("now"): return act { $0.binary?.shutDownNow(at: address) }
+        default:
+            let faults = try Change<BinaryFaults>(name, &words)
+            return change { $0.binary.apply(faults, at: address) }
+        }
+    }
+
+    private static func feedback(_ words: inout FaultWords, now: Int64) throws(SimulatorError) -> Action {
+        let name = try words.next("a command of the feedback service; say help for a list")
+        if let faults = try Change<FeedbackFaults>(name, &words) {
+            return change { faults.apply(&$0.feedback) }
+        }
+        let topic = try words.value(of: "topic")
+        switch name {
+        case "add":
+            let word = try words.next("a token")
+            guard let token = TokenTable.bytes(of: word.utf8), token.count <= BinaryCommand.longestToken
+            else { throw .unusable("the token is not hexadecimal") }
+            let time = UInt32(clamping: try words.since(now: now))
+            return act { $0.feedbackTable.add(token, time: time, topic: topic) }
+        case "fill":
+            let count = try words.count(in: 1...FeedbackList.most)
+            return act { $0.fillFeedback(count, topic: topic) }
+        case "clear": return act { $0.feedbackTable.clear() }
+        default: throw .unusable("no command \"feedback \(name)\"; say help for a list")
+        }
     }
 }

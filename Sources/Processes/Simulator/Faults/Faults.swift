@@ -11,13 +11,20 @@ package struct Faults: Hashable, Sendable {
         var reason: String?
     }
 
-    /// A share of the requests whose streams are reset, or get no answer.
+    /// A share of the requests that get no answer.
     package struct Loss: Hashable, Sendable {
         var share: Double = 0
         /// The request counts as accepted (status in the ledger); only its answer is lost.
         var processed = false
     }
 
+    /// A share of the requests whose streams are reset.
+    package struct Reset: Hashable, Sendable {
+        var share: Double
+        var code: UInt32
+        /// As in ``Loss/processed``.
+        var processed: Bool
+    }
     /// A share of the requests gets the same answer for a while.
     package struct Phase: Hashable, Sendable {
         var reply: Reply
@@ -30,9 +37,7 @@ package struct Faults: Hashable, Sendable {
     package var goAway: GoAway?
     /// Share of requests that are refused with REFUSED_STREAM.
     package var refused: Double = 0
-    package var reset = Loss()
-    /// The code with which streams are reset.
-    package var resetCode: UInt32 = 2
+    package var reset: Reset?
     package var silence = Loss()
     /// A connection gets a TCP reset after this number of requests.
     package var cutEvery: Int?
@@ -50,13 +55,13 @@ package struct Faults: Hashable, Sendable {
     /// A fault of one stream, instead of an answer.
     enum StreamFault: Hashable {
         case refused
-        case reset(code: UInt32, processed: Bool)
+        case reset(Reset)
         case silent(processed: Bool)
     }
 
     func streamFault(_ random: inout SeededRandom) -> StreamFault? {
         if random.happens(refused) { return .refused }
-        if random.happens(reset.share) { return .reset(code: resetCode, processed: reset.processed) }
+        if let reset, random.happens(reset.share) { return .reset(reset) }
         if random.happens(silence.share) { return .silent(processed: silence.processed) }
         return nil
     }
@@ -84,10 +89,10 @@ extension Faults {
                 }
             }
             if refused > 0 { text.member("refuse", refused) }
-            if reset.share > 0 {
+            if let reset, reset.share > 0 {
                 text.member("reset") {
                     $0.member("share", reset.share)
-                    $0.member("code", resetCode)
+                    $0.member("code", reset.code)
                     $0.member("processed", reset.processed)
                 }
             }

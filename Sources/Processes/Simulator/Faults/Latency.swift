@@ -1,10 +1,5 @@
+import POSIX
 import PushModel
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// How long an answer waits.
 package enum Latency: Hashable, Sendable {

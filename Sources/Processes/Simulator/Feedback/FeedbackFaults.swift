@@ -1,6 +1,3 @@
-import APNs
-import BinaryProtocol
-
 /// Faults of the feedback service.
 package struct FeedbackFaults: Hashable, Sendable {
     /// The stream ends in the middle of a tuple.
@@ -30,33 +27,6 @@ extension Change<FeedbackFaults> {
         case "stay": self = .set(\.stays, to: try words.choice("on", or: "off"))
         case "think": self = .set(\.thinks, to: words.take("off") ? nil : try words.time())
         default: return nil
-        }
-    }
-}
-
-/// A command that changes the feedback service's lists.
-package enum FeedbackListChange: Hashable, Sendable {
-    /// Without a topic the entry goes to the first reader.
-    case add(token: [UInt8], time: UInt32, topic: String?)
-    /// A number of invented tokens.
-    case fill(Int, topic: String?)
-    case clear
-
-    /// - Parameter now: milliseconds since 1970.
-    init(_ name: String, _ words: inout FaultWords, now: Int64) throws(SimulatorError) {
-        let topic = try words.value(of: "topic")
-        switch name {
-        case "add":
-            let word = try words.next("a token")
-            guard let token = TokenTable.bytes(of: word.utf8), token.count <= BinaryCommand.longestToken
-            else {
-                throw .unusable("the token is not hexadecimal")
-            }
-            let time = UInt32(clamping: try words.since(now: now))
-            self = .add(token: token, time: time, topic: topic)
-        case "fill": self = .fill(try words.count(in: 1...FeedbackList.most), topic: topic)
-        case "clear": self = .clear
-        default: throw .unusable("no command \"feedback \(name)\"; say help for a list")
         }
     }
 }

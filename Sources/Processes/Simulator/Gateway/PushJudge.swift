@@ -1,12 +1,7 @@
 import APNs
 import HTTP2
+import POSIX
 import PushModel
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// Judges one request by its headers, credentials and token, without faults.
 struct PushJudge {

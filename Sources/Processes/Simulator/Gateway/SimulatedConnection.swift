@@ -19,8 +19,7 @@ import Transport
     private var lastStream = Int32.max
     private var newestHandled: Int32 = 0
     private var isLeaving = false
-    private var limit: UInt32
-    private var isLimitRaised: Bool
+    private var limit: StreamLimit
     private var farewell: Timer?
     /// How long a client may take to close its side after GOAWAY.
     ///
@@ -34,11 +33,11 @@ import Transport
         self.stream = stream
         self.gateway = gateway
         let options = gateway.options
-        credentials = Credentials(options, certificate: gateway.certificateOutcome(of: stream))
-        limit = options.streams
-        isLimitRaised = !(options.firstStreamAlone && credentials.needsToken)
+        credentials = Credentials(options, certificate: options.certificateOutcome(of: stream))
+        limit = StreamLimit(
+            options.streams, isRaised: !(options.firstStreamAlone && credentials.needsToken))
         var settings = SessionSettings()
-        settings.maxConcurrentStreams = isLimitRaised ? limit : min(1, limit)
+        settings.maxConcurrentStreams = limit.current
         settings.maxHeaderListSize = 8_000
         session = ServerSession(settings: settings, streamLimitText: Self.streamLimitText)
         stream.onBytes = { [unowned self] in received($0) }
@@ -146,10 +145,12 @@ import Transport
     private func answer(_ reply: Reply, _ request: ServerRequest, _ id: EchoedID) {
         gateway.counters.answered(reply)
         note(request, id, status: reply.status, reason: reply.reason)
-        if reply.status != 200 { refused(reply) } else if !isLimitRaised { raiseLimit() }
+        if reply.status == 200 { raiseLimit() } else { refused(reply) }
         let delay = gateway.faults.latency.draw(&gateway.random)
         if delay > 0 {
-            gateway.delay(reply, id, stream: request.stream, of: self, milliseconds: delay)
+            gateway.delay(
+                DelayLine.Waiting(connection: number, stream: request.stream, reply: reply, id: id),
+                milliseconds: delay)
         } else {
             gateway.writer.write(reply, id: id, to: request.stream, of: session)
         }
@@ -161,10 +162,10 @@ import Transport
             gateway.counters.refusedStreams += 1
             note(request, id, status: 0, reason: "REFUSED_STREAM")
             session.refuse(request.stream)
-        case .reset(let code, let processed):
+        case .reset(let reset):
             gateway.counters.resetStreams += 1
-            lose(request, id, processed: processed, reason: "RST_STREAM \(code)")
-            session.reset(request.stream, code: code)
+            lose(request, id, processed: reset.processed, reason: "RST_STREAM \(reset.code)")
+            session.reset(request.stream, code: reset.code)
         case .silent(let processed):
             gateway.counters.silentStreams += 1
             lose(request, id, processed: processed, reason: "silent")
@@ -205,11 +206,7 @@ import Transport
 
     // MARK: The limit of streams
 
-    private func raiseLimit() {
-        guard !isLimitRaised else { return }
-        isLimitRaised = true
-        session.setMaxConcurrentStreams(limit)
-    }
+    private func raiseLimit() { send(limit.raise()) }
 
     private func refused(_ reply: Reply) {
         refusals += reply.status == 400 ? 1 : 0
@@ -220,17 +217,16 @@ import Transport
         let isExpired =
             reply.reason == Reason.expiredProviderToken.rawValue
             && gateway.options.limitDropsAfterExpiredToken
-        guard isLimitRaised, limit > 1, isExpired || gateway.options.limitDropsAfterRefusal else { return }
-        isLimitRaised = false
-        session.setMaxConcurrentStreams(1)
+        if isExpired || gateway.options.limitDropsAfterRefusal { send(limit.lower()) }
     }
 
     func setLimit(_ streams: UInt32) {
-        limit = streams
-        guard isLimitRaised || streams == 0 else { return }
-        isLimitRaised = true
-        session.setMaxConcurrentStreams(streams)
+        send(limit.change(to: streams))
         stream.setNeedsFlush()
+    }
+
+    private func send(_ limit: UInt32?) {
+        if let limit { session.setMaxConcurrentStreams(limit) }
     }
 
     // MARK: The end

@@ -29,18 +29,17 @@ import Transport
     /// The same in milliseconds.
     var now: Int64 { moment / 1000 }
     private let log: Logger
-    private var ledger: LedgerHolder?
+    private(set) var ledger: Ledger?
     private var payloads = PayloadInspector()
     private var listeners: HostListeners?
     package private(set) var binary: BinaryServer?
-    private(set) var feedback: FeedbackServer?
+    private var feedback: FeedbackServer?
     var feedbackTable = FeedbackTable()
     private var control: ControlSocket?
     private(set) var connections: [Int64: SimulatedConnection] = [:]
     private var nextNumber: Int64 = 1
-    var streamLimit: UInt32
-    private var delays = DelayLine()
-    private var delayTimer: Timer?
+    private var streamLimit: UInt32
+    private lazy var delays = DelayedAnswers { [unowned self] in connections[$0.connection]?.answerNow($0) }
     private var clock: Timer?
     /// Requests of the last whole second, and of all seconds before the present one.
     package private(set) var perSecond = 0
@@ -52,7 +51,7 @@ import Transport
     ) async throws(SimulatorError) -> SimulatedGateway {
         let gateway = try SimulatedGateway(options, log: log)
         for line in options.faults {
-            _ = try gateway.carryOut(FaultCommand(line, now: WallClock.milliseconds))
+            try gateway.carryOut(FaultCommand(line, now: WallClock.milliseconds))
         }
         try await gateway.listen()
         return gateway
@@ -73,52 +72,29 @@ import Transport
         if let file = options.tokenFile { try TokenFile.read(file, into: &table, now: now) }
         judge = PushJudge(
             table: table, throttle: options.pushesPerTokenAndSecond.map(TokenThrottle.init(pushesPerSecond:)))
-        ledger = try options.ledger.map { (path) throws(SimulatorError) in try LedgerHolder(path) }
+        ledger = try options.ledger.map { (path) throws(SimulatorError) in try Ledger(path: path) }
         streamLimit = options.streams
-        delayTimer = Timer { [unowned self] in answerDue() }
         clock = Timer { [unowned self] in secondPassed() }
         clock?.start(after: .seconds(1), every: .seconds(1))
     }
 
     private func listen() async throws(SimulatorError) {
-        listeners = try await HostListeners(options.hosts, port: options.port, tls: try tls(tlsSettings)) {
+        listeners = try await HostListeners(
+            options.hosts, port: options.port, tls: try options.tls(credentials, isBinary: false)
+        ) {
             [unowned self] stream, _ in accept(stream)
         }
         if let port = options.binaryPort {
             binary = BinaryServer(of: self)
-            try await binary?.listen(port: port, tls: try tls(binarySettings))
+            try await binary?.listen(port: port, tls: try options.tls(credentials, isBinary: true))
         }
         if let port = options.feedbackPort {
             feedback = FeedbackServer(of: self)
-            try await feedback?.listen(port: port, tls: try tls(binarySettings))
+            try await feedback?.listen(port: port, tls: try options.tls(credentials, isBinary: true))
         }
         if let path = options.controlSocket {
             control = try await ControlSocket(path) { [unowned self] in reply(to: $0) }
         }
-    }
-
-    private var tlsSettings: ServerSettings {
-        ServerSettings(
-            identity: credentials.server, applicationProtocols: ["h2"],
-            clientCertificates: options.asksForCertificates
-                ? .optional(authorities: credentials.authorityPEM, .chained) : .ignored)
-    }
-
-    /// A client needs a certificate, unless the gateway authenticates no clients.
-    private var binarySettings: ServerSettings {
-        let authorities = credentials.authorityPEM
-        let asked: ServerSettings.ClientCertificates =
-            options.authentication == .none
-            ? .optional(authorities: authorities, .anything) : .required(authorities: authorities, .chained)
-        return ServerSettings(
-            identity: credentials.server, clientCertificates: options.asksForCertificates ? asked : .ignored)
-    }
-
-    private func tls(_ settings: ServerSettings) throws(SimulatorError) -> TLSContext? {
-        guard options.usesTLS else { return nil }
-        var settings = settings
-        settings.maximumVersion = options.newestTLS
-        do { return try TLSContext(server: settings) } catch { throw .system("\(error)") }
     }
 
     /// The port on which it listens.
@@ -136,7 +112,7 @@ import Transport
         feedback?.close()
         control?.close()
         clock?.stop()
-        delayTimer?.stop()
+        delays.stop()
         for connection in connections.values { connection.close() }
         connections.removeAll()
         flushLedger()
@@ -163,7 +139,7 @@ import Transport
         connections[connection.number] = connection
         log.debug(
             "connection", metadata: ["number": "\(connection.number)", "peer": "\(stream.peer)"])
-        if case .refused(.badCertificateEnvironment) = certificateOutcome(of: stream) {
+        if case .refused(.badCertificateEnvironment) = options.certificateOutcome(of: stream) {
             connection.goAway(announced: false, reason: Reason.badCertificateEnvironment.rawValue)
         }
         if streamLimit != options.streams { connection.setLimit(streamLimit) }
@@ -178,24 +154,26 @@ import Transport
         connections[connection.number] = nil
     }
 
-    /// What a connection's client certificate allows; nil without a certificate.
-    func certificateOutcome(of stream: ByteStream) -> PushCheck.Credentials? {
-        stream.withSession { session in
-            session.peerCertificate.map { certificate in
-                ClientCertificateCheck.outcome(
-                    of: certificate, fault: session.peerFault, environment: options.environment)
-            }
-        } ?? nil
+    /// Sets a limit of streams for every connection, and for later ones.
+    func setStreamLimit(_ limit: UInt32) {
+        streamLimit = limit
+        for connection in connections.values { connection.setLimit(limit) }
+    }
+
+    func resetCounters() {
+        counters.reset()
+        binary?.counters.reset()
+        feedback?.resetCounters()
+    }
+
+    func fillFeedback(_ count: Int, topic: String?) {
+        let now = UInt32(clamping: WallClock.milliseconds / 1000)
+        feedbackTable.fill(count, topic: topic, now: now, random: &random)
     }
 
     /// The client of a new connection to the binary interface or the feedback service; nil if it is refused.
     func admit(_ stream: ByteStream) -> BinaryClient? {
-        guard WallClock.milliseconds >= faults.closesNewUntil else { return nil }
-        guard options.authentication == .required else { return BinaryClient() }
-        return stream.withSession { session in
-            guard let certificate = session.peerCertificate else { return BinaryClient() }
-            return BinaryClient(certificate, fault: session.peerFault, environment: options.environment)
-        } ?? BinaryClient()
+        WallClock.milliseconds < faults.closesNewUntil ? nil : options.binaryClient(of: stream)
     }
 
     private func secondPassed() {
@@ -221,11 +199,7 @@ import Transport
         return throttle.exceeds(rate, now: now)
     }
 
-    func flushLedger() { ledger?.ledger.flush() }
-
-    func withLedger(_ body: (inout Ledger) -> Void) {
-        if let ledger { body(&ledger.ledger) }
-    }
+    func flushLedger() { ledger?.flush() }
 
     /// What to note about an accepted payload; nil if it is a JSON object.
     func warning(about payload: UnsafeRawBufferPointer) -> String? {
@@ -234,50 +208,25 @@ import Transport
 
     func note(
         _ request: ServerRequest, id: UnsafeRawBufferPointer, connection: Int64, status: UInt16,
-        reason: String?,
-        isLost: Bool
+        reason: String?, isLost: Bool
     ) {
-        let path = request.value(.path)
-        let token = path.flatMap { $0.count > 10 ? UnsafeRawBufferPointer(rebasing: $0[10...]) : nil }
+        let token = request.value(.path).flatMap { $0.count > 10 ? $0.after(10) : nil }
         if status == 200, options.countsDistinct, let token { counters.accepted(token: token, id: id) }
         let warning = status == 200 ? self.warning(about: request.body) : nil
         if warning != nil { counters.warnings += 1 }
-        guard let ledger else { return }
-        ledger.ledger.note(
+        ledger?.note(
             Ledger.Entry(
-                moment: moment, connection: connection, stream: request.stream, id: id, token: token,
-                topic: request.value(.topic), pushType: request.value(.pushType),
-                priority: request.value(.priority), expiration: request.value(.expiration),
-                collapseID: request.value(.collapseID), body: request.body, status: status, reason: reason,
-                warning: warning, isLost: isLost))
+                moment: moment, connection: connection, stream: request.stream, request: request, id: id,
+                token: token, status: status, reason: reason, warning: warning, isLost: isLost))
     }
 
     /// Notes a stream whose request was not read.
     func note(unread stream: Int32, connection: Int64, reason: String) {
-        guard let ledger else { return }
-        ledger.ledger.note(
+        ledger?.note(
             Ledger.Entry(moment: moment, connection: connection, stream: stream, status: 0, reason: reason))
     }
 
-    func delay(
-        _ reply: Reply, _ id: EchoedID, stream: Int32, of connection: SimulatedConnection,
-        milliseconds: Double
-    ) {
-        let due = arrival + UInt64(milliseconds.rounded(.up))
-        let isSoonest = delays.nextDue.map { due < $0 } ?? true
-        delays.add(
-            DelayLine.Waiting(connection: connection.number, stream: stream, reply: reply, id: id), due: due)
-        if isSoonest { startDelayTimer() }
-    }
-
-    private func answerDue() {
-        while let row = delays.takeDue(Loop.milliseconds) {
-            for waiting in row { connections[waiting.connection]?.answerNow(waiting) }
-        }
-        startDelayTimer()
-    }
-
-    private func startDelayTimer() {
-        if let due = delays.nextDue { delayTimer?.start(at: due) }
+    func delay(_ waiting: DelayLine.Waiting, milliseconds: Double) {
+        delays.add(waiting, due: arrival + UInt64(milliseconds.rounded(.up)))
     }
 }

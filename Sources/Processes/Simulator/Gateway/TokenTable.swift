@@ -28,16 +28,13 @@ struct TokenTable {
         timed = Self.prefix(of: Self.timedPrefix.bytes)!
     }
 
-    /// - Parameter token: hexadecimal of either case; false if it is not.
-    @discardableResult
-    mutating func set(_ token: some StringProtocol, _ rule: TokenRule?) -> Bool {
-        guard let bytes = Self.bytes(of: token.utf8) else { return false }
-        let hash = bytes.withUnsafeBytes { XXH64.hash($0, seed: 0) }
+    /// - Parameter rule: nil makes the token one like any other.
+    mutating func set(_ token: [UInt8], _ rule: TokenRule?) {
+        let hash = XXH64.hash(token, seed: 0)
         var entries = single[hash, default: []]
-        entries.removeAll { $0.token == bytes }
-        if let rule { entries.append((bytes, rule)) }
+        entries.removeAll { $0.token == token }
+        if let rule { entries.append((token, rule)) }
         single[hash] = entries.isEmpty ? nil : entries
-        return true
     }
 
     /// - Parameter token: well-formed hexadecimal.
@@ -132,7 +129,7 @@ package enum TokenRule: Hashable, Sendable {
 enum TokenFile {
     /// - Parameter now: seconds since 1970.
     static func read(_ path: String, into table: inout TokenTable, now: Int64) throws(SimulatorError) {
-        let text = String(decoding: try PlainFile.read(path), as: UTF8.self)
+        let text = String(decoding: try PlainFile.read(path, limit: .max), as: UTF8.self)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }
             guard let token = words.first else { continue }
@@ -151,7 +148,10 @@ enum TokenFile {
                     "\(place): no state \"\(words[1])\"; there are \(TokenRule.words.joined(separator: ", "))"
                 )
             }
-            guard table.set(token, rule) else { throw .unusable("\(place): the token is not hexadecimal") }
+            guard let bytes = TokenTable.bytes(of: token.utf8) else {
+                throw .unusable("\(place): the token is not hexadecimal")
+            }
+            table.set(bytes, rule)
         }
     }
 }

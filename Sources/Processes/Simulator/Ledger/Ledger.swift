@@ -1,34 +1,26 @@
 import APNs
 import BinaryProtocol
 import EventLoop
+import HTTP2
 import OpenSSL
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import POSIX
 
 /// The file in which the gateway notes each request, one JSON object a line, before its answer leaves.
 ///
 /// Lines wait until ``flush()``. A connection calls it before it writes to its socket, so that the kernel has the line of
 /// an answer before a client can read the answer.
-struct Ledger: ~Copyable {
+@Loop final class Ledger {
     /// The values of one request, as they came; nil if absent.
     struct Entry {
         /// Microseconds since 1970.
         var moment: Int64
         var connection: Int64
         var stream: Int32
+        /// Nil: it was not read.
+        var request: ServerRequest?
         /// The one of the answer.
         var id: UnsafeRawBufferPointer?
         var token: UnsafeRawBufferPointer?
-        var topic: UnsafeRawBufferPointer?
-        var pushType: UnsafeRawBufferPointer?
-        var priority: UnsafeRawBufferPointer?
-        var expiration: UnsafeRawBufferPointer?
-        var collapseID: UnsafeRawBufferPointer?
-        var body = UnsafeRawBufferPointer(start: nil, count: 0)
         /// 0: there is no answer; `reason` says why.
         var status: UInt16
         var reason: String?
@@ -37,19 +29,25 @@ struct Ledger: ~Copyable {
         var isLost = false
 
         fileprivate var size: Int {
-            let texts = [id, token, topic, pushType, priority, expiration, collapseID]
-            let words = (reason?.utf8.count ?? 0) + (warning?.utf8.count ?? 0)
-            return 512 + 6 * (texts.reduce(words) { $0 + ($1?.count ?? 0) })
+            var count = (id?.count ?? 0) + (token?.count ?? 0)
+            count += (reason?.utf8.count ?? 0) + (warning?.utf8.count ?? 0)
+            for (_, field) in Ledger.fields { count += request?.value(field)?.count ?? 0 }
+            return 512 + 6 * count
         }
     }
+
+    /// The headers of a request that are noted.
+    private nonisolated static let fields: [(label: StaticString, field: RequestField)] = [
+        (",\"topic\":", .topic), (",\"push_type\":", .pushType), (",\"priority\":", .priority),
+        (",\"expiration\":", .expiration), (",\"collapse_id\":", .collapseID),
+    ]
 
     private let descriptor: Int32
     private var text = TextBuffer(capacity: 256 << 10)
     private var sha256 = SHA256()
     private var hashed: [UInt8] = []
     private var digest = UnsafeMutableRawBufferPointer.allocate(byteCount: SHA256.length, alignment: 16)
-    private(set) var lines = 0
-    let path: String
+    private let path: String
 
     init(path: String) throws(SimulatorError) {
         self.path = path
@@ -59,48 +57,43 @@ struct Ledger: ~Copyable {
         hashed.withUnsafeBytes { sha256.hash($0, into: digest) }
     }
 
-    deinit {
+    isolated deinit {
         digest.deallocate()
         close(descriptor)
     }
 
-    mutating func note(_ entry: Entry) {
-        begin(entry.size)
-        text.put("{\"time\":", entry.moment / 1000)
-        text.put(",\"time_us\":", entry.moment)
-        text.put(",\"connection\":", entry.connection)
+    func note(_ entry: Entry) {
+        begin(entry.size, at: entry.moment, entry.connection)
         text.put(",\"stream\":", Int64(entry.stream))
         text.put(",\"apns_id\":", quoted: entry.id)
         text.put(",\"token\":", quoted: entry.token)
-        text.put(",\"topic\":", quoted: entry.topic)
-        text.put(",\"push_type\":", quoted: entry.pushType)
-        text.put(",\"priority\":", quoted: entry.priority)
-        text.put(",\"expiration\":", quoted: entry.expiration)
-        text.put(",\"collapse_id\":", quoted: entry.collapseID)
+        for (label, field) in Self.fields { text.put(label, quoted: entry.request?.value(field)) }
         text.put(",\"status\":", Int64(entry.status))
         text.put(",\"reason\":", quoted: entry.reason)
         text.put(",\"warning\":", quoted: entry.warning)
         if entry.isLost { text.put(",\"lost\":true") }
-        end(body: entry.body)
+        end(body: entry.request?.body)
     }
 
-    /// Makes room for a line.
-    private mutating func begin(_ size: Int) {
-        lines += 1
+    /// Makes room for a line, and begins it.
+    private func begin(_ size: Int, at moment: Int64, _ connection: Int64) {
         text.reserve(size)
+        text.put("{\"time\":", moment / 1000)
+        text.put(",\"time_us\":", moment)
+        text.put(",\"connection\":", connection)
     }
 
     /// The end of a line.
-    private mutating func end(body: UnsafeRawBufferPointer) {
+    private func end(body: UnsafeRawBufferPointer?) {
         text.put(",\"body_sha256\":\"")
-        hash(body)
+        hash(body ?? UnsafeRawBufferPointer(start: nil, count: 0))
         text.put(hexadecimal: UnsafeRawBufferPointer(digest))
         text.put("\"}\n")
         if text.count > 1 << 20 { flush() }
     }
 
     /// Writes the lines that wait. Ends the process if the file cannot be written: tests rely on a complete ledger.
-    mutating func flush() {
+    func flush() {
         guard !text.isEmpty else { return }
         guard PlainFile.writeAll(text.bytes, to: descriptor) else {
             fatalError(PlainFile.failure("cannot write the ledger \(path)").description)
@@ -109,7 +102,7 @@ struct Ledger: ~Copyable {
     }
 
     /// A job's payload usually comes many times in a row: it is compared before it is hashed again.
-    private mutating func hash(_ body: UnsafeRawBufferPointer) {
+    private func hash(_ body: UnsafeRawBufferPointer) {
         let isSame =
             body.count == hashed.count
             && (body.isEmpty
@@ -142,11 +135,8 @@ extension Ledger {
         }
     }
 
-    mutating func note(_ frame: Frame) {
-        begin(frame.size)
-        text.put("{\"time\":", frame.moment / 1000)
-        text.put(",\"time_us\":", frame.moment)
-        text.put(",\"connection\":", frame.connection)
+    func note(_ frame: Frame) {
+        begin(frame.size, at: frame.moment, frame.connection)
         text.put(",\"frame\":", Int64(frame.number))
         text.put(",\"command\":", Int64(frame.command))
         if let identifier = frame.identifier { text.put(",\"identifier\":", Int64(identifier)) }
@@ -160,10 +150,10 @@ extension Ledger {
         if let expiration = frame.push?.expiration { text.put(",\"expiration\":", Int64(expiration)) }
         put(frame.outcome)
         text.put(",\"warning\":", quoted: frame.warning)
-        end(body: frame.push?.payload ?? UnsafeRawBufferPointer(start: nil, count: 0))
+        end(body: frame.push?.payload)
     }
 
-    private mutating func put(_ outcome: BinaryCourse.Outcome) {
+    private func put(_ outcome: BinaryCourse.Outcome) {
         switch outcome {
         case .accepted: text.put(",\"outcome\":\"accepted\",\"status\":200")
         case .refused(let status, let isLost):
@@ -175,14 +165,5 @@ extension Ledger {
             text.put(",\"after\":", Int64(place.number))
             if place.isIdentified { text.put(",\"after_identifier\":", Int64(place.identifier)) }
         }
-    }
-}
-
-/// Gives the ledger, which cannot be copied, a place in an optional.
-@Loop final class LedgerHolder {
-    var ledger: Ledger
-
-    init(_ path: String) throws(SimulatorError) {
-        ledger = try Ledger(path: path)
     }
 }
