@@ -1,4 +1,6 @@
-import OpenSSL
+import COpenSSL
+
+@testable import OpenSSL
 
 #if canImport(Darwin)
     import Darwin
@@ -124,4 +126,14 @@ enum Received: Equatable {
 
 func writeAll(_ bytes: UnsafeRawBufferPointer, to socket: Int32) -> Bool {
     write(socket, bytes.baseAddress, bytes.count) == bytes.count
+}
+
+extension TLSSession {
+    /// Such as "TLS_AES_256_GCM_SHA384".
+    var cipher: String { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))) }
+
+    /// The name that the client asked for by SNI; only on the server's side.
+    var requestedServerName: String? {
+        SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
+    }
 }

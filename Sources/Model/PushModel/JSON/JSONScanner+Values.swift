@@ -131,19 +131,7 @@ extension JSONScanner {
 
     /// The value of a number that was scanned before; nil with a fraction or an exponent, or if too large.
     package func integer(in range: Range<Int>) -> Int64? {
-        let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
-        var value: Int64 = 0
-        for digit in bytes[(range.lowerBound + (isNegative ? 1 : 0))..<range.upperBound] {
-            guard Self.isDigit(digit) else { return nil }
-            let (tenfold, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-            let number = Int64(digit &- UInt8(ascii: "0"))
-            let (sum, doesNotFit) =
-                isNegative
-                ? tenfold.subtractingReportingOverflow(number) : tenfold.addingReportingOverflow(number)
-            guard !isTooLarge, !doesNotFit else { return nil }
-            value = sum
-        }
-        return value
+        Decimal.read(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
 
     private mutating func scanDigits() throws(JSONError) {

@@ -13,53 +13,30 @@ package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     case widgets = 9
     case controls = 10
 
+    /// Names, required ends of the topic and priorities, in the order of the cases.
+    private static let rules: [(name: String, topicSuffix: String, priorities: [UInt8])] = [
+        ("alert", "", [1, 5, 10]), ("background", "", [5]), ("voip", ".voip", [1, 5, 10]),
+        ("complication", ".complication", [1, 5, 10]),
+        ("fileprovider", ".pushkit.fileprovider", [1, 5, 10]), ("mdm", "", [1, 5, 10]),
+        ("location", ".location-query", [1, 5, 10]),
+        ("liveactivity", ".push-type.liveactivity", [5, 10]), ("pushtotalk", ".voip-ptt", [10]),
+        ("widgets", ".push-type.widgets", [1, 5, 10]), ("controls", ".push-type.controls", [1, 5, 10]),
+    ]
+
     /// The word in a job and in the `apns-push-type` header.
-    package var name: String {
-        switch self {
-        case .alert: "alert"
-        case .background: "background"
-        case .voip: "voip"
-        case .complication: "complication"
-        case .fileprovider: "fileprovider"
-        case .mdm: "mdm"
-        case .location: "location"
-        case .liveactivity: "liveactivity"
-        case .pushtotalk: "pushtotalk"
-        case .widgets: "widgets"
-        case .controls: "controls"
-        }
-    }
+    package var name: String { Self.rules[Int(rawValue)].name }
 
     /// The required end of the topic; empty: any topic.
-    package var topicSuffix: String {
-        switch self {
-        case .alert, .background, .mdm: ""
-        case .voip: ".voip"
-        case .complication: ".complication"
-        case .fileprovider: ".pushkit.fileprovider"
-        case .location: ".location-query"
-        case .liveactivity: ".push-type.liveactivity"
-        case .pushtotalk: ".voip-ptt"
-        case .widgets: ".push-type.widgets"
-        case .controls: ".push-type.controls"
-        }
-    }
+    package var topicSuffix: String { Self.rules[Int(rawValue)].topicSuffix }
+
+    /// The priorities that the gateway takes for it.
+    package var priorities: [UInt8] { Self.rules[Int(rawValue)].priorities }
 
     /// The largest payload the gateway takes, in bytes.
     package var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 
     /// The priority of a push whose job names none.
     package var defaultPriority: UInt8 { self == .background ? 5 : 10 }
-
-    /// The priorities that the gateway takes for it.
-    package var priorities: [UInt8] {
-        switch self {
-        case .background: [5]
-        case .liveactivity: [5, 10]
-        case .pushtotalk: [10]
-        default: [1, 5, 10]
-        }
-    }
 
     /// The topic of a push whose job names none: the app's, with the suffix of this type (never doubled).
     package func topic(ofApp topic: String) -> String {

@@ -1,4 +1,5 @@
 import COpenSSL
+import PushModel
 
 /// The contents of a certificate that is about to be issued.
 package struct CertificateDraft: Sendable {
@@ -8,25 +9,16 @@ package struct CertificateDraft: Sendable {
 
     private let role: Role
     private let commonName: String
-    private let userID: String?
-    private let names: [String]
-    private let extensions: [Certificate.Extension]
     private let validity: Validity
+    /// The subject's attribute UID.
+    package var userID: String?
+    /// The subject's alternative names: host names, `*.example.com` too, and IP addresses.
+    package var names: [String] = []
+    /// What the certificate has besides the extensions of its role.
+    package var extensions: [Certificate.Extension] = []
 
-    /// - Parameters:
-    ///   - userID: the subject's attribute UID.
-    ///   - names: the subject's alternative names: host names, `*.example.com` too, and IP addresses.
-    ///   - extensions: what the certificate has besides the extensions of its role.
-    package init(
-        role: Role, commonName: String, userID: String? = nil, names: [String] = [],
-        extensions: [Certificate.Extension] = [], validity: Validity
-    ) {
-        self.role = role
-        self.commonName = commonName
-        self.userID = userID
-        self.names = names
-        self.extensions = extensions
-        self.validity = validity
+    package init(_ role: Role, commonName: String, validity: Validity) {
+        (self.role, self.commonName, self.validity) = (role, commonName, validity)
     }
 
     /// Makes a P-256 key and its certificate.
@@ -106,29 +98,16 @@ package struct CertificateDraft: Sendable {
     private func addStandardExtensions(
         _ certificate: OpaquePointer, _ issuer: OpaquePointer
     ) throws(CredentialError) {
-        var texts: [(Int32, String)] =
-            switch role {
-            case .authority:
-                [
-                    (NID_basic_constraints, "critical,CA:TRUE"),
-                    (NID_key_usage, "critical,keyCertSign,cRLSign"),
-                    (NID_subject_key_identifier, "hash"),
-                ]
-            case .server:
-                [
-                    (NID_basic_constraints, "critical,CA:FALSE"),
-                    (NID_key_usage, "critical,digitalSignature"),
-                    (NID_ext_key_usage, "serverAuth"), (NID_subject_key_identifier, "hash"),
-                    (NID_authority_key_identifier, "keyid"),
-                ]
-            case .client:
-                [
-                    (NID_basic_constraints, "critical,CA:FALSE"),
-                    (NID_key_usage, "critical,digitalSignature"),
-                    (NID_ext_key_usage, "clientAuth"), (NID_subject_key_identifier, "hash"),
-                    (NID_authority_key_identifier, "keyid"),
-                ]
-            }
+        let isAuthority = role == .authority
+        var texts = [
+            (NID_basic_constraints, isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE"),
+            (NID_key_usage, isAuthority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature"),
+            (NID_subject_key_identifier, "hash"),
+        ]
+        if !isAuthority {
+            texts.append((NID_ext_key_usage, role == .server ? "serverAuth" : "clientAuth"))
+            texts.append((NID_authority_key_identifier, "keyid"))
+        }
         if !names.isEmpty { texts.append((NID_subject_alt_name, try alternativeNames())) }
         var context = X509V3_CTX()
         X509V3_set_ctx(&context, issuer, certificate, nil, nil, 0)
@@ -155,15 +134,8 @@ package struct CertificateDraft: Sendable {
     }
 
     private static func isHostName(_ name: String) -> Bool {
-        let allowed = { (byte: UInt8) in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-            case UInt8(ascii: "_"), UInt8(ascii: "*"): true
-            default: false
-            }
-        }
-        return (1...253).contains(name.utf8.count) && name.utf8.allSatisfy(allowed)
+        (1...253).contains(name.utf8.count)
+            && name.utf8.allSatisfy { $0.isLetterOrDigit || "-._*".utf8.contains($0) }
     }
 
     private func add(_ item: Certificate.Extension, _ certificate: OpaquePointer) throws(CredentialError) {

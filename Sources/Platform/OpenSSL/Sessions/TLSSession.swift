@@ -70,7 +70,7 @@ package struct TLSSession: ~Copyable {
         switch try obstacle(status) {
         case .wantRead: return .wantRead
         case .wantWrite: return .wantWrite
-        case .closed: throw .cut
+        case .closed, .bytes: throw .cut
         }
     }
 
@@ -82,7 +82,7 @@ package struct TLSSession: ~Copyable {
         var count = 0
         let status = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
         if status == 1 { return .bytes(count) }
-        return TLSTransfer(try obstacle(status))
+        return try obstacle(status)
     }
 
     /// Writes up to ``longestWrite`` bytes, in as many records as that takes.
@@ -99,7 +99,7 @@ package struct TLSSession: ~Copyable {
             let status = SSL_write_ex(ssl, bytes.baseAddress.map { $0 + total }, limit - total, &count)
             guard status == 1 else {
                 if total > 0 { return .bytes(total) }
-                return TLSTransfer(try obstacle(status))
+                return try obstacle(status)
             }
             total += count
         }
@@ -135,19 +135,15 @@ package struct TLSSession: ~Copyable {
         switch try obstacle(status) {
         case .wantRead: return .wantRead
         case .wantWrite: return .wantWrite
-        case .closed: return .done
+        case .closed, .bytes: return .done
         }
     }
 
     /// Whether OpenSSL holds bytes from the socket that were not read yet, be it only a part of a record.
     package var hasPending: Bool { SSL_has_pending(ssl) == 1 }
 
-    enum Obstacle {
-        case wantRead, wantWrite, closed
-    }
-
     /// Why the call that returned `status` did not finish.
-    private func obstacle(_ status: Int32) throws(TLSError) -> Obstacle {
+    private func obstacle(_ status: Int32) throws(TLSError) -> TLSTransfer {
         let systemError = SystemCalls.lastError
         switch SSL_get_error(ssl, status) {
         case SSL_ERROR_WANT_READ: return .wantRead
@@ -192,17 +188,6 @@ extension TLSSession {
     /// Such as "TLSv1.3".
     package var version: String { String(cString: SSL_get_version(ssl)) }
 
-    /// Such as "TLS_AES_256_GCM_SHA384".
-    package var cipher: String {
-        guard let name = SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)) else { return "none" }
-        return String(cString: name)
-    }
-
-    /// The name that the client asked for by SNI; only on the server's side.
-    package var requestedServerName: String? {
-        SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
-    }
-
     /// The certificate that the peer showed, read again on each call.
     package var peerCertificate: Certificate? {
         SSL_get0_peer_certificate(ssl).map { Certificate(reading: $0) }
@@ -234,14 +219,4 @@ package enum TLSTransfer: Hashable, Sendable {
     case wantWrite
     /// The peer sent close_notify: no more bytes will come.
     case closed
-}
-
-extension TLSTransfer {
-    init(_ obstacle: TLSSession.Obstacle) {
-        switch obstacle {
-        case .wantRead: self = .wantRead
-        case .wantWrite: self = .wantWrite
-        case .closed: self = .closed
-        }
-    }
 }
