@@ -80,6 +80,12 @@ enum Figures {
         return unit == 0 || value >= 100 ? "\(value) \(units[unit])" : "\(value).\(rest) \(units[unit])"
     }
 
+    /// `0-17 19 22-23`.
+    static func ranges(_ numbers: RangeSet<Int>) -> String {
+        numbers.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound - 1)" }
+            .joined(separator: " ")
+    }
+
     /// A whole number a second.
     static func rate(_ count: Int, in duration: Duration) -> Int {
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18

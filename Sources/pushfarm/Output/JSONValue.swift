@@ -18,7 +18,16 @@ enum JSONValue: Sendable, Equatable {
     }
 
     static func object(_ fields: KeyValuePairs<String, JSONValue>) -> JSONValue {
-        .object(fields.map { Field(name: $0.key, value: $0.value) })
+        .object(self.fields(fields))
+    }
+
+    static func fields(_ fields: KeyValuePairs<String, JSONValue>) -> [Field] {
+        fields.map { Field(name: $0.key, value: $0.value) }
+    }
+
+    /// Numbers by name, in the order of their names.
+    static func counts(_ counts: [String: Int]) -> JSONValue {
+        .object(counts.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: .number($0.value)) })
     }
 
     static func number(_ value: Int) -> JSONValue { .number(Int64(value)) }

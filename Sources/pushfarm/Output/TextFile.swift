@@ -1,12 +1,4 @@
-import FarmLogging
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// Text that the user names on the command line.
 enum TextFile {
@@ -14,30 +6,167 @@ enum TextFile {
 
     /// Reads a whole file of UTF-8; `-` is standard input.
     static func read(_ path: String) throws(CommandFailure) -> String {
-        let descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .usage("\(path): \(String(cString: strerror(errno)))") }
-        defer { if descriptor != 0 { close(descriptor) } }
+        let file = try InputFile(path)
         var bytes: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = part.withUnsafeMutableBytes { systemRead(descriptor, $0) }
-            if count == 0 { break }
-            guard count > 0 else {
-                if errno == EINTR { continue }
-                throw .usage("\(path): \(String(cString: strerror(errno)))")
-            }
-            bytes += part[..<count]
-        }
+        while try file.read(into: &bytes) > 0 {}
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .usage("\(path): is not UTF-8 text")
         }
         return text
     }
+
+    /// The file, and what the system said of it last.
+    static func failure(_ path: String) -> String { "\(path): \(String(cString: strerror(errno)))" }
+
+    /// Writes all bytes, also to a pipe that takes none for a while. False when it fails: `errno` says why.
+    static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: bytes[done...]))
+                if count > 0 {
+                    done += count
+                } else if errno == EAGAIN {
+                    var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&room, 1, -1)
+                } else if errno != EINTR {
+                    return false
+                }
+            }
+            return true
+        }
+    }
 }
 
-/// `read` of the C library, where `TextFile.read` hides it.
+/// A file that is read a piece at a time; `-` is standard input.
+struct InputFile: ~Copyable {
+    let path: String
+    /// Nil when it has no end.
+    let byteCount: Int?
+    private let descriptor: Int32
+
+    init(_ path: String) throws(CommandFailure) {
+        self.path = path
+        descriptor = path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .usage(TextFile.failure(path)) }
+        var status = stat()
+        byteCount =
+            fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    }
+
+    deinit { if descriptor > 0 { close(descriptor) } }
+
+    /// Adds the next bytes to `buffer`.
+    /// - Returns: how many; 0 at the end.
+    func read(into buffer: inout [UInt8]) throws(CommandFailure) -> Int {
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = part.withUnsafeMutableBytes { systemRead(descriptor, $0) }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .usage(TextFile.failure(path)) }
+            buffer += part[..<count]
+            return count
+        }
+    }
+}
+
+/// The lines of a file, read a piece at a time.
+struct TextLines: ~Copyable {
+    private let file: InputFile
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var isAtEnd = false
+    private(set) var bytesRead = 0
+
+    /// A longer line is no text.
+    private static let longest = 1 << 16
+
+    init(_ path: String) throws(CommandFailure) { file = try InputFile(path) }
+
+    /// Bytes in the file if it has an end.
+    var byteCount: Int? { file.byteCount }
+
+    /// The next line without its end; nil behind the last one.
+    mutating func next() throws(CommandFailure) -> Substring? {
+        while true {
+            if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { start = end + 1 }
+                return text(buffer[start..<end])
+            }
+            if isAtEnd {
+                guard start < buffer.count else { return nil }
+                defer { start = buffer.count }
+                return text(buffer[start...])
+            }
+            guard buffer.count - start <= Self.longest else {
+                throw .usage("\(file.path): a line has more than \(Self.longest) bytes")
+            }
+            buffer.removeFirst(start)
+            start = 0
+            let count = try file.read(into: &buffer)
+            isAtEnd = count == 0
+            bytesRead += count
+        }
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>) -> Substring {
+        String(decoding: bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes, as: UTF8.self)[...]
+    }
+}
+
+/// Where a command writes much text that must not lose a line: a file that is there when it is whole, or standard output.
+struct TextSink: ~Copyable {
+    private let path: String?
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+
+    private static let size = 1 << 16
+
+    /// - Parameter path: nil: standard output.
+    init(_ path: String?) throws(CommandFailure) {
+        self.path = path
+        descriptor = path.map { open($0 + ".part", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) } ?? 1
+        guard descriptor >= 0 else { throw .usage(TextFile.failure(path ?? "")) }
+    }
+
+    /// Standard output.
+    init() { (path, descriptor) = (nil, 1) }
+
+    deinit { if descriptor > 1 { close(descriptor) } }
+
+    mutating func write(_ line: String) throws(CommandFailure) { try write(bytes: Array((line + "\n").utf8)) }
+
+    mutating func write(bytes: [UInt8]) throws(CommandFailure) {
+        buffer += bytes
+        if buffer.count >= Self.size { try flush() }
+    }
+
+    /// Everything is written: the file gets its name.
+    mutating func finish() throws(CommandFailure) {
+        try flush()
+        guard let path else { return }
+        guard fsync(descriptor) == 0, rename(path + ".part", path) == 0 else { throw failure() }
+    }
+
+    mutating func flush() throws(CommandFailure) {
+        guard TextFile.write(buffer, to: descriptor) else { throw failure() }
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func failure() -> CommandFailure {
+        // Who reads has seen enough, as head has.
+        if path == nil, errno == EPIPE { return .failed() }
+        return .failed(TextFile.failure(path ?? "standard output"))
+    }
+}
+
+/// `read` and `write` of the C library, where methods hide them.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, buffer.baseAddress!, buffer.count)
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress!, bytes.count)
 }
 
 extension Substring {

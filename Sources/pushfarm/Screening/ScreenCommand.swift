@@ -58,12 +58,40 @@ struct ScreenCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let service = ScreeningService(
-            configuration: configuration,
-            plan: ScreeningRun.Plan(
-                app: try configuration.chosenApp(app), rate: rate, patience: patience.duration),
-            paths: ScreeningFiles.Paths(tokens: tokensFile, good: good, invalid: invalid, rest: rest),
-            survey: try TokenSurvey.of(tokensFile), anew: anew, console: Console(json: common.json))
-        try Loop.run { @Loop in try await service.run() }
+        let app = try configuration.chosenApp(app)
+        let survey = try TokenSurvey.of(tokensFile)
+        try Loop.run { @Loop in
+            let end = EndSignal()
+            let client = try await FarmClient.connect(configuration)
+            defer { client.close() }
+            try await screen(survey, app, client, until: end)
+        }
+    }
+
+    @Loop private func screen(
+        _ survey: TokenSurvey, _ app: String, _ client: FarmClient, until end: EndSignal
+    ) async throws {
+        try await client.mustHave(app: app)
+        let limit = client.configuration.app(named: app)?.maxTokens ?? Int.max
+        let last = try await client.entries(of: .events(app), .latest, count: 1).first?.id ?? .first
+        let fresh = ScreeningRecord(
+            app: app, run: String(UInt64.random(in: .min ... .max), radix: 36),
+            fingerprint: survey.fingerprint, chunk: ScreeningPace.chunk(rate: rate, limit: limit),
+            since: last.description)
+        let paths = ScreeningFiles.Paths(tokens: tokensFile, good: good, invalid: invalid, rest: rest)
+        let run = ScreeningRun(
+            client: client, plan: .init(app: app, rate: rate, patience: patience.duration), survey: survey,
+            files: try ScreeningFiles(paths, fresh: fresh, anew: anew),
+            progress: ScreeningProgress(total: survey.tokens, quiet: common.json))
+        var failure: CommandFailure?
+        do { try await run.run { end.isGiven } } catch { failure = error }
+        let summary = run.summary
+        let console = Console(json: common.json)
+        console.show(summary.json, summary.text(console.style))
+        if let failure { throw failure }
+        guard summary.open == 0 else {
+            throw CommandFailure.temporary("interrupted; the same command continues from here")
+        }
+        if !summary.isClear { throw CommandFailure.failed() }
     }
 }

@@ -1,5 +1,7 @@
+import Foundation
+
 /// What a screening writes: good, invalid and other tokens, and how far it is.
-struct ScreeningFiles: ~Copyable {
+final class ScreeningFiles {
     struct Paths: Sendable {
         var tokens: String
         var good: String
@@ -18,9 +20,8 @@ struct ScreeningFiles: ~Copyable {
     }
 
     let paths: Paths
-    private var good: ScreeningFile
-    private var invalid: ScreeningFile
-    private var rest: ScreeningFile
+    /// Good, invalid, rest.
+    private let files: [ScreeningFile]
     private(set) var record: ScreeningRecord
     /// Whether an earlier process began.
     let isResumed: Bool
@@ -34,32 +35,19 @@ struct ScreeningFiles: ~Copyable {
         guard Set([paths.tokens, paths.good, paths.invalid, paths.rest, paths.progress]).count == 5 else {
             throw .usage("two of the files are the same one")
         }
-        var good = try ScreeningFile(paths.good)
-        var invalid = try ScreeningFile(paths.invalid)
-        var rest = try ScreeningFile(paths.rest)
-        let isDistinct =
-            !good.isSame(as: paths.tokens) && !invalid.isSame(as: paths.tokens)
-            && !rest.isSame(as: paths.tokens)
-        guard isDistinct else { throw .usage("one of the files is \(paths.tokens) itself") }
-        let found = anew ? nil : try Self.found(paths.progress, fresh, paths)
-        if found == nil, !anew {
-            for (path, size) in [
-                (paths.good, good.size), (paths.invalid, invalid.size), (paths.rest, rest.size),
-            ]
-            where size > 0 {
-                throw .usage("\(path) is there already; --anew replaces it")
-            }
+        var files: [ScreeningFile] = []
+        for path in [paths.good, paths.invalid, paths.rest] { files.append(try ScreeningFile(path)) }
+        guard !files.contains(where: { $0.isSame(as: paths.tokens) }) else {
+            throw .usage("one of the files is \(paths.tokens) itself")
         }
-        let record = found ?? fresh
+        let found = anew ? nil : try Self.found(paths.progress, fresh, paths)
+        if found == nil, !anew, let used = files.first(where: { $0.size > 0 }) {
+            throw .usage("\(used.path) is there already; --anew replaces it")
+        }
+        (self.paths, self.files, record, isResumed) = (paths, files, found ?? fresh, found != nil)
         // The record goes first: a file without a record that counts its lines would be in the way of the next start.
-        if found == nil { try ScreeningFile.replace(paths.progress, with: record.text) }
-        try good.resume(at: record.bytes[0])
-        try invalid.resume(at: record.bytes[1])
-        try rest.resume(at: record.bytes[2])
-        (self.paths, self.record, isResumed) = (paths, record, found != nil)
-        self.good = good
-        self.invalid = invalid
-        self.rest = rest
+        if found == nil { try writeRecord() }
+        for (file, count) in zip(files, record.bytes) { try file.resume(at: count) }
     }
 
     private static func found(
@@ -78,23 +66,93 @@ struct ScreeningFiles: ~Copyable {
         return found
     }
 
-    mutating func add(_ token: String, _ verdict: ScreeningVerdict) {
-        let line = verdict.line(token)
-        switch verdict {
-        case .good: good.add(line)
-        case .invalid: invalid.add(line)
-        case .open: rest.add(line)
-        }
+    func add(_ token: String, _ verdict: ScreeningVerdict) {
+        let file =
+            switch verdict {
+            case .good: files[0]
+            case .invalid: files[1]
+            case .open: files[2]
+            }
+        file.add(verdict.line(token))
         record.tally.add(verdict)
     }
 
     /// Makes all that was added count.
-    mutating func commit(done: NumberRanges, since: String) throws(CommandFailure) {
-        try good.flush()
-        try invalid.flush()
-        try rest.flush()
-        record.bytes = [good.count, invalid.count, rest.count]
+    func commit(done: RangeSet<Int>, since: String) throws(CommandFailure) {
+        for file in files { try file.flush() }
+        record.bytes = files.map(\.count)
         (record.done, record.since) = (done, since)
-        try ScreeningFile.replace(paths.progress, with: record.text)
+        try writeRecord()
     }
+
+    private func writeRecord() throws(CommandFailure) {
+        var sink = try TextSink(paths.progress)
+        try sink.write(bytes: Array(record.text.utf8))
+        try sink.finish()
+    }
+}
+
+/// A file that a screening adds lines to. What was written behind the last record does not count.
+final class ScreeningFile {
+    let path: String
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    /// Bytes that are written.
+    private(set) var count = 0
+
+    /// Opens the file or makes it; no other process may screen into it meanwhile. Nothing in it is changed yet.
+    init(_ path: String) throws(CommandFailure) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .usage(TextFile.failure(path)) }
+        guard Self.status(of: descriptor).st_mode & S_IFMT == S_IFREG else {
+            throw .usage("\(path): is not a plain file")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw .usage("\(path): another screening writes it now")
+        }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Bytes in the file now.
+    var size: Int { Int(Self.status(of: descriptor).st_size) }
+
+    /// Goes on behind so many bytes; what is there more is cut off.
+    func resume(at count: Int) throws(CommandFailure) {
+        guard size >= count else {
+            throw .usage("\(path): has lost lines since the screening was interrupted; --anew begins again")
+        }
+        guard ftruncate(descriptor, off_t(count)) == 0, lseek(descriptor, off_t(count), SEEK_SET) >= 0 else {
+            throw failure()
+        }
+        self.count = count
+    }
+
+    func add(_ line: String) {
+        buffer += Array(line.utf8)
+        buffer.append(UInt8(ascii: "\n"))
+    }
+
+    /// Brings all lines to the disk.
+    func flush() throws(CommandFailure) {
+        guard !buffer.isEmpty else { return }
+        guard TextFile.write(buffer, to: descriptor), fsync(descriptor) == 0 else { throw failure() }
+        count += buffer.count
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether this is the same file as another, by whichever name.
+    func isSame(as other: String) -> Bool {
+        var (ours, theirs) = (Self.status(of: descriptor), stat())
+        return stat(other, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino
+    }
+
+    private static func status(of descriptor: Int32) -> stat {
+        var status = stat()
+        fstat(descriptor, &status)
+        return status
+    }
+
+    private func failure() -> CommandFailure { .failed(TextFile.failure(path)) }
 }

@@ -12,22 +12,18 @@ struct ScreeningRecord: Equatable, Sendable {
     /// Bytes of the good, invalid and rest files that count.
     var bytes: [Int] = [0, 0, 0]
     /// Chunks that have their outcomes.
-    var done = NumberRanges()
+    var done = RangeSet<Int>()
     var tally = ScreeningTally()
 
     private static let title = "pushfarm screening 1"
-
-    init(app: String, run: String, fingerprint: UInt64, chunk: Int, since: String) {
-        (self.app, self.run, self.fingerprint, self.chunk, self.since) = (app, run, fingerprint, chunk, since)
-    }
 }
 
 extension ScreeningRecord {
     var text: String {
         ([
             Self.title, "app \(app)", "run \(run)", "file \(String(fingerprint, radix: 16))",
-            "chunk \(chunk)",
-            "since \(since)", "bytes " + bytes.map { "\($0)" }.joined(separator: " "), "done \(done)",
+            "chunk \(chunk)", "since \(since)", "bytes " + bytes.map { "\($0)" }.joined(separator: " "),
+            "done " + Figures.ranges(done),
         ] + tally.lines + ["end"]).joined(separator: "\n") + "\n"
     }
 
@@ -46,13 +42,95 @@ extension ScreeningRecord {
             let fingerprint = value("file").flatMap({ UInt64(unbounded: $0, radix: 16) }),
             let chunk = value("chunk").flatMap({ Int(foreign: $0) }), chunk > 0, let since = value("since"),
             let bytes = value("bytes")?.split(separator: " ").compactMap({ Int(foreign: $0) }),
-            bytes.count == 3,
-            bytes.allSatisfy({ $0 >= 0 }), let done = value("done").flatMap({ NumberRanges($0) })
+            bytes.count == 3, bytes.allSatisfy({ $0 >= 0 }),
+            let done = value("done").flatMap(Self.numbers)
         else { return nil }
-        self.init(app: app, run: run, fingerprint: fingerprint, chunk: chunk, since: since)
-        (self.bytes, self.done) = (bytes, done)
+        self.init(
+            app: app, run: run, fingerprint: fingerprint, chunk: chunk, since: since, bytes: bytes, done: done
+        )
         for line in lines {
             guard tally.read(line.split(separator: " ")) else { return nil }
+        }
+    }
+
+    /// Nil if the text is not one of ``Figures/ranges(_:)``.
+    static func numbers(_ text: String) -> RangeSet<Int>? {
+        var numbers = RangeSet<Int>()
+        for word in text.split(separator: " ") {
+            let ends = word.split(separator: "-", omittingEmptySubsequences: false).map { Int(foreign: $0) }
+            guard ends.count <= 2, let first = ends[0], let last = ends[ends.count - 1], first >= 0,
+                first <= last, numbers.ranges.last.map({ $0.upperBound < first }) ?? true
+            else { return nil }
+            numbers.insert(contentsOf: first..<last + 1)
+        }
+        return numbers
+    }
+}
+
+/// How many tokens a screening has found to be what.
+struct ScreeningTally: Equatable, Sendable {
+    private(set) var good = 0
+    /// By reason.
+    private(set) var invalid: [String: Int] = [:]
+    /// Of the invalid tokens: those that were suppressed already.
+    private(set) var known = 0
+    /// By reason.
+    private(set) var rest: [String: Int] = [:]
+
+    var invalidCount: Int { invalid.values.reduce(0, +) }
+    var restCount: Int { rest.values.reduce(0, +) }
+    /// Tokens that have an outcome.
+    var count: Int { good + invalidCount + restCount }
+
+    mutating func add(_ verdict: ScreeningVerdict) {
+        switch verdict {
+        case .good: good += 1
+        case .invalid(let reason, _, let wasKnown):
+            invalid[reason, default: 0] += 1
+            if wasKnown { known += 1 }
+        case .open(let reason, _): rest[reason, default: 0] += 1
+        }
+    }
+}
+
+extension ScreeningTally {
+    /// Lines of a record.
+    var lines: [String] {
+        func list(_ name: String, _ counts: [String: Int]) -> [String] {
+            counts.sorted { $0.key < $1.key }.map { "\(name) \($0.key) \($0.value)" }
+        }
+        return ["good \(good)", "known \(known)"] + list("invalid", invalid) + list("rest", rest)
+    }
+
+    /// Reads one of ``lines``, in words. False if it is none.
+    mutating func read(_ words: [Substring]) -> Bool {
+        guard let number = words.last.flatMap({ Int(foreign: $0) }), number >= 0 else { return false }
+        switch (words[0], words.count) {
+        case ("good", 2): good = number
+        case ("known", 2): known = number
+        case ("invalid", 3): invalid[String(words[1])] = number
+        case ("rest", 3): rest[String(words[1])] = number
+        default: return false
+        }
+        return true
+    }
+}
+
+/// What a screening has found out about a token.
+enum ScreeningVerdict: Equatable, Sendable {
+    /// The gateway took a push for it.
+    case good
+    /// Since Unix seconds, or found so then. `wasKnown`: it was suppressed, and nothing was sent.
+    case invalid(reason: String, time: Int64, wasKnown: Bool)
+    /// Neither is known.
+    case open(reason: String, cause: String?)
+
+    /// As a line of its file.
+    func line(_ token: String) -> String {
+        switch self {
+        case .good: token
+        case .invalid(let reason, let time, _): "\(token) \(reason) \(time)"
+        case .open(let reason, let cause): token + " " + reason + (cause.map { " " + $0 } ?? "")
         }
     }
 }

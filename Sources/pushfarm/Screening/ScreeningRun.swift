@@ -17,7 +17,7 @@ import StoreProtocol
     private let plan: Plan
     private let survey: TokenSurvey
     private let start = ContinuousClock.now
-    private var files: ScreeningFiles
+    private let files: ScreeningFiles
     private var chunks: TokenChunks
     private var tracker: ScreeningTracker
     private var pace: ScreeningPace
@@ -46,7 +46,7 @@ import StoreProtocol
     private static let commitPause = Duration.milliseconds(500)
 
     init(
-        client: FarmClient, plan: Plan, survey: TokenSurvey, files: consuming ScreeningFiles,
+        client: FarmClient, plan: Plan, survey: TokenSurvey, files: ScreeningFiles,
         progress: ScreeningProgress
     ) {
         (self.client, self.plan, self.survey, self.progress) = (client, plan, survey, progress)
@@ -58,7 +58,7 @@ import StoreProtocol
         self.files = files
     }
 
-    var jobRecord: ScreeningSummary {
+    var summary: ScreeningSummary {
         ScreeningSummary(
             app: plan.app, survey: survey, tally: files.record.tally, duplicates: chunks.duplicates,
             paths: files.paths, time: .now - start)
@@ -215,7 +215,7 @@ import StoreProtocol
     private func hear(_ event: EventEntry) throws(CommandFailure) {
         switch tracker.hear({ event[$0] }) {
         case .nothing: break
-        case .outcome, .ended: moved()
+        case .outcome: moved()
         case .refused(let chunk, let reason):
             throw .failed("job \(tracker.id(of: chunk)) was refused: \(reason)")
         }

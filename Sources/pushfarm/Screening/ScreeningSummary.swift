@@ -17,20 +17,14 @@ struct ScreeningSummary: Sendable {
     private static let named = 20
 
     var json: JSONValue {
-        func counts(_ counts: [String: Int]) -> JSONValue {
-            .object(
-                counts.sorted { $0.key < $1.key }.map {
-                    JSONValue.Field(name: $0.key, value: .number($0.value))
-                })
-        }
-        return .object([
+        .object([
             "app": .string(app), "state": .string(open == 0 ? "finished" : "interrupted"),
             "submitted": .number(submitted), "good": .number(tally.good),
-            "invalid": .number(tally.invalidCount),
-            "rest": .number(tally.restCount), "duplicates": .number(duplicates),
+            "invalid": .number(tally.invalidCount), "rest": .number(tally.restCount),
+            "duplicates": .number(duplicates),
             "malformed": .number(survey.malformedCount), "open": .number(open),
-            "suppressed_before": .number(tally.known), "invalid_reasons": counts(tally.invalid),
-            "rest_reasons": counts(tally.rest),
+            "suppressed_before": .number(tally.known), "invalid_reasons": .counts(tally.invalid),
+            "rest_reasons": .counts(tally.rest),
             "malformed_lines": .array(
                 survey.malformed.map {
                     .object(["line": .number($0.line), "reason": .string($0.reason)])

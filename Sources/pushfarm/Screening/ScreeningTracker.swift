@@ -28,9 +28,8 @@ struct ScreeningTracker {
     enum News: Equatable {
         /// Of another job, or nothing to this purpose.
         case nothing
+        /// Of a token, or of the chunk's whole job.
         case outcome
-        /// The chunk's job has ended.
-        case ended(Int)
         /// The farm will not take the chunk's job.
         case refused(Int, reason: String)
     }
@@ -38,12 +37,12 @@ struct ScreeningTracker {
     private let run: String
     private var chunks: [Int: Chunk] = [:]
     private var pages: [Int: Page] = [:]
-    private(set) var done: NumberRanges
+    private(set) var done: RangeSet<Int>
     /// Tokens of the chunks that are open.
     private(set) var openTokens = 0
 
     /// - Parameter done: chunks that have their outcomes.
-    init(run: String, done: NumberRanges = NumberRanges()) { (self.run, self.done) = (run, done) }
+    init(run: String, done: RangeSet<Int> = RangeSet()) { (self.run, self.done) = (run, done) }
 
     /// The id of a chunk's job.
     func id(of chunk: Int) -> String { "\(ScreeningJob.prefix)\(run).\(chunk)" }
@@ -88,7 +87,6 @@ struct ScreeningTracker {
         case "job.finished":
             guard let delivered = event("delivered").flatMap({ Int(foreign: $0) }) else { return .nothing }
             ended(chunk, delivered: delivered)
-            return .ended(chunk)
         case "job.refused":
             return .refused(chunk, reason: "\(event("field") ?? ""): \(event("reason") ?? "")")
         default: return .nothing
@@ -103,7 +101,7 @@ struct ScreeningTracker {
         chunks[chunk] = nil
         pages[chunk] = nil
         openTokens -= tokens.count
-        done.insert(chunk)
+        done.insert(contentsOf: chunk..<chunk + 1)
         let heard = tokens.count { page.heard[$0] != nil }
         let silent: ScreeningVerdict =
             tokens.count - heard == delivered ? .good : .open(reason: "unseen", cause: nil)

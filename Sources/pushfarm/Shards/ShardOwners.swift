@@ -60,9 +60,6 @@ struct ShardOwners: Sendable {
 
     /// `0-3 7 12-15`
     private static func text(_ shards: [Int]) -> String {
-        var ranges = NumberRanges()
-        for shard in shards { ranges.insert(shard) }
-        return ranges.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-            .joined(separator: " ")
+        Figures.ranges(RangeSet(shards.map { $0..<$0 + 1 }))
     }
 }

@@ -56,12 +56,11 @@ struct ScreeningFilesTests {
     }
 
     private func writeSome() throws {
-        var files = try open(record())
+        let files = try open(record())
         files.add("aa", .good)
         files.add("bb", .invalid(reason: "Unregistered", time: 7, wasKnown: false))
         files.add("rr", .open(reason: "unseen", cause: nil))
-        var done = NumberRanges()
-        done.insert(0)
+        let done = RangeSet(0..<1)
         try files.commit(done: done, since: "2-0")
         files.add("cc", .good)
     }
@@ -73,7 +72,7 @@ struct ScreeningFilesTests {
                 && text(".rest") == "rr unseen\n")
         // As a process leaves it that is killed between its lines and its record.
         try Data("aa\ncc\nd".utf8).write(to: URL(fileURLWithPath: tokens + ".good"))
-        var files = try open(record(run: "second"))
+        let files = try open(record(run: "second"))
         #expect(files.isResumed && files.record.run == "first" && files.record.since == "2-0")
         #expect(files.record.done.contains(0) && files.record.tally.count == 3)
         files.add("dd", .open(reason: "exhausted", cause: "throttled"))

@@ -8,7 +8,7 @@ struct ScreeningRecordTests {
         var record = ScreeningRecord(
             app: "demo", run: "abc", fingerprint: 0xF00D, chunk: 250, since: "1780000000123-4")
         record.bytes = [650, 70, 0]
-        for number in [0, 1, 2, 5] { record.done.insert(number) }
+        record.done = RangeSet([0..<3, 5..<6])
         for verdict: ScreeningVerdict in [
             .good, .good, .invalid(reason: "Unregistered", time: 1, wasKnown: false),
             .invalid(reason: "Feedback", time: 1, wasKnown: true),
@@ -47,9 +47,9 @@ struct ScreeningRecordTests {
         ([1, 3, 5, 2, 4], "1-5"),
     ])
     func `numbers are kept as ranges`(numbers: [Int], text: String) {
-        var ranges = NumberRanges()
-        for number in numbers { ranges.insert(number) }
-        #expect(ranges.description == text && NumberRanges(text) == ranges)
+        var ranges = RangeSet<Int>()
+        for number in numbers { ranges.insert(contentsOf: number..<number + 1) }
+        #expect(Figures.ranges(ranges) == text && ScreeningRecord.numbers(text) == ranges)
         for number in 0..<12 { #expect(ranges.contains(number) == numbers.contains(number)) }
     }
 
