@@ -81,8 +81,7 @@ extension SuppressionImport.Report {
                 verb: .number(written), "faulty": .number(faulty),
                 "faults": .array(
                     faults.map { .object(["place": .string($0.place), "reason": .string($0.reason)]) }),
-            ]),
-            "\(Figures.grouped(written)) tokens \(verb)\n")
+            ]), "\(Figures.grouped(written)) tokens \(verb)\n")
         guard faulty > 0 else { return }
         for fault in faults {
             Terminal.write("\(fault.place): \(fault.reason)\n", to: Terminal.standardError)

@@ -74,6 +74,13 @@ struct SuppressionLine: Equatable, Sendable {
         "\(tokenText) \(reason.name) \(time) \(scope.topic.isEmpty ? "-" : scope.topic) \(scope.environment)"
     }
 
+    /// For a person: the token first.
+    var row: String {
+        let space = String(repeating: " ", count: max(1, 24 - reason.name.utf8.count))
+        return "\(tokenText)  \(reason.name)\(space)\(Timestamp(milliseconds: time * 1000))  "
+            + "\(scope.topic.isEmpty ? "-" : scope.topic)  \(scope.environment)"
+    }
+
     var json: JSONValue {
         .object([
             "token": .string(tokenText), "reason": .string(reason.name), "time": .number(time),

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FarmConfiguration
+import EventLoop
 import PushModel
 
 /// Which app, and which of its topics and environments.
@@ -27,6 +27,15 @@ struct SuppressionOptions: ParsableArguments {
         }
     }
 
+    /// Runs the loop until `body` has ended, with the suppression lists of the chosen app.
+    func withStore<Value: Sendable>(
+        _ common: CommonOptions, _ body: @escaping @Loop (SuppressionStore) async throws -> Value
+    ) throws -> Value {
+        try common.withClient { client in
+            try await body(try await SuppressionStore.open(client, app: try await client.chosenApp(app)))
+        }
+    }
+
     private var scopeTopic: String? { topic == "-" ? "" : topic }
 
     /// Whether a line is one of those that were asked for.
@@ -36,9 +45,11 @@ struct SuppressionOptions: ParsableArguments {
     }
 
     /// What lines without these words mean.
-    func defaults(_ app: AppConfiguration?, now: Int64) -> SuppressionLine.Defaults {
+    @Loop func defaults(_ store: SuppressionStore) async throws(CommandFailure) -> SuppressionLine.Defaults {
         SuppressionLine.Defaults(
-            time: now, topic: scopeTopic ?? app?.topic, environment: environment ?? app?.gatewayEnvironment)
+            time: try await store.client.clock().components.seconds,
+            topic: scopeTopic ?? store.settings?.topic,
+            environment: environment ?? store.settings?.gatewayEnvironment)
     }
 }
 
@@ -52,7 +63,28 @@ struct TokenOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A file with one token a line; - is standard input.", valueName: "file"))
     var tokensFile: String?
 
-    var isEmpty: Bool { tokens.isEmpty && tokensFile == nil }
+    func validate() throws {
+        guard !tokens.isEmpty || tokensFile != nil else {
+            throw ValidationError("Give --token or --tokens-file.")
+        }
+    }
+
+    /// The tokens of the command line and those that lines of the file begin with.
+    func all() throws(CommandFailure) -> Set<[UInt8]> {
+        var all = try Self.bytes(of: tokens)
+        guard let tokensFile else { return all }
+        var lines = try TextLines(tokensFile)
+        var number = 0
+        while let line = try lines.next() {
+            number += 1
+            switch ScreenedLine(line) {
+            case .empty: break
+            case .token(let token): all.insert(token)
+            case .malformed(let reason): throw .usage("\(tokensFile), line \(number): \(reason)")
+            }
+        }
+        return all
+    }
 
     /// Tokens as the caller wrote them.
     static func bytes(of tokens: [String]) throws(CommandFailure) -> Set<[UInt8]> {

@@ -24,11 +24,9 @@ import StoreProtocol
 
     static func open(_ client: FarmClient, app: String) async throws(CommandFailure) -> SuppressionStore {
         try await client.mustHave(app: app)
-        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
         return SuppressionStore(
-            client: client, app: app, shards: shards ?? client.configuration.shards,
-            settings: client.configuration.app(named: app),
-            scopes: try await client.call(ReadScopes(), app))
+            client: client, app: app, shards: try await client.shards(),
+            settings: client.configuration.app(named: app), scopes: try await client.call(ReadScopes(), app))
     }
 
     func shard(of token: [UInt8]) -> Int { ShardHash.shard(of: token, shards: shards) }

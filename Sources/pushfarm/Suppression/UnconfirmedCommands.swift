@@ -56,41 +56,33 @@ struct UnconfirmedOptions: ParsableArguments {
     /// - Parameter done: what happens to a suppression, such as `applied`: the name of the count in `--json`, too.
     func perform(_ step: SettleUnconfirmed.Step, done: String) throws {
         let configuration = try common.load()
-        let (app, isDry) = (try configuration.chosenApp(app), dryRun)
+        let app = try configuration.chosenApp(app)
         let count = try configuration.withClient { client in
-            return try await UnconfirmedRun(client: client, app: app).perform(step, isDry: isDry)
+            try await client.mustHave(app: app)
+            let waiting = try await client.call(CountUnconfirmed(), app)
+            return dryRun ? waiting : try await Self.settle(waiting, by: step, app, client)
         }
         Console(json: common.json).show(
-            .object(["app": .string(app), done: .number(count), "dry_run": .bool(isDry)]),
+            .object(["app": .string(app), done: .number(count), "dry_run": .bool(dryRun)]),
             "\(app): \(Figures.counted(count, "suppression", "suppressions")) "
-                + (isDry ? "would be \(done)\n" : "\(done)\n"))
+                + (dryRun ? "would be \(done)\n" : "\(done)\n"))
     }
-}
 
-/// Applies or drops the suppressions that the guard keeps, in portions.
-@Loop struct UnconfirmedRun {
-    let client: FarmClient
-    let app: String
-
-    /// - Parameter isDry: nothing is done.
-    /// - Returns: how many were, or would be, applied or dropped.
-    func perform(_ step: SettleUnconfirmed.Step, isDry: Bool) async throws(CommandFailure) -> Int {
-        try await client.mustHave(app: app)
-        var left = try await client.call(CountUnconfirmed(), app)
-        if isDry { return left }
-        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
+    /// Applies or drops, in portions, the suppressions that the guard keeps. What is found meanwhile waits for the next time.
+    /// - Returns: how many.
+    @Loop private static func settle(
+        _ waiting: Int, by step: SettleUnconfirmed.Step, _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> Int {
+        let shards = try await client.shards()
         let limit =
-            client.configuration.app(named: app)?.suppressionLimit(
-                shards: shards ?? client.configuration.shards) ?? Retention().suppressed
+            client.configuration.app(named: app)?.suppressionLimit(shards: shards) ?? Retention().suppressed
         var done = 0
-        // What is found meanwhile waits for the next time.
         repeat {
             let reply = try await client.call(
-                SettleUnconfirmed(step, limit: limit, most: min(500, max(1, left))), app)
+                SettleUnconfirmed(step, limit: limit, most: min(500, max(1, waiting - done))), app)
             done += reply.done
-            left -= reply.done
             if reply.done == 0 { break }
-        } while left > 0
+        } while done < waiting
         return done
     }
 }

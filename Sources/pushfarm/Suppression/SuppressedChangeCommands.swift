@@ -1,0 +1,120 @@
+import ArgumentParser
+import EventLoop
+import PushModel
+
+struct SuppressedAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Suppresses tokens.",
+        discussion: """
+            Without --topic and --environment they are those of the app's configuration.
+            Only the first word of a line is read.
+
+            Example:
+              pushfarm suppressed add --app demo --token $TOKEN
+              pushfarm suppressed add --app demo --tokens-file unsubscribed.txt
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var selection: SuppressionOptions
+    @OptionGroup var list: TokenOptions
+
+    @Option(help: ArgumentHelp("Operator, or a gateway's word such as Unregistered.", valueName: "reason"))
+    var reason = SuppressionReason.operator.name
+
+    func validate() throws {
+        guard SuppressionReason(name: reason) == nil else { return }
+        throw ValidationError(
+            "--reason is one of " + SuppressionReason.allCases.map(\.name).joined(separator: ", ") + ".")
+    }
+
+    func run() throws {
+        _ = try TokenOptions.bytes(of: list.tokens)
+        let report = try selection.withStore(common) { store in
+            var defaults = try await selection.defaults(store)
+            defaults.reason = SuppressionReason(name: reason) ?? .operator
+            guard defaults.topic != nil, defaults.environment != nil else {
+                throw CommandFailure.usage(
+                    "\(store.app) is not configured here; give --topic and --environment")
+            }
+            var run = SuppressionImport(
+                store: store, defaults: defaults, isQuiet: true, takesTokensOnly: true)
+            for token in list.tokens { try await run.take(token[...]) }
+            if let file = list.tokensFile { try await run.take(file: file) }
+            return try await run.finish()
+        }
+        try report.show(Console(json: common.json), "suppressed")
+    }
+}
+
+struct SuppressedRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Removes tokens from the suppression list.",
+        discussion: """
+            Example:
+              pushfarm suppressed remove --app demo --token $TOKEN
+              pushfarm suppressed remove --app demo --tokens-file alive.txt
+
+            Only the first word of a line is read, so a file of export will do.
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var selection: SuppressionOptions
+    @OptionGroup var list: TokenOptions
+
+    func run() throws {
+        let tokens = try list.all()
+        let removed = try selection.withStore(common) { store in
+            var store = store
+            var removed: Set<[UInt8]> = []
+            for shard in Set(tokens.map { store.shard(of: $0) }) {
+                let lines = try await store.lines(of: shard) {
+                    selection.covers($0) && tokens.contains($0.token)
+                }
+                try await store.write(lines, isRemoval: true)
+                removed.formUnion(lines.map(\.token))
+            }
+            return removed.count
+        }
+        let others = tokens.count - removed
+        Console(json: common.json).show(
+            .object(["removed": .number(removed), "unknown": .number(others)]),
+            "\(Figures.grouped(removed)) tokens removed"
+                + (others > 0 ? "; \(Figures.grouped(others)) were not suppressed" : "") + "\n")
+    }
+}
+
+struct SuppressedImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Imports suppressed tokens from an exported file.",
+        discussion: """
+            A line has a token and then, optionally: a reason, the time since which the
+            token is invalid (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
+            ago), a topic, an environment. The defaults are Operator, now, and the
+            app's own topic and environment. A line that begins with # is a comment.
+            The command names unreadable lines by their numbers and imports the others;
+            its exit status is then 1.
+
+            Example:
+              pushfarm suppressed import --app demo invalid.txt
+              cut -d, -f1 invalid.csv | pushfarm suppressed import --app demo -
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var selection: SuppressionOptions
+
+    @Argument(help: "The file; - is standard input.")
+    var file: String
+
+    func run() throws {
+        let report = try selection.withStore(common) { store in
+            var run = SuppressionImport(
+                store: store, defaults: try await selection.defaults(store), isQuiet: common.json)
+            try await run.take(file: file)
+            return try await run.finish()
+        }
+        try report.show(Console(json: common.json), "imported")
+    }
+}
