@@ -26,10 +26,7 @@ struct ChangeReport: Sendable {
         }
 
         var json: JSONValue {
-            var fields = [
-                JSONValue.Field(name: "app", value: .string(app)),
-                JSONValue.Field(name: "changed", value: .bool(changed)),
-            ]
+            var fields = JSONValue.fields(["app": .string(app), "changed": .bool(changed)])
             if let job { fields.append(.init(name: "job", value: .string(job))) }
             if let shard { fields.append(.init(name: "shard", value: .number(shard))) }
             if let token { fields.append(.init(name: "token", value: .string(token))) }
@@ -56,10 +53,8 @@ struct ChangeReport: Sendable {
         _ command: String, isDryRun: Bool, _ configuration: Configuration, _ console: Console,
         _ change: @escaping @Loop (inout ChangeReport, FarmClient) async throws -> [String]?
     ) throws {
-        let report = try Loop.run { @Loop in
+        let report = try configuration.withClient { client in
             var report = ChangeReport(command: command, isDryRun: isDryRun)
-            let client = try await FarmClient.connect(configuration)
-            defer { client.close() }
             if let words = try await change(&report, client) {
                 try await report.tellHosts([command] + words, client, console)
             }
@@ -80,14 +75,12 @@ struct ChangeReport: Sendable {
         if let note { text += note + "\n" }
         console.show(
             .object(
-                head + [
-                    JSONValue.Field(name: "command", value: .string(command)),
-                    JSONValue.Field(name: "dry_run", value: .bool(isDryRun)),
-                    JSONValue.Field(name: "changes", value: .array(lines.map(\.json))),
-                    JSONValue.Field(name: "hosts", value: outcome?.hostsJSON ?? .array([])),
-                    JSONValue.Field(
-                        name: "silent", value: .array((outcome?.silent ?? []).map { .string($0) })),
-                ]), text)
+                head
+                    + JSONValue.fields([
+                        "command": .string(command), "dry_run": .bool(isDryRun),
+                        "changes": .array(lines.map(\.json)), "hosts": outcome?.hostsJSON ?? .array([]),
+                        "silent": .array((outcome?.silent ?? []).map { .string($0) }),
+                    ])), text)
     }
 
     /// Tells the hosts, if anything is otherwise than before.

@@ -16,14 +16,16 @@ import StoreProtocol
 
     /// What the hosts answered, and which of them did not.
     struct Outcome {
-        var id: String
         var command: OperatorCommand
-        var answers: [OperatorAnswer]
+        var answers: [OperatorAnswer] = []
         var silent: [String]
         /// Hosts that were not asked, since it went wrong on one before them.
         var untold: [String] = []
         /// The operator did not want to wait any longer.
         var isInterrupted = false
+
+        /// Every host that was asked has done it.
+        var isDone: Bool { answers.allSatisfy { $0.state == .done } && silent.isEmpty && !isInterrupted }
     }
 
     /// - Parameters:
@@ -47,12 +49,10 @@ import StoreProtocol
         let living = try await Self.living(client)
         if let host { try Self.mustLive(host, among: living) }
         guard !living.isEmpty else { throw CommandFailure.failed("no coordinator is running") }
-        guard oneByOne, host == nil, living.count > 1 else {
-            return try report(try await ask(client, verb, arguments, host, host.map { [$0] } ?? living))
-        }
+        let rounds = oneByOne && host == nil ? living.map { [$0] } : [host.map { [$0] } ?? living]
         var all: Outcome?
-        for (number, next) in living.enumerated() {
-            let one = try await ask(client, verb, arguments, next, [next])
+        for (number, hosts) in rounds.enumerated() {
+            let one = try await ask(client, verb, arguments, rounds.count > 1 ? hosts[0] : host, hosts)
             var sum = all ?? one
             if all != nil {
                 sum.answers += one.answers
@@ -60,12 +60,10 @@ import StoreProtocol
                 sum.isInterrupted = one.isInterrupted
             }
             all = sum
-            if one.answers.contains(where: { $0.state != .done }) || !one.silent.isEmpty || one.isInterrupted
-            {
-                // What went wrong on one host is not done to the others.
-                all?.untold = Array(living[(number + 1)...])
-                break
-            }
+            if one.isDone { continue }
+            // What went wrong on one host is not done to the others.
+            all?.untold = rounds[(number + 1)...].flatMap(\.self)
+            break
         }
         if let all { try report(all) }
     }
@@ -103,8 +101,8 @@ import StoreProtocol
         }
         defer { watch.cancel() }
         _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
-        var outcome = Outcome(id: command.id, command: command, answers: [], silent: hosts)
-        var progress = AnswerProgress(of: hosts.count, quiet: console.json)
+        var outcome = Outcome(command: command, silent: hosts)
+        var progress = TerminalLine(quiet: console.json)
         defer { progress.finish() }
         let start = ContinuousClock.now
         let limit = options.wait ? options.timeout?.duration ?? patience : .seconds(5)
@@ -114,7 +112,7 @@ import StoreProtocol
             }
             let enough = outcome.answers.filter { !options.wait || $0.isLast }.map(\.host)
             outcome.silent = hosts.filter { !enough.contains($0) }
-            progress.show(outcome.answers)
+            progress.show(Self.progress(of: outcome.answers, by: hosts.count))
             if outcome.silent.isEmpty { break }
             if end.isGiven {
                 outcome.isInterrupted = true
@@ -124,6 +122,15 @@ import StoreProtocol
             await bell.wait(atMost: min(.seconds(1), start + limit - .now))
         }
         return outcome
+    }
+
+    /// `2 of 3 hosts done · gamma: 1 of 2 workers restarted`.
+    private static func progress(of answers: [OperatorAnswer], by count: Int) -> String {
+        let done = answers.count { $0.isLast }
+        let working = answers.filter { !$0.isLast && !$0.text.isEmpty }.map {
+            "\(PlainText.of($0.host)): \(PlainText.of($0.text, limit: 300))"
+        }
+        return (["\(done) of \(count) host\(count == 1 ? "" : "s") done"] + working).joined(separator: " · ")
     }
 
     private func command(_ verb: OperatorVerb, _ arguments: [String], _ host: String?) -> OperatorCommand {
@@ -146,11 +153,10 @@ import StoreProtocol
         _ verb: OperatorVerb, _ arguments: [String], _ host: String?
     ) async throws(CommandFailure) -> Outcome {
         let command = command(verb, arguments, host)
-        let caller = try await LocalCoordinator.connect(socket)
-        let limit = options.timeout?.duration ?? patience
-        let answer = await caller.carryOut(command, within: limit, isPatient: options.wait)
+        let answer = try await LocalCoordinator.carryOut(
+            command, at: socket, within: options.timeout?.duration ?? patience, isPatient: options.wait)
         return Outcome(
-            id: command.id, command: command, answers: answer.map { [$0] } ?? [],
+            command: command, answers: answer.map { [$0] } ?? [],
             silent: answer == nil ? [configuration.host] : [])
     }
 
@@ -176,11 +182,10 @@ import StoreProtocol
 extension OperatorClient.Outcome {
     var json: JSONValue {
         .object([
-            "id": .string(id), "command": .string(command.typed),
+            "id": .string(command.id), "command": .string(command.typed),
             "done": .number(answers.count { $0.state == .done }),
             "of": .number(Set(answers.map(\.host) + silent + untold).count),
-            "silent": .array(silent.map { .string($0) }),
-            "untold": .array(untold.map { .string($0) }),
+            "silent": .array(silent.map { .string($0) }), "untold": .array(untold.map { .string($0) }),
             "hosts": hostsJSON,
         ])
     }

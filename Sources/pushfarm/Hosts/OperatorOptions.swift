@@ -47,6 +47,19 @@ struct OperatorTarget: ExpressibleByArgument, Sendable {
     var words: [String] { worker.map { ["\($0)"] } ?? [] }
 }
 
+/// A command to a host, or to one of its workers.
+struct TargetOptions: ParsableArguments {
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(help: ArgumentHelp("The host, or HOST/N for one of its workers.", valueName: "host[/worker]"))
+    var target: OperatorTarget
+
+    func operate(_ verb: OperatorVerb, _ words: [String] = []) throws {
+        try common.operate(verb, target.words + words, on: target.host, operation)
+    }
+}
+
 extension CommonOptions {
     /// Tells coordinators something, waits for their answers, and shows them.
     /// - Parameter host: nil: all that live.

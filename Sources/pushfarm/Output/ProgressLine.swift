@@ -1,46 +1,46 @@
 import FarmLogging
 
-/// One line on a terminal that is written over and over: how much is done, how fast, how long it still takes.
-/// Writes nothing at all where there is no terminal.
-struct ProgressLine {
-    private let title: String
-    private let total: Int
-    private let descriptor: Int32
-    private let isShown: Bool
-    private let start: ContinuousClock.Instant
-    private var window: [(at: ContinuousClock.Instant, done: Int)] = []
+/// One line on standard error that is written over and over, where that is a terminal. Standard output stays clean.
+struct TerminalLine {
+    let isShown: Bool
     private var isOpen = false
 
-    /// Goes to standard error, so that standard output stays clean.
-    init(_ title: String, total: Int, now: ContinuousClock.Instant = .now, quiet: Bool = false) {
-        self.init(
-            title, total: total, now: now, descriptor: Terminal.standardError,
-            isShown: !quiet && Terminal.isTerminal(Terminal.standardError))
-    }
+    init(quiet: Bool) { isShown = !quiet && Terminal.isTerminal(Terminal.standardError) }
 
-    init(_ title: String, total: Int, now: ContinuousClock.Instant, descriptor: Int32, isShown: Bool) {
-        self.title = title
-        self.total = total
-        self.descriptor = descriptor
-        self.isShown = isShown
-        start = now
-    }
-
-    /// Shows that `done` of the total are done. Call a few times a second.
-    mutating func update(_ done: Int, note: String = "", now: ContinuousClock.Instant = .now) {
+    mutating func show(_ text: String) {
         guard isShown else { return }
-        let width = (Terminal.columns(of: descriptor) ?? 80) - 1
-        Terminal.write(
-            "\r" + PlainText.cut(line(done, note: note, now: now), to: width) + "\u{1B}[K", to: descriptor)
+        let width = (Terminal.columns(of: Terminal.standardError) ?? 80) - 1
+        Terminal.write("\r" + PlainText.cut(text, to: width) + "\u{1B}[K", to: Terminal.standardError)
         isOpen = true
     }
 
     /// Takes the line away.
     mutating func finish() {
-        guard isOpen else { return }
-        Terminal.write("\r\u{1B}[K", to: descriptor)
+        if isOpen { Terminal.write("\r\u{1B}[K", to: Terminal.standardError) }
         isOpen = false
     }
+}
+
+/// How much is done, how fast, how long it still takes: on a terminal only.
+struct ProgressLine {
+    private let title: String
+    private let total: Int
+    private let start: ContinuousClock.Instant
+    private var terminal: TerminalLine
+    private var window: [(at: ContinuousClock.Instant, done: Int)] = []
+
+    init(_ title: String, total: Int, now: ContinuousClock.Instant = .now, quiet: Bool = false) {
+        (self.title, self.total, start) = (title, total, now)
+        terminal = TerminalLine(quiet: quiet)
+    }
+
+    /// Shows that `done` of the total are done. Call a few times a second.
+    mutating func update(_ done: Int, note: String = "", now: ContinuousClock.Instant = .now) {
+        guard terminal.isShown else { return }
+        terminal.show(line(done, note: note, now: now))
+    }
+
+    mutating func finish() { terminal.finish() }
 
     /// `delivering  41 %  410,000 of 1,000,000  52,300/s  11 s left`. The rate is that of the last 5 seconds.
     mutating func line(_ done: Int, note: String, now: ContinuousClock.Instant) -> String {

@@ -34,22 +34,19 @@ struct PingCommand: ParsableCommand {
     func run() throws {
         let configuration = try common.load()
         let socket = configuration.stateDirectory + "/control.sock"
-        let limit = timeout.duration
-        let isEnough = alive
-        let console = Console(json: common.json)
         try Loop.run { @Loop in
             let command = OperatorCommand(
                 id: UUID().uuidString.lowercased(), issuer: OperatorClient.issuer, host: nil,
                 verb: OperatorVerb.status.rawValue)
-            let coordinator = try await LocalCoordinator.connect(socket)
-            guard
-                let answer = await coordinator.carryOut(command, within: limit, isPatient: true),
-                answer.state == .done
-            else { throw CommandFailure.temporary("the coordinator at \(socket) does not answer") }
+            let answer = try await LocalCoordinator.carryOut(
+                command, at: socket, within: timeout.duration, isPatient: true)
+            guard let answer, answer.state == .done else {
+                throw CommandFailure.temporary("the coordinator at \(socket) does not answer")
+            }
             let host = HostStatus(name: answer.host, json: Array(answer.text.utf8), isAlive: true)
             let ready = host.workers.count { $0.state == "ready" }
             let isReady = host.state == "running" && host.intake?.state == "ready" && ready > 0
-            console.show(
+            Console(json: common.json).show(
                 .object([
                     "host": .string(host.host), "pid": .number(host.pid), "state": .string(host.state),
                     "ready": .bool(isReady), "workers": .number(host.workers.count),
@@ -57,7 +54,7 @@ struct PingCommand: ParsableCommand {
                 ]),
                 "\(host.host) is \(isReady ? "ready" : host.state == "running" ? "not ready" : host.state): "
                     + "\(ready) of \(host.workers.count) workers ready\n")
-            if !isReady, !isEnough { throw CommandFailure.failed() }
+            if !isReady, !alive { throw CommandFailure.failed() }
         }
     }
 }

@@ -178,7 +178,7 @@ struct OutputTests {
 
     @Test func `a progress line shows share, rate and what is left`() {
         let start = ContinuousClock.now
-        var line = ProgressLine("delivering", total: 1000, now: start, descriptor: 2, isShown: false)
+        var line = ProgressLine("delivering", total: 1000, now: start, quiet: true)
         #expect(line.line(0, note: "", now: start) == "delivering  0 %  0 of 1,000")
         #expect(
             line.line(200, note: "x", now: start + .seconds(1))

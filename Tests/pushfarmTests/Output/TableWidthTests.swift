@@ -83,7 +83,7 @@ struct TableWidthTests {
         let owners = ShardOwners(
             app: app, hosts: (0..<64).map { $0 % 2 == 0 ? "alpha-1.example" : nil }, intake: nil, pins: [:])
         let outcome = OperatorClient.Outcome(
-            id: "1", command: .init(id: "1", issuer: "a@b", host: nil, verb: "scale"),
+            command: .init(id: "1", issuer: "a@b", host: nil, verb: "scale"),
             answers: [
                 .init(
                     host: "alpha-1.example", state: .refused,
