@@ -1,8 +1,5 @@
 import ArgumentParser
-import EventLoop
 import PushModel
-import RedisClient
-import StoreProtocol
 
 struct FindCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,35 +44,33 @@ struct FindCommand: ParsableCommand {
     }
 
     func run() throws {
-        let configuration = try common.load()
-        let console = Console(json: common.json)
-        let (app, events) = (app, events)
-        if let job {
-            let found = try configuration.withClient { client in
-                var found: [JobSearch.Outcome] = []
-                for name in try await client.apps(meant: app) {
-                    let search = JobSearch(client: client, app: name, job: job, events: events)
-                    let outcome = try await search.run()
-                    if outcome.isKnown { found.append(outcome) }
-                }
-                return found
+        if let job { try findJob(job) } else { try findPush(try wanted()) }
+    }
+
+    private func findJob(_ job: String) throws {
+        let found = try common.withClient { client in
+            var found: [JobSearch.Outcome] = []
+            for name in try await client.apps(meant: app) {
+                found.append(try await JobSearch(client: client, app: name, job: job, events: events).run())
             }
-            guard !found.isEmpty else { throw CommandFailure.failed("nothing is known of a job \(job)") }
-            for outcome in found { console.show(outcome.json(job), outcome.text(job, console)) }
-            return
+            return found.filter(\.isKnown)
         }
-        let wanted = try wanted()
-        let found = try configuration.withClient { client in
+        guard !found.isEmpty else { throw CommandFailure.failed("nothing is known of a job \(job)") }
+        let console = Console(json: common.json)
+        for outcome in found { console.show(outcome.json(job), outcome.text(job, console)) }
+    }
+
+    private func findPush(_ wanted: Wanted) throws {
+        let found = try common.withClient { client in
             let shards = try await client.shards()
             var found: [PushFinding] = []
             for name in try await client.apps(meant: app) {
-                let search = PushSearch(
-                    client: client, app: name, wanted: wanted, shards: shards,
-                    events: events)
+                let search = PushSearch(client, app: name, wanted: wanted, shards: shards, events: events)
                 found += try await search.run()
             }
             return found
         }
+        let console = Console(json: common.json)
         console.show(.object(["findings": .array(found.map(\.json))]), Self.text(found, console.style))
         if found.isEmpty { throw CommandFailure.failed() }
     }

@@ -1,6 +1,6 @@
 import EventLoop
+import FarmLogging
 import PushModel
-import RedisProtocol
 import StoreProtocol
 
 /// What an app knows of one job.
@@ -59,8 +59,77 @@ import StoreProtocol
 
     /// Whether it is in the inbox, or taken and not yet split.
     private func place() async throws(CommandFailure) -> PushFinding.Place? {
-        let search = JobTexts(client)
-        if try await search.contains(.inbox, job: job, app: app) { return .inbox }
-        return try await search.contains(.taken, job: job, app: app) ? .taken : nil
+        for (list, place) in [(ReadListEnd.List.inbox, PushFinding.Place.inbox), (.taken, .taken)] {
+            var isThere = false
+            try await client.eachJob(in: list, of: app) { text in
+                isThere = client.parse(text, of: app)?.id == job
+                return !isThere
+            }
+            if isThere { return place }
+        }
+        return nil
+    }
+}
+
+extension JobSearch.Outcome {
+    func json(_ job: String) -> JSONValue {
+        .object([
+            "job": .string(job), "app": .string(app), "place": .text(place?.rawValue),
+            "paused": .bool(isPaused), "record": jobRecord?.json ?? .null,
+            "delays": .array(delays.map(JSONValue.string)), "dead_letters": .counts(letters),
+            "refused": .array(refused.map { $0.json(app: app) }),
+            "events": .array(events.map { EventTail.Line(app: app, event: $0).json }),
+        ])
+    }
+
+    func text(_ job: String, _ console: Console) -> String {
+        var text = ""
+        if let jobRecord {
+            text += JobReport(jobRecords: [jobRecord], console: console, delays: [app: delays]).text(
+                jobRecord)
+        }
+        if let place { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(place.rawValue)\n" }
+        if isPaused { text += Paint.red.on("paused", if: console.colours) + "\n" }
+        for (reason, pushes) in letters.sorted(by: { $0.key < $1.key }) {
+            text += "dead letters: \(Figures.grouped(pushes)) pushes, \(PlainText.of(reason))\n"
+        }
+        for refused in refused {
+            text +=
+                "refused: \(refused.id)  \(PlainText.of(refused.field)): \(PlainText.of(refused.reason, limit: 300))\n"
+        }
+        for event in events { text += EventTail.Line(app: app, event: event).text(console.colours) + "\n" }
+        return text
+    }
+}
+
+extension FarmClient {
+    private static let jobBytes = 1 << 20
+
+    /// Reads jobs that are not split, about a megabyte at a time, from the end of their list: jobs that the intake takes from
+    /// its start meanwhile hide no others.
+    /// - Parameter body: answers whether to go on.
+    func eachJob(
+        in list: ReadListEnd.List, of app: String, _ body: ([UInt8]) -> Bool
+    ) async throws(CommandFailure) {
+        var (skipped, count) = (0, 1)
+        while true {
+            let jobs = try await call(ReadListEnd(list, skipping: skipped, count: count), app)
+            for job in jobs { guard body(job) else { return } }
+            guard jobs.count == count else { return }
+            skipped += count
+            let bytes = jobs.reduce(0) { $0 + $1.count }
+            if bytes < Self.jobBytes / 4 {
+                count = min(count * 2, 512)
+            } else if bytes > Self.jobBytes {
+                count = max(1, count / 2)
+            }
+        }
+    }
+
+    /// Nil when it would be refused.
+    func parse(_ job: [UInt8], of app: String) -> ParsedJob? {
+        try? JobParser.parse(
+            job, app: app, topic: configuration.app(named: app)?.topic ?? "", now: redis.clock.seconds,
+            limits: JobLimits(tokens: 1_000_000, longestWait: JobLimits.intakeWait))
     }
 }

@@ -1,4 +1,5 @@
 import FarmLogging
+import PushModel
 
 /// Where a push is, or what became of it.
 struct PushFinding: Sendable {
@@ -22,14 +23,11 @@ struct PushFinding: Sendable {
     var details: [(name: String, value: String)] = []
 
     var json: JSONValue {
-        var fields: [JSONValue.Field] = [
-            .init(name: "app", value: .string(app)), .init(name: "place", value: .string(place.rawValue)),
-            .init(name: "job", value: .text(job)), .init(name: "token", value: .text(token)),
-            .init(name: "apns_id", value: .text(id)),
-            .init(name: "at", value: at.map { .number($0) } ?? .null),
-        ]
-        fields += details.map { .init(name: $0.name, value: .string($0.value)) }
-        return .object(fields)
+        let fields = JSONValue.fields([
+            "app": .string(app), "place": .string(place.rawValue), "job": .text(job),
+            "token": .text(token), "apns_id": .text(id), "at": at.map { .number($0) } ?? .null,
+        ])
+        return .object(fields + details.map { .init(name: $0.name, value: .string($0.value)) })
     }
 
     func add(to table: inout Table) {
@@ -42,12 +40,74 @@ struct PushFinding: Sendable {
     }
 }
 
+extension PushFinding {
+    /// A push to a token: its id follows from token and job.
+    init(
+        app: String, place: Place, job: String?, pushTo bytes: ArraySlice<UInt8>, at: Int64? = nil,
+        details: [(name: String, value: String)] = []
+    ) {
+        let id = job.map { job in bytes.withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }.description
+        }
+        self.init(
+            app: app, place: place, job: job, token: Hexadecimal.text(of: bytes), id: id, at: at,
+            details: details)
+    }
+}
+
 extension PushFinding.Place {
     fileprivate var paint: Paint? {
         switch self {
         case .deadLetter, .suppressed, .paused: .red
         case .delayed: .yellow
         default: nil
+        }
+    }
+}
+
+/// The push, or the device, that a command looks for.
+enum Wanted: Sendable {
+    case token([UInt8])
+    case push(PushID)
+
+    /// The shards in whose lists it may be.
+    func shards(of count: Int) -> [Int] {
+        switch self {
+        case .token(let token): [ShardHash.shard(of: token, shards: count)]
+        case .push: Array(0..<count)
+        }
+    }
+
+    /// Positions of a batch, from 0.
+    func positions(in batch: Batch) -> [Int] {
+        switch self {
+        case .token(let token):
+            return batch.pushes.indices.filter { batch.bytes[batch.pushes[$0].token].elementsEqual(token) }
+        case .push(let id):
+            var found: [Int] = []
+            for (index, segment) in batch.segments.enumerated() {
+                let marker = PushID.Job(id: batch.jobID(of: index))
+                for position in segment.pushes {
+                    let token = batch.bytes[batch.pushes[position].token]
+                    if token.withUnsafeBytes({ marker.pushID(token: $0) }) == id { found.append(position) }
+                }
+            }
+            return found
+        }
+    }
+
+    func isToken(_ token: ArraySlice<UInt8>, of job: String?) -> Bool {
+        switch self {
+        case .token(let wanted): wanted.elementsEqual(token)
+        case .push(let id):
+            job.map { job in token.withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) } == id } ?? false
+        }
+    }
+
+    /// By which the audit knows the push of a job.
+    func mark(in job: String) -> UInt64 {
+        switch self {
+        case .token(let token): token.withUnsafeBytes { PushID.Job(id: job).mark(token: $0) }
+        case .push(let id): id.mark
         }
     }
 }

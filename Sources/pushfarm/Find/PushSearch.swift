@@ -3,51 +3,195 @@ import FarmLogging
 import PushModel
 import StoreProtocol
 
-/// Finds where a push is in one app, and its history.
-@Loop struct PushSearch {
-    let client: FarmClient
-    let app: String
-    let wanted: Wanted
-    let shards: Int
+/// Finds where a push is in one app, and its history: looks through everything that the app has in Redis, a bounded part at a
+/// time.
+///
+/// A batch may move meanwhile, so what comes later on its way is looked at later. Lists are read from their ends: what is
+/// taken from their beginnings leaves none out.
+@Loop final class PushSearch {
+    private let client: FarmClient
+    private let app: String
+    private let wanted: Wanted
+    private let shards: Int
     /// Events looked at, the latest.
-    let events: Int
+    private let events: Int
+    private var findings: [PushFinding] = []
 
-    func run() async throws(CommandFailure) -> [PushFinding] {
-        let queues = QueueSearch(client, app: app, wanted: wanted, shards: shards)
-        var found = try await queues.run()
-        found += try await letters()
-        if case .token(let token) = wanted {
-            found += try await suppressed(token)
-            found += try await paused(token)
-            found += try await events(about: Hexadecimal.text(of: token))
-        }
-        found += try await audit()
-        return found
+    /// Batch ids, and bodies, read at a time.
+    private static let ids = 1000
+    private static let bodies = 64
+
+    init(_ client: FarmClient, app: String, wanted: Wanted, shards: Int, events: Int) {
+        (self.client, self.app, self.wanted) = (client, app, wanted)
+        (self.shards, self.events) = (shards, events)
     }
 
-    private func letters() async throws(CommandFailure) -> [PushFinding] {
-        var found: [PushFinding] = []
+    func run() async throws(CommandFailure) -> [PushFinding] {
+        try await searchJobs(.inbox, .inbox)
+        try await searchJobs(.taken, .taken)
+        try await searchDelayed()
+        try await searchList(.paused, .paused)
+        for shard in wanted.shards(of: shards) {
+            try await searchList(.ready(shard: shard, .high), .ready)
+            try await searchList(.ready(shard: shard, .bulk), .bulk)
+            try await searchList(.inFlight(shard: shard), .flight)
+        }
+        try await searchResults()
+        try await searchLetters()
+        if case .token(let token) = wanted {
+            try await searchSuppressed(token)
+            try await searchPauses(token)
+            try await searchEvents(about: Hexadecimal.text(of: token))
+        }
+        try await searchAudit()
+        return findings
+    }
+
+    /// The beginnings of the ids of batches that it may be in.
+    private lazy var prefixes = Set(wanted.shards(of: shards).map { LeaseField.name(ofShard: $0) })
+
+    // MARK: Jobs that are not split
+
+    private func searchJobs(
+        _ list: ReadListEnd.List, _ place: PushFinding.Place
+    ) async throws(CommandFailure) {
+        try await client.eachJob(in: list, of: app) { job in
+            guard let parsed = client.parse(job, of: app) else { return true }
+            for push in parsed.pushes where wanted.isToken(parsed.tokenBytes[push.token], of: parsed.id) {
+                findings.append(
+                    PushFinding(
+                        app: app, place: place, job: parsed.id, pushTo: parsed.tokenBytes[push.token]))
+            }
+            return true
+        }
+    }
+
+    // MARK: Batches
+
+    private func searchDelayed() async throws(CommandFailure) {
+        var cursor: String? = "0"
+        while let from = cursor {
+            let page = try await client.call(ReadDelayed(.scan(cursor: from, count: Self.ids)), app)
+            cursor = page.next
+            let due = Dictionary(page.entries.filter { isMeant($0.id) }.map { ($0.id, $0.due) }) { $1 }
+            try await search(in: Array(due.keys), .delayed, due: due)
+        }
+    }
+
+    private func searchList(
+        _ list: ReadListEnd.List, _ place: PushFinding.Place
+    ) async throws(CommandFailure) {
+        var skipped = 0
+        while true {
+            let page = try await client.call(ReadListEnd(list, skipping: skipped, count: Self.ids), app)
+            let ids = page.map { String(decoding: $0, as: UTF8.self) }.filter(isMeant)
+            try await search(in: ids, place, due: [:])
+            guard page.count == Self.ids else { return }
+            skipped += Self.ids
+        }
+    }
+
+    /// The push may be in the batch of this id.
+    private func isMeant(_ batch: String) -> Bool { prefixes.contains(String(batch.prefix { $0 != "." })) }
+
+    private func search(
+        in ids: [String], _ place: PushFinding.Place, due: [String: Int64]
+    ) async throws(CommandFailure) {
+        for start in stride(from: 0, to: ids.count, by: Self.bodies) {
+            let part = Array(ids[start..<min(start + Self.bodies, ids.count)])
+            for (id, batch) in zip(part, try await client.call(ReadBatches(part), app)) {
+                guard let batch else { continue }
+                for position in wanted.positions(in: batch) {
+                    try await found(id, batch, position, place, due: due[id])
+                }
+            }
+        }
+    }
+
+    private func found(
+        _ id: String, _ batch: Batch, _ position: Int, _ place: PushFinding.Place, due: Int64?
+    ) async throws(CommandFailure) {
+        guard let state = try await client.call(ReadBatchStates([id]), app).first ?? nil,
+            position < state.map.count
+        else { return }
+        let letter = state.map[position]
+        // A reported push is among the reports, or settled.
+        guard letter != UInt8(ascii: "x") else { return }
+        let push = batch.pushes[position]
+        let job = batch.jobID(of: Int(push.segment))
+        var details: [(name: String, value: String)] = [("batch", id)]
+        if place == .flight {
+            details += [("worker", state.worker), ("sent", position < state.granted ? "maybe" : "no")]
+        }
+        let segment = batch.segments[Int(push.segment)]
+        details.append(("attempts", "\(segment.attempt)"))
+        if !segment.cause.isEmpty { details.append(("cause", batch.text(segment.cause))) }
+        let token = batch.bytes[push.token]
+        if letter == UInt8(ascii: "p") { details += try await why(job, token) }
+        findings.append(
+            PushFinding(app: app, place: place, job: job, pushTo: token, at: due, details: details))
+    }
+
+    /// Why a push is paused: its job, its token, or both. Empty while it is being resumed.
+    private func why(
+        _ job: String, _ token: ArraySlice<UInt8>
+    ) async throws(CommandFailure) -> [(name: String, value: String)] {
+        let jobs = try await client.marks(.jobs, app).filter { $0.text == job }
+        let devices = try await client.marks(.devices, app).filter { $0.name.elementsEqual(token) }
+        return jobs.map { ("paused_job", $0.kind) } + devices.map { ("paused_token", $0.kind) }
+    }
+
+    // MARK: What is reported and not settled
+
+    private func searchResults() async throws(CommandFailure) {
+        var after: EntryID?
+        repeat {
+            let page = try await client.call(ListReports(after: after), app)
+            for (id, entry) in page.entries { search(in: entry, id) }
+            after = page.next
+        } while after != nil
+    }
+
+    private func search(in entry: ResultsEntry, _ id: EntryID) {
+        for item in entry.items {
+            let job = entry.jobID(of: item)
+            var tokens: [Range<Int>] = []
+            switch item.result {
+            case .delivered(let range): tokens = entry.tokens[range].map(\.range)
+            case .failed(let failure): tokens = entry.tokens[failure.tokens].map(\.range)
+            case .expired(let expiry): tokens = entry.tokens[expiry.tokens].map(\.range)
+            case .retry(let retry): tokens = entry.pushes[retry.segment.pushes].map(\.token)
+            case .letter(let letter): tokens = entry.pushes[letter.segment.pushes].map(\.token)
+            }
+            for token in tokens where wanted.isToken(entry.bytes[token], of: job) {
+                findings.append(
+                    PushFinding(
+                        app: app, place: .reported, job: job, token: Hexadecimal.text(of: entry.bytes[token]),
+                        at: id.milliseconds))
+            }
+        }
+    }
+
+    // MARK: History
+
+    private func searchLetters() async throws(CommandFailure) {
         try await DeadLetterStore(client: client, app: app).read(DeadLetterFilter()) {
             (letter) throws(CommandFailure) in
             guard let batch = try? Batch(decoding: letter.body) else { return true }
             for position in wanted.positions(in: batch) {
-                let token = batch.bytes[batch.pushes[position].token]
-                let id = token.withUnsafeBytes { PushID.Job(id: letter.job).pushID(token: $0) }
-                found.append(
+                findings.append(
                     PushFinding(
-                        app: app, place: .deadLetter, job: letter.job, token: Hexadecimal.text(of: token),
-                        id: "\(id)",
-                        at: letter.id.milliseconds,
+                        app: app, place: .deadLetter, job: letter.job,
+                        pushTo: batch.bytes[batch.pushes[position].token], at: letter.id.milliseconds,
                         details: [("dead_letter", "\(letter.id)"), ("reason", letter.reason)]))
             }
             return true
         }
-        return found
     }
 
-    private func suppressed(_ token: [UInt8]) async throws(CommandFailure) -> [PushFinding] {
-        let book = try await SuppressionStore.open(client, app: app)
-        return try await book.lines(of: book.shard(of: token)) { $0.token == token }.map { line in
+    private func searchSuppressed(_ token: [UInt8]) async throws(CommandFailure) {
+        let store = try await SuppressionStore.open(client, app: app)
+        findings += try await store.lines(of: store.shard(of: token)) { $0.token == token }.map { line in
             PushFinding(
                 app: app, place: .suppressed, token: Hexadecimal.text(of: token), at: line.time * 1000,
                 details: [
@@ -58,11 +202,11 @@ import StoreProtocol
     }
 
     /// The pauses of a token and of its shard, whether or not pushes to the token are open.
-    private func paused(_ token: [UInt8]) async throws(CommandFailure) -> [PushFinding] {
+    private func searchPauses(_ token: [UInt8]) async throws(CommandFailure) {
         let shard = ShardHash.shard(of: token, shards: shards)
         let devices = try await client.marks(.devices, app).filter { $0.name == token }
         let withheld = try await client.marks(.shards, app).filter { $0.shardNumber == shard }
-        return (devices.map { ($0, "the token") } + withheld.map { ($0, "shard \(shard)") }).map {
+        findings += (devices.map { ($0, "the token") } + withheld.map { ($0, "shard \(shard)") }).map {
             mark, what in
             PushFinding(
                 app: app, place: .paused, token: Hexadecimal.text(of: token), at: mark.since,
@@ -74,8 +218,8 @@ import StoreProtocol
     }
 
     /// Events about a token.
-    private func events(about token: String) async throws(CommandFailure) -> [PushFinding] {
-        try await client.events(of: app, among: events) { $0["token"] == token }.map { event in
+    private func searchEvents(about token: String) async throws(CommandFailure) {
+        findings += try await client.events(of: app, among: events) { $0["token"] == token }.map { event in
             let words = event.fields.filter { !["type", "at", "token", "job"].contains($0.name) }
             return PushFinding(
                 app: app, place: .event, job: event["job"], token: token, at: event.id.milliseconds,
@@ -83,8 +227,7 @@ import StoreProtocol
         }
     }
 
-    private func audit() async throws(CommandFailure) -> [PushFinding] {
-        var found: [PushFinding] = []
+    private func searchAudit() async throws(CommandFailure) {
         var marks: [String: UInt64] = [:]
         var (after, unreadable): (EntryID?, Int) = (nil, 0)
         while true {
@@ -98,7 +241,7 @@ import StoreProtocol
                     let mark = marks[group.job] ?? wanted.mark(in: group.job)
                     marks[group.job] = mark
                     guard group.marks.contains(mark) else { continue }
-                    found.append(finding(group, at: entry.id.milliseconds))
+                    findings.append(finding(group, at: entry.id.milliseconds))
                 }
             }
         }
@@ -106,21 +249,20 @@ import StoreProtocol
             let text = "pushfarm: \(app): \(unreadable) records of the audit cannot be read\n"
             Terminal.write(text, to: Terminal.standardError)
         }
-        return found
     }
 
     private func finding(_ group: AuditRecord.Group, at moment: Int64) -> PushFinding {
         var details: [(name: String, value: String)] = [("outcome", group.outcome.word)]
         if !group.reason.isEmpty { details.append(("reason", group.reason)) }
         if group.status != 0 { details.append(("status", "\(group.status)")) }
-        var finding = PushFinding(app: app, place: .audit, job: group.job, at: moment, details: details)
         switch wanted {
         case .token(let token):
-            finding.token = Hexadecimal.text(of: token)
-            finding.id = token.withUnsafeBytes { PushID.Job(id: group.job).pushID(token: $0) }.description
-        case .push(let id): finding.id = id.description
+            return PushFinding(
+                app: app, place: .audit, job: group.job, pushTo: token[...], at: moment, details: details)
+        case .push(let id):
+            return PushFinding(
+                app: app, place: .audit, job: group.job, id: id.description, at: moment, details: details)
         }
-        return finding
     }
 }
 
