@@ -15,8 +15,6 @@ import StoreProtocol
     private var places: [FarmStream: EntryID] = [:]
     /// Is called when Redis cannot be reached, and with nil when it can again.
     var onTrouble: @Loop (RedisError?) -> Void = { _ in }
-    /// The error with which the body of ``follow(_:)`` ended it.
-    private var pending: CommandFailure?
 
     private static let portion = 1000
     private static let wait = Duration.seconds(5)
@@ -34,14 +32,11 @@ import StoreProtocol
     func latest(_ count: Int, where isWanted: (EventEntry) -> Bool) async throws(CommandFailure) -> [Line] {
         var found: [Line] = []
         for stream in streams {
-            var start = StreamRange.latest
             var ours: [Line] = []
-            while ours.count < count {
-                let page = try await client.entries(of: stream, start, count: Self.portion)
+            try await client.eachPage(of: stream, size: Self.portion) { page in
                 if places[stream] == nil { places[stream] = page.first?.id ?? .first }
                 ours += page.lazy.filter(isWanted).map { Line(app: stream.app, event: $0) }
-                guard page.count == Self.portion, let last = page.last else { break }
-                start = .before(last.id)
+                return ours.count < count
             }
             found += ours.prefix(count)
         }
@@ -78,26 +73,18 @@ import StoreProtocol
     func follow(_ body: @Loop (Line) throws(CommandFailure) -> Void) async throws(CommandFailure) {
         var isAway = false
         while true {
-            do throws(RedisError) {
-                let lines = try await next()
-                if isAway { onTrouble(nil) }
-                isAway = false
-                for line in lines { try forward(line, body) }
-            } catch {
-                if let failure = pending { throw failure }
+            let lines: [Line]
+            do throws(RedisError) { lines = try await next() } catch {
                 if error == .closed { return }
                 guard error.isTemporary else { throw .failed("\(client.place): \(error)") }
                 if !isAway { onTrouble(error) }
                 isAway = true
                 _ = try? await Loop.sleep(for: .milliseconds(200))
+                continue
             }
-        }
-    }
-
-    private func forward(_ line: Line, _ body: (Line) throws(CommandFailure) -> Void) throws(RedisError) {
-        do throws(CommandFailure) { try body(line) } catch {
-            pending = error
-            throw .closed
+            if isAway { onTrouble(nil) }
+            isAway = false
+            for line in lines { try body(line) }
         }
     }
 
@@ -124,20 +111,29 @@ extension FarmClient {
         }
     }
 
+    /// Gives the pages of a stream to `body`, the youngest entry first, until it answers false.
+    func eachPage(
+        of stream: FarmStream, size: Int, _ body: ([EventEntry]) -> Bool
+    ) async throws(CommandFailure) {
+        var start = FarmRegistry.StreamStart.end
+        while true {
+            let page = try await entries(of: stream, start, count: size)
+            guard body(page), page.count == size, let last = page.last else { return }
+            start = .before(last.id)
+        }
+    }
+
     /// The latest events of an app that are meant, the oldest first.
     /// - Parameter count: how many of the latest are looked at.
     func events(
         of app: String, among count: Int, where isMeant: (EventEntry) -> Bool
     ) async throws(CommandFailure) -> [EventEntry] {
-        var found: [EventEntry] = []
-        var start = StreamRange.latest
-        var left = count
-        while left > 0 {
-            let page = try await entries(of: .events(app), start, count: min(1000, left))
-            found += page.filter(isMeant)
+        guard count > 0 else { return [] }
+        var (found, left) = ([EventEntry](), count)
+        try await eachPage(of: .events(app), size: min(1000, count)) { page in
+            found += page.prefix(left).filter(isMeant)
             left -= page.count
-            guard let last = page.last else { break }
-            start = .before(last.id)
+            return left > 0
         }
         return found.reversed()
     }

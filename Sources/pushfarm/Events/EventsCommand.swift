@@ -1,6 +1,7 @@
 import ArgumentParser
 import EventLoop
 import FarmLogging
+import PushModel
 import StoreProtocol
 
 struct EventsCommand: ParsableCommand {
@@ -65,9 +66,6 @@ struct EventsCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load()
-        let console = Console(json: common.json)
-        let (app, types, since, follow) = (app, types, since, follow)
-        let operations = operations
         let latest = limit ?? (follow ? 0 : 100)
         try Loop.run { @Loop in
             let end = follow ? EndSignal() : nil
@@ -77,9 +75,8 @@ struct EventsCommand: ParsableCommand {
             guard operations || !apps.isEmpty else {
                 throw CommandFailure.usage("there is no app in this farm")
             }
-            let printer = EventPrinter(console: console, types: types)
-            let tail = EventTail(
-                client, operations ? [.operations] : apps.map { .events($0) })
+            let printer = EventPrinter(console: Console(json: common.json), types: types)
+            let tail = EventTail(client, operations ? [.operations] : apps.map { .events($0) })
             if let since {
                 let now = try await client.clock().components.seconds * 1000
                 try await tail.read(since: since.past(now: now), printer.show)
@@ -104,5 +101,48 @@ struct EventsCommand: ParsableCommand {
                 try printer.flush()
             }
         }
+    }
+}
+
+/// Prints events of the wanted types, each on a line.
+@Loop private final class EventPrinter {
+    private let console: Console
+    private let types: [String]
+    private var sink = TextSink()
+    private var isEmpty = true
+
+    /// - Parameter types: empty: all. One that ends in a dot stands for all that begin with it.
+    init(console: Console, types: [String]) { (self.console, self.types) = (console, types) }
+
+    /// What to say about a wanted type that no event can have; nil when there are such.
+    nonisolated static func complaint(_ wanted: String) -> String? {
+        let types = FarmEvent.Kind.allCases.map(\.rawValue)
+        guard !types.contains(where: { isMeant($0, by: wanted) }) else { return nil }
+        let nearest = NearestWord.find(wanted, among: types)
+        return "there are no events of type \(PlainText.of(wanted, limit: 40)); "
+            + (nearest.map { "did you mean \($0)?" } ?? "there are " + types.sorted().joined(separator: ", "))
+    }
+
+    private nonisolated static func isMeant(_ type: String, by wanted: String) -> Bool {
+        wanted.hasSuffix(".") ? type.hasPrefix(wanted) : type == wanted
+    }
+
+    func isWanted(_ event: EventEntry) -> Bool {
+        let type = event.type
+        return types.isEmpty || types.contains { Self.isMeant(type, by: $0) }
+    }
+
+    func show(_ line: EventTail.Line) throws(CommandFailure) {
+        guard isWanted(line.event) else { return }
+        isEmpty = false
+        try sink.write(console.json ? line.json.description : line.text(console.colours))
+    }
+
+    func flush() throws(CommandFailure) { try sink.flush() }
+
+    /// Says so if nothing was shown; a program sees that by itself.
+    func finish(_ what: String) throws(CommandFailure) {
+        if isEmpty, !console.json { try sink.write("no " + what) }
+        try flush()
     }
 }
