@@ -18,27 +18,16 @@ struct CredentialCheck {
                 _ = try SigningKey(file: file)
                 return ([Finding(name, .ok, "key \(id) of team \(team): \(file)")], nil)
             } catch {
-                return (
-                    [
-                        Finding(
-                            name, .failed, "\(error)", advice: "Take the .p8 file as Apple's portal gave it.")
-                    ], nil
-                )
+                let advice = "Take the .p8 file as Apple's portal gave it."
+                return ([Finding(name, .failed, "\(error)", advice: advice)], nil)
             }
         case .certificate(let file, let keyFile, let password):
             do {
                 let identity = try TLSIdentity(file: file, keyFile: keyFile, password: password?.reveal())
-                return (
-                    [life(identity.certificate), purpose(identity.certificate)].compactMap(\.self), identity
-                )
+                return ([life(identity.certificate), purpose(identity.certificate)], identity)
             } catch {
-                return (
-                    [
-                        Finding(
-                            name, .failed, "\(error)",
-                            advice: "Take the .p12 with its password, or a .pem with certificate and key.")
-                    ], nil
-                )
+                let advice = "Take the .p12 with its password, or a .pem with certificate and key."
+                return ([Finding(name, .failed, "\(error)", advice: advice)], nil)
             }
         }
     }
@@ -53,13 +42,13 @@ struct CredentialCheck {
             return Finding(
                 name, .failed, "\(certificate.subject): expired", advice: "Make a new one in Apple's portal.")
         }
-        let text = "\(certificate.subject): valid for \(left / 86_400) days"
-        return left < 30 * 86_400
-            ? Finding(name, .warning, text, advice: "Make a new one in Apple's portal soon.")
-            : Finding(name, .ok, text)
+        return Finding(
+            name, .warning, when: left < 30 * 86_400,
+            "\(certificate.subject): valid for \(left / 86_400) days",
+            advice: "Make a new one in Apple's portal soon.")
     }
 
-    private func purpose(_ certificate: Certificate) -> Finding? {
+    private func purpose(_ certificate: Certificate) -> Finding {
         let list = certificate.value(ofExtension: AppleExtension.topics)
         let topics =
             list.map { bytes in

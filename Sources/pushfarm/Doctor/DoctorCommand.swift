@@ -2,7 +2,6 @@ import ArgumentParser
 import EventLoop
 import FarmConfiguration
 import RedisClient
-import StoreProtocol
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,8 +27,7 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let configuration = try common.load(purpose: .coordinator)
-        let isLive = live
-        let findings = try Loop.run { @Loop in await Self.examine(configuration, isLive: isLive) }
+        let findings = try Loop.run { @Loop in await examine(configuration) }
         let console = Console(json: common.json)
         let isGood = findings.allSatisfy { $0.grade == .ok || $0.grade == .warning }
         console.show(
@@ -39,9 +37,7 @@ struct DoctorCommand: ParsableCommand {
         throw findings.contains { $0.grade == .failed } ? CommandFailure.failed() : .temporary("")
     }
 
-    @Loop private static func examine(
-        _ configuration: Configuration, isLive: Bool
-    ) async -> [Finding] {
+    @Loop private func examine(_ configuration: Configuration) async -> [Finding] {
         var findings = [
             Finding("configuration", .ok, configuration.file ?? "no file: defaults, environment and flags")
         ]
@@ -52,46 +48,31 @@ struct DoctorCommand: ParsableCommand {
                     advice: "Add one under apps: in the file."))
         }
         findings += MachineCheck(configuration: configuration).findings
-        let (redis, client) = await redis(configuration)
+        var client: FarmClient?
         defer { client?.close() }
-        findings += redis
+        do {
+            let connected = try await FarmClient.connect(configuration)
+            client = connected
+            findings += try await RedisCheck(client: connected).findings()
+        } catch {
+            client?.close()
+            client = nil
+            findings.append(
+                Finding(
+                    "redis", error.status == .temporary ? .unreachable : .failed, error.message,
+                    advice: "Is Redis running there? Name it with redis: in the configuration, or --redis."))
+        }
         for app in configuration.apps {
             let (credentials, identity) = CredentialCheck(app: app, now: WallClock.seconds).findings()
             findings += credentials
             let check = GatewayCheck(
                 app: app, identity: identity, registry: client.map { FarmRegistry(connection: $0.redis) },
-                isLive: isLive)
+                isLive: live)
             findings += await check.findings()
             let feedback = await FeedbackCheck(app: app, configuration: configuration).finding()
             if let feedback { findings.append(feedback) }
         }
         return findings
-    }
-
-    /// Also gives the connection, open, when there is one.
-    @Loop private static func redis(
-        _ configuration: Configuration
-    ) async -> (findings: [Finding], client: FarmClient?) {
-        var open: FarmClient?
-        do {
-            let client = try await FarmClient.connect(configuration)
-            open = client
-            let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
-            let skew = try await client.clock()
-            let check = RedisCheck(
-                info: info, place: client.place, skew: skew - .milliseconds(WallClock.milliseconds))
-            let access = RedisAccessCheck(location: client.location)
-            let findings =
-                try await check.findings + [access.finding] + PressureCheck(client: client).findings()
-                + InboxCheck(client: client).findings()
-            return (findings, client)
-        } catch {
-            open?.close()
-            let finding = Finding(
-                "redis", error.status == .temporary ? .unreachable : .failed, error.message,
-                advice: "Is Redis running there? Name it with redis: in the configuration, or --redis.")
-            return ([finding], nil)
-        }
     }
 
     static func text(_ findings: [Finding], _ style: TextStyle) -> String {
@@ -108,5 +89,36 @@ struct DoctorCommand: ParsableCommand {
             if let advice = finding.advice { table.add("", "", .init("→ " + advice, .dim)) }
         }
         return table.text(style)
+    }
+}
+
+/// What one check found.
+struct Finding: Sendable {
+    enum Grade: String, Sendable {
+        case ok, warning, failed
+        /// Not wrong, but not there: trying again may help.
+        case unreachable
+    }
+
+    let check: String
+    let grade: Grade
+    let text: String
+    /// What to do about it.
+    let advice: String?
+
+    init(_ check: String, _ grade: Grade, _ text: String, advice: String? = nil) {
+        (self.check, self.grade, self.text, self.advice) = (check, grade, text, advice)
+    }
+
+    /// All is well unless `isWrong`.
+    init(_ check: String, _ grade: Grade, when isWrong: Bool, _ text: String, advice: String) {
+        self.init(check, isWrong ? grade : .ok, text, advice: isWrong ? advice : nil)
+    }
+
+    var json: JSONValue {
+        .object([
+            "check": .string(check), "grade": .string(grade.rawValue), "text": .string(text),
+            "advice": .text(advice),
+        ])
     }
 }

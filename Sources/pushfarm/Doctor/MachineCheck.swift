@@ -1,13 +1,6 @@
 import FarmConfiguration
+import Foundation
 import Supervision
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Whether this machine lets the farm run.
 struct MachineCheck {
@@ -19,11 +12,10 @@ struct MachineCheck {
     var findings: [Finding] { [user, descriptors, folder] + openFiles + [program].compactMap(\.self) }
 
     private var user: Finding {
-        FileTrust.isRoot
-            ? Finding(
-                "user", .warning, "runs as root",
-                advice: "A user of its own is enough, and safer: User=pushfarm in the unit.")
-            : Finding("user", .ok, "does not run as root")
+        Finding(
+            "user", .warning, when: FileTrust.isRoot,
+            FileTrust.isRoot ? "runs as root" : "does not run as root",
+            advice: "A user of its own is enough, and safer: User=pushfarm in the unit.")
     }
 
     /// Files with secrets that every user can read.
@@ -59,11 +51,10 @@ struct MachineCheck {
             getrlimit(RLIMIT_NOFILE, &limit)
         #endif
         let count = UInt64(limit.rlim_cur)
-        return count < Self.fewDescriptors
-            ? Finding(
-                "file descriptors", .warning, "limit \(count)",
-                advice: "ulimit -n 65536, or LimitNOFILE=65536 in the unit.")
-            : Finding("file descriptors", .ok, "limit \(count > 1 << 40 ? "none" : String(count))")
+        return Finding(
+            "file descriptors", .warning, when: count < Self.fewDescriptors,
+            "limit \(count > 1 << 40 ? "none" : String(count))",
+            advice: "ulimit -n 65536, or LimitNOFILE=65536 in the unit.")
     }
 
     private var folder: Finding {
@@ -76,8 +67,9 @@ struct MachineCheck {
         }
         var status = stat()
         stat(path, &status)
-        return status.st_mode & 0o077 == 0
-            ? Finding("state folder", .ok, path)
-            : Finding("state folder", .warning, "\(path) is open to other users", advice: "chmod 700 \(path)")
+        let isOpen = status.st_mode & 0o077 != 0
+        return Finding(
+            "state folder", .warning, when: isOpen, path + (isOpen ? " is open to other users" : ""),
+            advice: "chmod 700 \(path)")
     }
 }

@@ -1,77 +1,214 @@
 import EventLoop
+import FarmConfiguration
+import Foundation
+import PushModel
+import RedisClient
 import StoreProtocol
 
 /// Whether Redis is fit to hold what must not be lost.
-struct RedisCheck {
-    let info: RedisInfo
-    let place: String
-    /// Redis's clock minus ours.
-    let skew: Duration
+@Loop struct RedisCheck {
+    let client: FarmClient
 
-    var findings: [Finding] { [version, eviction, persistence, memory, clock] }
-
-    private var version: Finding {
-        let major = info.version.prefix { $0.isNumber }
-        guard (Int(foreign: major) ?? 0) >= 7 else {
-            return Finding(
-                "redis", .failed, "\(place): Redis \(info.version)",
-                advice: "Pushfarm needs Redis 7.0 or newer.")
-        }
-        return Finding("redis", .ok, "\(place): Redis \(info.version)")
+    func findings() async throws(CommandFailure) -> [Finding] {
+        let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
+        let skew = try await client.clock() - .milliseconds(WallClock.milliseconds)
+        let own = [
+            version(info), Self.eviction(info), Self.persistence(info), Self.memory(info), Self.clock(skew),
+            RedisAccessCheck(location: client.location).finding,
+        ]
+        return try await own + PressureCheck(client: client).findings()
+            + InboxCheck(client: client).findings()
     }
 
-    private var eviction: Finding {
-        info.evictionPolicy == "noeviction"
-            ? Finding("redis eviction", .ok, "noeviction")
-            : Finding(
-                "redis eviction", .failed, "maxmemory-policy is \(info.evictionPolicy): Redis may drop jobs",
-                advice: "CONFIG SET maxmemory-policy noeviction, and put it into redis.conf.")
+    private func version(_ info: RedisInfo) -> Finding {
+        let major = Int(foreign: info.version.prefix { $0.isNumber }) ?? 0
+        return Finding(
+            "redis", .failed, when: major < 7, "\(client.place): Redis \(info.version)",
+            advice: "Pushfarm needs Redis 7.0 or newer.")
     }
 
-    private var persistence: Finding {
+    private static func eviction(_ info: RedisInfo) -> Finding {
+        let policy = info.evictionPolicy
+        let isSafe = policy == "noeviction"
+        return Finding(
+            "redis eviction", .failed, when: !isSafe,
+            isSafe ? policy : "maxmemory-policy is \(policy): Redis may drop jobs",
+            advice: "CONFIG SET maxmemory-policy noeviction, and put it into redis.conf.")
+    }
+
+    private static func persistence(_ info: RedisInfo) -> Finding {
         guard info.isAppendOnly else {
             return Finding(
                 "redis persistence", .warning,
                 "the append-only file is off: a restart of Redis loses what is queued",
                 advice: "CONFIG SET appendonly yes, and put it into redis.conf with appendfsync everysec.")
         }
-        guard info.isLastAppendOK else {
-            return Finding(
-                "redis persistence", .failed, "Redis cannot write its append-only file",
-                advice: "Look at the disk of the Redis host, and at Redis's log.")
-        }
-        return Finding("redis persistence", .ok, "append-only file")
+        return Finding(
+            "redis persistence", .failed, when: !info.isLastAppendOK,
+            info.isLastAppendOK ? "append-only file" : "Redis cannot write its append-only file",
+            advice: "Look at the disk of the Redis host, and at Redis's log.")
     }
 
-    private var memory: Finding {
+    private static func memory(_ info: RedisInfo) -> Finding {
         let used = Figures.bytes(Int64(info.usedMemory))
         let limit = info.maxMemory > 0 ? info.maxMemory : info.systemMemory
         guard limit > 0 else { return Finding("redis memory", .ok, used) }
-        let text =
+        let isFull = Double(info.usedMemory) / Double(limit) > 0.8
+        return Finding(
+            "redis memory", .warning, when: isFull || info.maxMemory == 0,
             "\(used) of \(Figures.bytes(Int64(limit)))"
-            + (info.maxMemory > 0 ? "" : ", all that the machine has")
-        let share = Double(info.usedMemory) / Double(limit)
-        if share > 0.8 {
-            return Finding(
-                "redis memory", .warning, text,
-                advice: "Give Redis more memory, or let producers wait: it refuses jobs when full.")
-        }
-        if info.maxMemory == 0 {
-            return Finding(
-                "redis memory", .warning, text,
-                advice: "Set maxmemory: without it the kernel kills Redis when memory runs out.")
-        }
-        return Finding("redis memory", .ok, text)
+                + (info.maxMemory > 0 ? "" : ", all that the machine has"),
+            advice: isFull
+                ? "Give Redis more memory, or let producers wait: it refuses jobs when full."
+                : "Set maxmemory: without it the kernel kills Redis when memory runs out.")
     }
 
-    private var clock: Finding {
+    /// - Parameter skew: Redis's clock minus ours.
+    private static func clock(_ skew: Duration) -> Finding {
         let apart = skew < .zero ? .zero - skew : skew
-        let text = "\(Figures.time(apart)) apart from Redis's"
-        return apart > .seconds(5)
-            ? Finding(
-                "clock", .warning, text,
-                advice:
-                    "Run NTP on both hosts: Apple refuses tokens signed by a clock that is wrong by an hour.")
-            : Finding("clock", .ok, text)
+        return Finding(
+            "clock", .warning, when: apart > .seconds(5), "\(Figures.time(apart)) apart from Redis's",
+            advice: "Run NTP on both hosts: Apple refuses tokens signed by a clock that is wrong by an hour.")
+    }
+}
+
+/// Who can write to Redis, and so control the farm. To be asked when Redis has let this process in.
+struct RedisAccessCheck {
+    let location: RedisLocation
+
+    var finding: Finding {
+        guard let who else { return Finding("redis access", .ok, "\(location)") }
+        return Finding(
+            "redis access", .warning, "\(location) asks for no password: \(who) controls the farm",
+            advice:
+                "Give Redis users (deploy/users.acl) or a password, and name its file: redis_password_file.")
+    }
+
+    /// Nil when a password, or the mode of its socket, keeps others out.
+    private var who: String? {
+        guard location.password == nil else { return nil }
+        switch location.endpoint {
+        case .tcp: return "every client that reaches it"
+        case .unix(let path):
+            let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+            let isOpen = Self.mode(path) & 0o002 != 0 && Self.mode(folder.isEmpty ? "/" : folder) & 0o001 != 0
+            return isOpen ? "every user of this machine" : nil
+        }
+    }
+
+    private static func mode(_ path: String) -> UInt32 {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt32(status.st_mode) : 0
+    }
+}
+
+/// Whether producers can submit jobs, and how.
+@Loop struct PressureCheck {
+    let client: FarmClient
+
+    func findings() async throws(CommandFailure) -> [Finding] {
+        var findings = [try await function()]
+        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
+        for app in client.configuration.apps {
+            let faults = try await client.call(ReadFaults(shards: shards ?? 0), app.name)
+            findings += Self.findings(faults, of: app.name)
+            // What can be asked of a key of the wrong type has been said.
+            guard faults.wrongTypes.isEmpty else { continue }
+            guard let full = try await client.call(ReadStanding(), app.name).full else { continue }
+            findings.append(
+                Finding(
+                    app.name, .warning, "full: \(full.reason.text)",
+                    advice: full.reason == .memory
+                        ? "Give Redis more memory, or wait: accepted jobs are still sent."
+                        : "Let it drain, or raise the app's limit in the configuration."))
+        }
+        return findings
+    }
+
+    private static func findings(_ faults: ReadFaults.Reply, of app: String) -> [Finding] {
+        let types = faults.wrongTypes.map {
+            Finding(
+                app, .failed, "the Redis key \($0.text)",
+                advice: "Rename the key (RENAME) and find out who wrote it; the app then continues by itself."
+            )
+        }
+        return types
+            + faults.unreadableWords.map {
+                Finding(
+                    app, .warning, $0,
+                    advice: "Look with pushfarm debug fsck, then pushfarm debug fsck --repair --app \(app).")
+            }
+    }
+
+    private func function() async throws(CommandFailure) -> Finding {
+        let name = FunctionLibrary.submit
+        let library = try await client.ask { registry throws(RedisError) in
+            try await registry.functionLibrary()
+        }
+        guard let library else {
+            return Finding(
+                "redis function", .warning, "\(name) is not loaded",
+                advice: "A coordinator loads it when it starts; until then producers can only RPUSH.")
+        }
+        let theirs = FunctionLibrary.version(of: library)
+        let ours = FunctionLibrary.version(of: FunctionLibrary.text)
+        return Finding(
+            "redis function", .warning, when: theirs < ours,
+            theirs < ours
+                ? "\(name) has version \(theirs), older than \(ours)" : "\(name), version \(theirs)",
+            advice: "A coordinator of this release replaces it when it starts.")
+    }
+}
+
+/// Whether jobs wait in inboxes of apps that are not configured, such as those of a misspelt name.
+@Loop struct InboxCheck {
+    let client: FarmClient
+
+    /// Redis's keys are looked at in portions, and so many portions at most.
+    private static let (keys, portions) = (500, 40)
+    /// Inboxes that are told of.
+    private static let most = 5
+
+    func findings() async throws(CommandFailure) -> [Finding] {
+        let check = "inboxes"
+        let hosts = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
+        let apps = client.configuration.apps.map(\.name) + hosts.flatMap(\.apps)
+        let (names, isWhole) = try await strangers(to: Set(apps))
+        var findings: [Finding] = []
+        for name in names.prefix(Self.most) {
+            let jobs = try await client.ask { registry throws(RedisError) in
+                try await registry.inboxLength(name)
+            }
+            guard jobs > 0 else { continue }
+            let meant = NearestWord.find(name, among: apps).map { "; did you mean \"\($0)\"?" } ?? ""
+            findings.append(
+                Finding(
+                    check, .warning,
+                    "pushfarm:\(PlainText.of(name, limit: 64)) holds \(Figures.counted(jobs, "job", "jobs")), and no app of "
+                        + "this name is configured\(meant)",
+                    advice: "Correct the producer. RENAME moves the list, or configure the app."))
+        }
+        if names.count > Self.most {
+            findings.append(Finding(check, .warning, "there are \(names.count - Self.most) more of them"))
+        }
+        guard findings.isEmpty else { return findings }
+        let part = isWhole ? "" : " among the first \(Self.keys * Self.portions) keys"
+        return [Finding(check, .ok, "none of an app that is not configured" + part)]
+    }
+
+    private func strangers(
+        to apps: Set<String>
+    ) async throws(CommandFailure) -> (names: [String], isWhole: Bool) {
+        var (cursor, found): (String, Set<String>) = ("0", [])
+        for _ in 0..<Self.portions {
+            let from = cursor
+            let page = try await client.ask { registry throws(RedisError) in
+                try await registry.inboxes(from: from, count: Self.keys)
+            }
+            found.formUnion(page.names.filter { !apps.contains($0) })
+            cursor = page.next
+            if cursor == "0" { return (found.sorted(), true) }
+        }
+        return (found.sorted(), false)
     }
 }

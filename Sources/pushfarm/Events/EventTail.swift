@@ -115,7 +115,7 @@ extension FarmClient {
     func eachPage(
         of stream: FarmStream, size: Int, _ body: ([EventEntry]) -> Bool
     ) async throws(CommandFailure) {
-        var start = FarmRegistry.StreamStart.end
+        var start = StreamRange.latest
         while true {
             let page = try await entries(of: stream, start, count: size)
             guard body(page), page.count == size, let last = page.last else { return }
