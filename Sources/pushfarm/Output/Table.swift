@@ -20,6 +20,11 @@ struct Table {
         }
 
         init(stringLiteral text: String) { self.init(text) }
+
+        /// A number in few columns, which has a colour unless it is 0.
+        static func number(_ value: Int, _ paint: Paint? = nil) -> Cell {
+            Cell(Figures.short(value), value == 0 ? nil : paint)
+        }
     }
 
     init(_ columns: KeyValuePairs<String, Alignment>) {

@@ -52,20 +52,19 @@ struct AppStatus: Sendable {
         let depths = try await reader.read(ReadDepths(shards: shards), else: .empty(shards: shards))
         let leases = try await reader.read(ReadOwners(), else: .init())
         let now = try await client.clock()
-        var status = AppStatus(
+        let ages = ReadAges.Reply(high: nil, bulk: nil)
+        let marks = ReadMarks(.shards)
+        let refusals = try await reader.read(ReadRefusals(), else: .init())
+        return AppStatus(
             app: app, pause: standing.pause, standing: standing,
             full: standing.full, depths: depths,
-            openJobs: countsJobs ? try await openJobs(of: reader) : nil,
-            owners: owners(leases, at: now),
-            unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: reader))
-        status.ages = try await reader.read(ReadAges(shards: shards), else: status.ages)
-        status.dead = try await reader.read(CountDeadLetters(), else: .init()).pushes
-        let marks = ReadMarks(.shards)
-        status.withheld = marks.marks(try await reader.read(marks, else: []))
-        status.faults = faults
-        status.refusals = try await reader.read(ReadRefusals(), else: .init())
-        status.refusedLastMinute = status.refusals.lastMinute(at: Int64(clamping: now / .milliseconds(1)))
-        return status
+            openJobs: countsJobs ? try await openJobs(of: reader) : nil, owners: owners(leases, at: now),
+            unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: reader),
+            ages: try await reader.read(ReadAges(shards: shards), else: ages),
+            withheld: marks.marks(try await reader.read(marks, else: [])),
+            dead: try await reader.read(CountDeadLetters(), else: .init()).pushes, faults: faults,
+            refusals: refusals,
+            refusedLastMinute: refusals.lastMinute(at: Int64(clamping: now / .milliseconds(1))))
     }
 
     @Loop private static func openJobs(of reader: AppStatusReader) async throws(CommandFailure) -> Int {
@@ -99,6 +98,12 @@ struct AppStatus: Sendable {
         return owners.values.sorted { $0.host < $1.host }
     }
 
+    /// Its state in a word.
+    var state: (word: String, paint: Paint) {
+        if pause != nil { return ("paused", .red) }
+        return full == nil ? ("running", .green) : ("full", .yellow)
+    }
+
     /// Batches that wait for a worker, by lane and together.
     var high: Int { depths.shards.reduce(0) { $0 + $1.high } }
     var bulk: Int { depths.shards.reduce(0) { $0 + $1.bulk } }
@@ -120,14 +125,12 @@ struct AppStatus: Sendable {
             "open": .number(depths.open), "ready": .number(ready), "in_flight": .number(inFlight),
             "delayed": .number(depths.delayed), "paused_batches": .number(depths.parked),
             "results": .number(depths.results), "inbox": .number(inbox), "jobs_open": .whole(openJobs),
-            "ready_high": .number(high),
-            "ready_bulk": .number(bulk),
+            "ready_high": .number(high), "ready_bulk": .number(bulk),
             "oldest_ms": .whole(ages.oldest.map { Int(clamping: $0 / .milliseconds(1)) }),
             "dead_letters": .number(dead),
             "refused": .number(refusals.refused), "refused_last_minute": .number(refusedLastMinute),
             "duplicates": .number(refusals.duplicates),
-            "paused_shards": .array(withheld.map { .number($0.shardNumber) }),
-            "unowned": .number(unowned),
+            "paused_shards": .array(withheld.map { .number($0.shardNumber) }), "unowned": .number(unowned),
             "wrong_types": .array(faults.wrongTypes.map(\.json)),
             "unsettled": .number(faults.unsettled), "unreadable": .number(faults.unreadable),
             "owners": .array(owners.map(\.json)), "feedback": feedback?.json ?? .null,
@@ -161,5 +164,74 @@ extension AppStatus.Owner {
 extension ReadFaults.WrongType {
     fileprivate var json: JSONValue {
         .object(["key": .string(key), "type": .string(found), "expected": .string(expected)])
+    }
+}
+
+/// Reads what Redis holds of an app. While a key of it has the wrong type, what cannot be read is left out: the key is named.
+@Loop struct AppStatusReader {
+    let app: String
+    let client: FarmClient
+    let hasFaults: Bool
+
+    func read<Step: Request>(
+        _ request: Step, else instead: Step.Reply
+    ) async throws(CommandFailure) -> Step.Reply {
+        do { return try await client.call(request, app) } catch {
+            guard hasFaults, error.status != .temporary else { throw error }
+            return instead
+        }
+    }
+
+    /// The fields of a job record; none if there is no such record, or it cannot be read.
+    func readRecord(of job: String) async throws(CommandFailure) -> [String: String] {
+        do { return try await client.call(ReadJobRecord(job: job), app) } catch {
+            guard error.status != .temporary else { throw error }
+            return [:]
+        }
+    }
+}
+
+extension AppStatus {
+    /// The settings of operators and the refusals of producers, one line each.
+    var wishes: [String] {
+        var lines: [String] = []
+        if refusedLastMinute > 0 {
+            let jobs = refusedLastMinute == 1 ? "1 job was" : "\(refusedLastMinute) jobs were"
+            lines.append("\(app): \(jobs) refused in the last minute, see pushfarm refused list")
+        }
+        switch standing.rate {
+        case nil: break
+        case .off: lines.append("\(app): no rate limit, set by \(standing.rateBy ?? "an operator")")
+        case .limit(let rate):
+            lines.append(
+                "\(app): at most \(Figures.perTime(rate)), by \(standing.rateBy ?? "an operator")")
+        }
+        if let admission = standing.admission {
+            lines.append(
+                "\(app): \(admission.rawValue) to producers, by \(standing.admissionBy ?? "an operator")")
+        }
+        if standing.cancels > 0 {
+            lines.append("\(app): \(standing.cancels) job\(standing.cancels == 1 ? "" : "s") being cancelled")
+        }
+        return lines
+    }
+}
+
+extension FullReason {
+    /// For a person.
+    var text: String {
+        switch self {
+        case .memory: "the memory of Redis is nearly full; producers must wait"
+        case .backlog: "max_backlog pushes are open; producers must wait"
+        case .inbox: "its inbox has reached max_inbox or max_inbox_bytes; producers must wait"
+        case .operator: "an operator has closed admission; producers must wait"
+        }
+    }
+
+    /// Why a job was not taken.
+    /// - Parameter reason: as Redis or this program gave it.
+    static func words(_ reason: String, _ app: String) -> String {
+        FullReason(rawValue: reason) == .operator
+            ? "an operator has closed \(app) to producers" : "the farm is full (\(reason))"
     }
 }

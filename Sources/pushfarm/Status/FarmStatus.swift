@@ -1,5 +1,6 @@
 import EventLoop
 import FarmPolicy
+import RedisClient
 import StoreProtocol
 
 /// The farm at one moment.
@@ -8,7 +9,7 @@ struct FarmStatus: Sendable {
     var apps: [AppStatus]
     let redis: RedisInfo
     /// Alerts that fire, the worst first, and the latest changes of alerts.
-    var alerts: [RaisedAlert] = []
+    var alerts: [FarmRegistry.RaisedAlert] = []
     var latest: [ToldAlert] = []
     /// Redis's clock, in milliseconds since 1970.
     var at: Int64 = 0
@@ -30,7 +31,7 @@ struct FarmStatus: Sendable {
         status.alerts = try await client.ask { registry throws(RedisError) in
             try await registry.raisedAlerts()
         }
-        .map { RaisedAlert($0) }.sorted { ($1.level, $0.since) < ($0.level, $1.since) }
+        .sorted { ($1.level, $0.since) < ($0.level, $1.since) }
         status.latest = try await client.ask { registry throws(RedisError) in
             try await registry.latestAlerts(count: 10)
         }.map { ToldAlert($0) }
@@ -38,21 +39,37 @@ struct FarmStatus: Sendable {
         return status
     }
 
+    /// Hosts whose coordinator lives.
+    var living: [HostStatus] { hosts.filter { !$0.isGone } }
+
+    typealias Sums = (rate: Int, errors: Int, connections: Int, streams: Int, p50: Int?, p99: Int?)
+
+    /// What all hosts together do of an app.
+    func sums(of app: String) -> Sums {
+        let all = living.compactMap { $0.apps.first { $0.app == app } }
+        return (
+            all.reduce(0) { $0 + $1.rate }, all.reduce(0) { $0 + $1.errors },
+            all.reduce(0) { $0 + $1.connections }, all.reduce(0) { $0 + $1.streams },
+            all.compactMap(\.p50).max(), all.compactMap(\.p99).max()
+        )
+    }
+
     /// Problems, one sentence each; empty when all is well.
     var troubles: [String] {
         var troubles: [String] = []
-        if !hosts.contains(where: { $0.state != "gone" }) { troubles.append("no coordinator is running") }
-        for host in hosts where host.state == "gone" { troubles.append("host \(host.host) is gone") }
+        if living.isEmpty { troubles.append("no coordinator is running") }
+        for host in hosts where host.isGone { troubles.append("host \(host.host) is gone") }
         for host in hosts where host.state == "running" {
-            guard let intake = host.intake, ["backing-off", "failed"].contains(intake.state) else { continue }
-            troubles.append("the intake of \(host.host) keeps crashing")
+            if let intake = host.intake, ["backing-off", "failed"].contains(intake.state) {
+                troubles.append("the intake of \(host.host) keeps crashing")
+            }
         }
         for host in hosts where host.state == "running" {
             for worker in host.workers where worker.state == "failed" {
                 troubles.append("worker \(worker.worker) of \(host.host) was given up, see its log")
             }
         }
-        for host in hosts where host.state != "gone" {
+        for host in living {
             troubles += host.problems.map { "\(host.host): \($0)" }
         }
         troubles += hosts.flatMap(\.quietPlaces)
@@ -84,7 +101,7 @@ struct FarmStatus: Sendable {
             let batches = app.depths.parked == 1 ? "a batch is" : "\(app.depths.parked) batches are"
             troubles.append("\(app.app): \(batches) paused or quarantined, see pushfarm paused")
         }
-        for host in hosts where host.state != "gone" {
+        for host in living {
             for shard in host.quarantined {
                 troubles.append(
                     "\(shard.app): shard \(shard.shard) waits \(shard.milliseconds) ms more after crashes")
@@ -98,16 +115,14 @@ struct FarmStatus: Sendable {
 
     /// That others have a drained host's shards is no trouble.
     private var allDrained: String? {
-        let living = hosts.filter { $0.state != "gone" }
         guard !living.isEmpty, living.allSatisfy({ $0.state == "drained" }) else { return nil }
         let names = living.map(\.host).joined(separator: ", ")
         return "nothing is sent: \(names) drained; reload brings a host back"
     }
 
     /// The text of the alert, with the present age of the backlog.
-    private func text(_ alert: RaisedAlert) -> String {
-        guard alert.kind == Alert.Kind.backlogAge.rawValue,
-            let age = apps.first(where: { $0.app == alert.app })?.ages.oldest
+    private func text(_ alert: FarmRegistry.RaisedAlert) -> String {
+        guard alert.isOfBacklog, let age = apps.first(where: { $0.app == alert.app })?.ages.oldest
         else { return alert.text }
         return "\(alert.app ?? ""): the oldest push has waited \(Figures.brief(age))"
     }
@@ -118,9 +133,58 @@ struct FarmStatus: Sendable {
             "redis": .object([
                 "version": .string(redis.version), "memory": .number(redis.usedMemory),
                 "max_memory": .number(redis.maxMemory), "policy": .string(redis.evictionPolicy),
-            ]),
-            "alerts": .array(alerts.map(\.json)), "last_alerts": .array(latest.map(\.json)),
+            ]), "alerts": .array(alerts.map(\.json)), "last_alerts": .array(latest.map(\.json)),
             "troubles": .array(troubles.map { .string($0) }),
+        ])
+    }
+}
+
+/// An alert that fires, for people.
+extension FarmRegistry.RaisedAlert {
+    private var alert: Alert? { Alert(id: id) }
+    private var kind: String { alert?.kind.rawValue ?? id }
+
+    var app: String? { if case .app(let name) = alert?.scope { name } else { nil } }
+    private var host: String? { if case .host(let name) = alert?.scope { name } else { nil } }
+
+    /// The status sees the same by itself.
+    fileprivate var isSeenOtherwise: Bool {
+        [.appPaused, .hostGone, .keyType, .unreadable].contains(alert?.kind)
+    }
+
+    fileprivate var isOfBacklog: Bool { alert?.kind == .backlogAge }
+
+    fileprivate var json: JSONValue {
+        let subject = alert?.subject ?? ""
+        return .object([
+            "alert": .string(kind), "app": .text(app), "host": .text(host),
+            "subject": .text(subject.isEmpty ? nil : subject), "level": .number(level),
+            "since": .number(since), "text": .string(text),
+        ])
+    }
+}
+
+/// An alert that was raised or called off, as the farm's stream has it.
+struct ToldAlert: Sendable, Equatable {
+    var at: Int64
+    var isRaised: Bool
+    var kind: String
+    var app: String?
+    var host: String?
+    var text: String
+
+    init(_ fields: [String: String]) {
+        at = fields["at"].flatMap { Int64(foreign: $0) } ?? 0
+        isRaised = fields["type"] != "alert.cleared"
+        kind = fields["alert"] ?? ""
+        (app, host) = (fields["app"], fields["host"])
+        text = fields["text"] ?? ""
+    }
+
+    var json: JSONValue {
+        .object([
+            "at": .number(at), "type": .string(isRaised ? "alert.fired" : "alert.cleared"),
+            "alert": .string(kind), "app": .text(app), "host": .text(host), "text": .string(text),
         ])
     }
 }

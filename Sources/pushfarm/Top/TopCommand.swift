@@ -29,29 +29,26 @@ struct TopCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (once, json, pause) = (once, common.json, interval.duration)
         try common.withClient { client in
-            if !once, !json, let terminal = TopTerminal() {
-                return await TopRun(client, terminal, interval: pause).run()
+            if !once, !common.json, let terminal = TopTerminal() {
+                return await TopRun(client, terminal, interval: interval.duration).run()
             }
-            try await Self.write(from: client, once: once, json: json, every: pause)
+            try await write(from: client)
         }
     }
 
     /// Writes plain lines, once or repeatedly; waits while Redis is away.
-    @Loop private static func write(
-        from client: FarmClient, once: Bool, json: Bool, every pause: Duration
-    ) async throws {
+    @Loop private func write(from client: FarmClient) async throws {
         var isAway = false
         while true {
             do throws(CommandFailure) {
                 let status = try await FarmStatus.read(from: client, countsJobs: false)
                 isAway = false
-                let text = json ? status.json.description + "\n" : TopText(status: status).text
+                let text = common.json ? status.json.description + "\n" : TopText(status: status).text
                 Terminal.write(text, to: Terminal.standardOutput)
             } catch {
                 guard !once, error.status == .temporary else { throw error }
-                if !isAway, !json {
+                if !isAway, !common.json {
                     Terminal.write(
                         "\(TopScreen.clock(Timestamp.now.milliseconds))  Redis is away: \(PlainText.screened(error.message))\n",
                         to: Terminal.standardOutput)
@@ -59,7 +56,33 @@ struct TopCommand: ParsableCommand {
                 isAway = true
             }
             if once { return }
-            try await Loop.sleep(for: pause)
+            try await Loop.sleep(for: interval.duration)
         }
+    }
+}
+
+/// A look at the farm as plain lines: one for the farm, one for each app, one for each trouble.
+struct TopText {
+    let status: FarmStatus
+
+    var text: String {
+        let hosts = status.living
+        let workers = hosts.flatMap(\.workers)
+        let rate = hosts.reduce(0) { $0 + $1.rate }
+        let time = TopScreen.clock(status.at)
+        var text =
+            "\(time)  farm  \(rate)/s  hosts \(hosts.count)  workers \(workers.count { $0.state == "ready" }) of \(workers.count)"
+            + "  Redis \(Figures.bytes(Int64(status.redis.usedMemory)))\n"
+        for app in status.apps {
+            let sums = status.sums(of: app.app)
+            text +=
+                "\(time)  app \(PlainText.of(app.app))  \(app.state.word)  \(sums.rate)/s  errors \(sums.errors)/s  open \(app.depths.open)"
+            text += "  oldest \(app.ages.oldest.map { Figures.brief($0) } ?? "-")"
+            text += "  delayed \(app.depths.delayed)  dead \(app.dead)  streams \(sums.streams)"
+            text += sums.p99.map { "  p99 \($0) ms" } ?? ""
+            text += "\n"
+        }
+        for trouble in status.troubles { text += "\(time)  trouble  \(PlainText.of(trouble, limit: 300))\n" }
+        return text
     }
 }

@@ -33,13 +33,12 @@ struct TopDetails {
         guard let host = status.hosts.first(where: { $0.host == name }) else {
             return [TopLine("\(name) no longer exists", .yellow)]
         }
-        let rate = host.workers.reduce(0) { $0 + $1.rate }
         var lines = [
             line("state", host.state, TopModel.paint(of: host.state)),
             line(
                 "coordinator",
                 "\(host.pid)  up \(Figures.brief(.milliseconds(max(0, status.at - host.since))))"),
-            chart("rate", TopPlace.host(name).name, "\(Figures.short(rate))/s"),
+            chart("rate", TopPlace.host(name).name, "\(Figures.short(host.rate))/s"),
         ]
         if let intake = host.intake {
             lines.append(
@@ -89,14 +88,12 @@ struct TopDetails {
             return [TopLine("\(name) no longer exists", .yellow)]
         }
         let (sums, place) = (status.sums(of: name), TopPlace.app(name).name)
-        let state: (String, Paint) =
-            app.pause.map { ("paused: \($0.reason)", .red) }
-            ?? app.full.map { ("full: \($0.reason.text)", .yellow) } ?? ("running", .green)
+        let reason = app.pause?.reason ?? app.full?.reason.text
         let owners = app.owners.map { "\($0.host) \($0.shards)\($0.hasIntake ? " and the intake" : "")" }
         func age(_ age: Duration?) -> String { age.map { "oldest \(Figures.brief($0))" } ?? "none waits" }
         func milliseconds(_ value: Int?) -> String { value.map { "\($0) ms" } ?? "–" }
         return [
-            line("state", state.0, state.1),
+            line("state", app.state.word + (reason.map { ": \($0)" } ?? ""), app.state.paint),
             chart("rate", place, "\(Figures.short(sums.rate))/s"),
             chart("errors", "errors " + place, "\(Figures.short(sums.errors))/s"),
             chart("open", "open " + place, Figures.short(app.depths.open)),
@@ -119,7 +116,6 @@ struct TopDetails {
     private func job(_ job: JobRecord?) -> [TopLine] {
         guard let job else { return [TopLine("its record was deleted, or is not among the latest", .yellow)] }
         let place = TopPlace.job(app: job.app, id: job.id).name
-        let share = job.accepted > 0 ? Double(job.settled) / Double(job.accepted) : 1
         let left = model.secondsLeft(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""
         var lines = [
             line(
@@ -127,7 +123,8 @@ struct TopDetails {
                 job.parked == nil ? nil : .red),
             line(
                 "done",
-                TopHistory.bar(share, width: min(40, columns - 34)) + " \(Int(clamping: share * 100)) %"
+                TopHistory.bar(job.share, width: min(40, columns - 34))
+                    + " \(Int(clamping: job.share * 100)) %"
                     + left,
                 .green),
             chart("rate", place, "\(Figures.short(Int(clamping: model.history.last(place) ?? 0)))/s"),

@@ -2,214 +2,182 @@ import StoreProtocol
 
 /// Lists, as tables with what each is sorted by.
 extension TopModel {
-    private typealias Key = (number: Double, text: String)
+    private typealias Cell = TopTable.Cell
+
+    /// A column of a list, and what it shows of an item.
+    private struct Column<Item> {
+        let look: TopTable.Column
+        let cell: (Item) -> Cell
+
+        static func words(
+            _ title: String, rank: Int = 0, most: Int = 24, _ cell: @escaping (Item) -> Cell
+        ) -> Column {
+            Column(look: .init(title: title, isRight: false, rank: rank, most: most), cell: cell)
+        }
+
+        static func numbers(_ title: String, rank: Int = 0, _ cell: @escaping (Item) -> Cell) -> Column {
+            Column(look: .init(title: title, rank: rank), cell: cell)
+        }
+
+        static func trend(rank: Int, _ values: @escaping (Item) -> [Double]) -> Column {
+            Column(look: .init(title: "", rank: rank, isTrend: true)) { Cell(trend: values($0)) }
+        }
+    }
 
     /// The list of the present place; nil when it has none.
     var table: TopTable? {
-        guard let status = look?.status else { return nil }
+        guard let look else { return nil }
+        let (status, now) = (look.status, look.status.at)
         switch place {
         case .list(.apps): return apps(status)
-        case .list(.workers): return workers(status.hosts)
-        case .list(.hosts): return hosts(status)
-        case .list(.jobs): return jobs(look?.jobs ?? [])
-        case .host(let name): return workers(status.hosts.filter { $0.host == name })
-        case .app(let name): return jobs((look?.jobs ?? []).filter { $0.app == name })
+        case .list(.workers): return workers(status.hosts, at: now)
+        case .list(.hosts): return hosts(status.hosts, at: now)
+        case .list(.jobs): return jobs(look.jobs, at: now)
+        case .host(let name): return workers(status.hosts.filter { $0.host == name }, at: now)
+        case .app(let name): return jobs(look.jobs.filter { $0.app == name }, at: now)
         case .worker, .job: return nil
         }
     }
 
-    /// Puts rows in order by a column, those that are equal by their names.
-    private func make(
-        _ list: TopPlace.List, _ columns: [TopTable.Column], by usual: (column: Int, isDescending: Bool),
-        _ rows: [(TopPlace, [(TopTable.Cell, Key)])]
+    private func table<Item>(
+        _ list: TopPlace.List, _ items: [Item], by usual: (column: Int, isDescending: Bool),
+        _ columns: [Column<Item>], place: (Item) -> TopPlace
     ) -> TopTable {
-        let sort = sorts[list] ?? usual
-        let sorted = rows.sorted { one, other in
-            let (first, second) = (one.1[sort.column].1, other.1[sort.column].1)
-            if first.number != second.number { return (first.number < second.number) != sort.isDescending }
-            if first.text != second.text { return (first.text < second.text) != sort.isDescending }
-            return one.1[0].1.text < other.1[0].1.text
-        }
-        var table = TopTable(
-            columns: columns, rows: sorted.map { TopTable.Row(place: $0.0, cells: $0.1.map(\.0)) })
-        table.sorted = sort
-        return table
+        TopTable(
+            columns: columns.map(\.look),
+            rows: items.map { item in .init(place: place(item), cells: columns.map { $0.cell(item) }) },
+            sorted: sorts[list] ?? usual)
     }
 
-    private static func number(_ value: Int, _ paint: Paint? = nil) -> (TopTable.Cell, Key) {
-        (.text(Figures.short(value), paint), (Double(value), ""))
+    /// A number that stands out unless it is 0.
+    private static func alarm(_ value: Int, _ paint: Paint = .yellow) -> Cell {
+        .number(value, value > 0 ? paint : nil)
     }
 
-    private static func word(_ text: String, _ paint: Paint? = nil) -> (TopTable.Cell, Key) {
-        (.text(text, paint), (0, text))
-    }
-
-    private static func share(_ part: Int, of all: Int) -> (TopTable.Cell, Key) {
-        guard part > 0, all > 0 else { return (.text("0"), (0, "")) }
+    private static func share(_ part: Int, of all: Int) -> Cell {
+        guard part > 0, all > 0 else { return .number(0) }
         let share = Double(part) * 100 / Double(all)
         let text = share >= 10 ? "\(Int(clamping: share.rounded()))" : "\((share * 10).rounded() / 10)"
-        return (.text(text, share >= 5 ? .red : share >= 1 ? .yellow : nil), (share, ""))
+        return .number(share, text, share >= 5 ? .red : share >= 1 ? .yellow : nil)
     }
 
-    private static func time(_ milliseconds: Int?, _ mark: Int? = nil) -> (TopTable.Cell, Key) {
-        guard let milliseconds else { return (.text("–", .dim), (-1, "")) }
+    private static func time(_ milliseconds: Int?) -> Cell {
+        guard let milliseconds else { return .number(-1, "–", .dim) }
         let text =
             milliseconds < 10_000 ? "\(milliseconds) ms" : Figures.brief(.milliseconds(milliseconds))
-        return (.text(text, mark.map { milliseconds > $0 ? .red : nil } ?? nil), (Double(milliseconds), ""))
+        return .number(Double(milliseconds), text)
     }
 
-    private func trend(_ name: String) -> (TopTable.Cell, Key) {
-        (.trend(history.values(name)), (history.last(name) ?? 0, ""))
+    private static func bytes(_ count: Int) -> Cell { .number(Double(count), Figures.bytes(Int64(count))) }
+
+    private static func up(since start: Int64, at now: Int64) -> Cell {
+        let age = start > 0 ? max(0, now - start) : 0
+        return .number(Double(age), age > 0 ? Figures.brief(.milliseconds(age)) : "–")
     }
 
     // MARK: Lists
 
     private func apps(_ status: FarmStatus) -> TopTable {
-        let columns: [TopTable.Column] = [
-            .init(title: "APP", isRight: false), .init(title: "STATE", isRight: false),
-            .init(title: "RATE/S"), .init(title: "", rank: 4, isTrend: true), .init(title: "ERR%"),
-            .init(title: "P50", rank: 5), .init(title: "P99", rank: 2), .init(title: "OPEN"),
-            .init(title: "OLDEST"), .init(title: "DELAYED", rank: 6), .init(title: "DEAD", rank: 3),
-            .init(title: "CONNS", rank: 8), .init(title: "STREAMS", rank: 7),
+        let columns: [Column<(app: AppStatus, sums: FarmStatus.Sums)>] = [
+            .words("APP") { .word($0.app.app) },
+            .words("STATE") { .word($0.app.state.word, $0.app.state.paint) },
+            .numbers("RATE/S") { .number($0.sums.rate) },
+            .trend(rank: 4) { history.values(TopPlace.app($0.app.app).name) },
+            .numbers("ERR%") { Self.share($0.sums.errors, of: $0.sums.rate + $0.sums.errors) },
+            .numbers("P50", rank: 5) { Self.time($0.sums.p50) },
+            .numbers("P99", rank: 2) { Self.time($0.sums.p99) },
+            .numbers("OPEN") { .number($0.app.depths.open) },
+            .numbers("OLDEST") {
+                guard let oldest = $0.app.ages.oldest else { return .number(-1, "–", .dim) }
+                return .number(oldest / .seconds(1), Figures.brief(oldest))
+            },
+            .numbers("DELAYED", rank: 6) { .number($0.app.depths.delayed) },
+            .numbers("DEAD", rank: 3) { Self.alarm($0.app.dead) },
+            .numbers("CONNS", rank: 8) { .number($0.sums.connections) },
+            .numbers("STREAMS", rank: 7) { .number($0.sums.streams) },
         ]
-        let rows = status.apps.map { app in
-            let sums = status.sums(of: app.app)
-            let state: (String, Paint) =
-                app.pause != nil
-                ? ("paused", .red) : app.full != nil ? ("full", .yellow) : ("running", .green)
-            let oldest = app.ages.oldest
-            return (
-                TopPlace.app(app.app),
-                [
-                    Self.word(app.app), Self.word(state.0, state.1), Self.number(sums.rate),
-                    trend(TopPlace.app(app.app).name), Self.share(sums.errors, of: sums.rate + sums.errors),
-                    Self.time(sums.p50), Self.time(sums.p99), Self.number(app.depths.open),
-                    (
-                        .text(oldest.map { Figures.brief($0) } ?? "–", oldest == nil ? .dim : nil),
-                        (oldest.map { $0 / .seconds(1) } ?? -1, "")
-                    ), Self.number(app.depths.delayed), Self.number(app.dead, app.dead > 0 ? .yellow : nil),
-                    Self.number(sums.connections), Self.number(sums.streams),
-                ]
-            )
-        }
-        return make(.apps, columns, by: (2, true), rows)
+        let items = status.apps.map { (app: $0, sums: status.sums(of: $0.app)) }
+        return table(.apps, items, by: (2, true), columns) { .app($0.app.app) }
     }
 
-    private func workers(_ hosts: [HostStatus]) -> TopTable {
-        let columns: [TopTable.Column] = [
-            .init(title: "WORKER", isRight: false), .init(title: "STATE", isRight: false),
-            .init(title: "RATE/S"), .init(title: "", rank: 4, isTrend: true), .init(title: "FAILED", rank: 6),
-            .init(title: "SHARDS", rank: 5), .init(title: "CONNS", rank: 3), .init(title: "STREAMS", rank: 2),
-            .init(title: "BUSY%"), .init(title: "MEMORY"), .init(title: "UP", rank: 7),
-            .init(title: "RESTARTS", rank: 1), .init(title: "PID", rank: 8),
+    private func workers(_ hosts: [HostStatus], at now: Int64) -> TopTable {
+        let columns: [Column<(host: String, worker: HostStatus.WorkerStatus)>] = [
+            .words("WORKER") { .word("\($0.host)/\($0.worker.worker)") },
+            .words("STATE") { .word($0.worker.state, Self.paint(of: $0.worker.state)) },
+            .numbers("RATE/S") { .number($0.worker.rate, $0.worker.slowedTo > 0 ? .yellow : nil) },
+            .trend(rank: 4) { history.values(TopPlace.worker(host: $0.host, index: $0.worker.worker).name) },
+            .numbers("FAILED", rank: 6) { .number($0.worker.failed) },
+            .numbers("SHARDS", rank: 5) { .number($0.worker.shards) },
+            .numbers("CONNS", rank: 3) { .number($0.worker.connections) },
+            .numbers("STREAMS", rank: 2) { .number($0.worker.streams) },
+            .numbers("BUSY%") { .number($0.worker.busy, $0.worker.busy >= 90 ? .yellow : nil) },
+            .numbers("MEMORY") { Self.bytes($0.worker.rss) },
+            .numbers("UP", rank: 7) { Self.up(since: $0.worker.since, at: now) },
+            .numbers("RESTARTS", rank: 1) { Self.alarm($0.worker.restarts) },
+            .numbers("PID", rank: 8) { .number(Double($0.worker.pid ?? 0), Figures.pid($0.worker.pid)) },
         ]
-        let now = look?.status.at ?? 0
-        let rows = hosts.flatMap { host in
-            host.workers.map { worker in
-                let place = TopPlace.worker(host: host.host, index: worker.worker)
-                let isGone = host.state == "gone"
-                let state: (String, Paint) =
-                    isGone ? ("gone", .red) : (worker.state, Self.paint(of: worker.state))
-                let up = worker.since > 0 && !isGone ? max(0, now - worker.since) : 0
-                return (
-                    place,
-                    [
-                        Self.word("\(host.host)/\(worker.worker)"), Self.word(state.0, state.1),
-                        Self.number(isGone ? 0 : worker.rate, worker.slowedTo > 0 ? .yellow : nil),
-                        trend(place.name), Self.number(worker.failed), Self.number(worker.shards),
-                        Self.number(worker.connections), Self.number(worker.streams),
-                        Self.number(worker.busy, worker.busy >= 90 ? .yellow : nil),
-                        (.text(Figures.bytes(Int64(worker.rss))), (Double(worker.rss), "")),
-                        (.text(up > 0 ? Figures.brief(.milliseconds(up)) : "–"), (Double(up), "")),
-                        Self.number(worker.restarts, worker.restarts > 0 ? .yellow : nil),
-                        (.text(Figures.pid(worker.pid)), (Double(worker.pid ?? 0), "")),
-                    ] as [(TopTable.Cell, Key)]
-                )
-            }
+        let items = hosts.flatMap { host in host.workers.map { (host: host.host, worker: $0) } }
+        return table(.workers, items, by: (2, true), columns) {
+            .worker(host: $0.host, index: $0.worker.worker)
         }
-        return make(.workers, columns, by: (2, true), rows)
     }
 
-    private func hosts(_ status: FarmStatus) -> TopTable {
-        let columns: [TopTable.Column] = [
-            .init(title: "HOST", isRight: false), .init(title: "STATE", isRight: false),
-            .init(title: "WORKERS"), .init(title: "RATE/S"), .init(title: "", rank: 2, isTrend: true),
-            .init(title: "INTAKE", isRight: false), .init(title: "JOBS/S", rank: 1),
-            .init(title: "MEMORY", rank: 3), .init(title: "UP", rank: 4), .init(title: "RESTARTS", rank: 5),
+    private func hosts(_ hosts: [HostStatus], at now: Int64) -> TopTable {
+        let columns: [Column<HostStatus>] = [
+            .words("HOST") { .word($0.host) },
+            .words("STATE") { .word($0.state, Self.paint(of: $0.state)) },
+            .numbers("WORKERS") {
+                let (ready, all) = ($0.workers.count { $0.state == "ready" }, $0.workers.count)
+                return .number(Double(ready), "\(ready)/\(all)", ready < all ? .yellow : nil)
+            },
+            .numbers("RATE/S") { .number($0.rate) },
+            .trend(rank: 2) { history.values(TopPlace.host($0.host).name) },
+            .words("INTAKE") {
+                let state = $0.isGone ? "–" : $0.intake?.state ?? "–"
+                return .word(state, Self.paint(of: state))
+            },
+            .numbers("JOBS/S", rank: 1) { .number($0.intake?.rate ?? 0) },
+            .numbers("MEMORY", rank: 3) {
+                Self.bytes($0.workers.reduce($0.intake?.rss ?? 0) { $0 + $1.rss })
+            },
+            .numbers("UP", rank: 4) { Self.up(since: $0.isGone ? 0 : $0.since, at: now) },
+            .numbers("RESTARTS", rank: 5) {
+                Self.alarm($0.workers.reduce($0.intake?.restarts ?? 0) { $0 + $1.restarts })
+            },
         ]
-        let rows = status.hosts.map { host in
-            let isGone = host.state == "gone"
-            let ready = host.workers.count { $0.state == "ready" }
-            let memory = host.workers.reduce(host.intake?.rss ?? 0) { $0 + $1.rss }
-            let up = host.since > 0 && !isGone ? max(0, status.at - host.since) : 0
-            let ended = host.workers.reduce(host.intake?.restarts ?? 0) { $0 + $1.restarts }
-            let intake = isGone ? "–" : host.intake?.state ?? "–"
-            return (
-                TopPlace.host(host.host),
-                [
-                    Self.word(host.host), Self.word(host.state, Self.paint(of: host.state)),
-                    (
-                        .text(
-                            "\(isGone ? 0 : ready)/\(host.workers.count)",
-                            ready < host.workers.count ? .yellow : nil),
-                        (Double(ready), "")
-                    ),
-                    Self.number(isGone ? 0 : host.workers.reduce(0) { $0 + $1.rate }),
-                    trend(TopPlace.host(host.host).name), Self.word(intake, Self.paint(of: intake)),
-                    Self.number(isGone ? 0 : host.intake?.rate ?? 0),
-                    (.text(Figures.bytes(Int64(memory))), (Double(memory), "")),
-                    (.text(up > 0 ? Figures.brief(.milliseconds(up)) : "–"), (Double(up), "")),
-                    Self.number(ended, ended > 0 ? .yellow : nil),
-                ] as [(TopTable.Cell, Key)]
-            )
-        }
-        return make(.hosts, columns, by: (0, false), rows)
+        return table(.hosts, hosts, by: (0, false), columns) { .host($0.host) }
     }
 
-    private func jobs(_ jobs: [JobRecord]) -> TopTable {
-        let columns: [TopTable.Column] = [
-            .init(title: "JOB", isRight: false, most: 28),
-            .init(title: "APP", isRight: false, rank: 5, most: 16),
-            .init(title: "DONE", isRight: false), .init(title: "RATE/S"),
-            .init(title: "", rank: 4, isTrend: true), .init(title: "OPEN"), .init(title: "FAILED", rank: 2),
-            .init(title: "LEFT"), .init(title: "AGE", rank: 3),
+    private func jobs(_ jobs: [JobRecord], at now: Int64) -> TopTable {
+        func name(_ job: JobRecord) -> String { TopPlace.job(app: job.app, id: job.id).name }
+        let columns: [Column<JobRecord>] = [
+            .words("JOB", most: 28) { .word($0.id, $0.parked == nil ? nil : .red) },
+            .words("APP", rank: 5, most: 16) { .word($0.app) },
+            .words("DONE") {
+                let percent = "\(Int(clamping: $0.share * 100)) %".leftPadded(to: 6)
+                return .number($0.share, TopHistory.bar($0.share, width: 10) + " " + percent, .green)
+            },
+            .numbers("RATE/S") { .number(Int(clamping: history.last(name($0)) ?? 0)) },
+            .trend(rank: 4) { history.values(name($0)) },
+            .numbers("OPEN") {
+                var open = Cell.number($0.accepted - $0.settled)
+                // Of those with as many, the latest first.
+                open.order.word = String($0.createdAt)
+                return open
+            },
+            .numbers("FAILED", rank: 2) { Self.alarm($0.failed, .red) },
+            .numbers("LEFT") {
+                let left = secondsLeft(of: $0)
+                let time = left.map { Figures.brief(.seconds($0)) } ?? "–"
+                let text = $0.state == .finished ? "done" : $0.parked != nil ? "paused" : time
+                return .number(Double(left ?? -1), text)
+            },
+            .numbers("AGE", rank: 3) {
+                let age = max(0, now - $0.createdAt)
+                return .number(Double(age), Figures.brief(.milliseconds(age)))
+            },
         ]
-        let now = look?.status.at ?? 0
-        let rows = jobs.map { job in
-            let place = TopPlace.job(app: job.app, id: job.id)
-            let share = job.accepted > 0 ? Double(job.settled) / Double(job.accepted) : 1
-            let left = secondsLeft(of: job)
-            let age = max(0, now - job.createdAt)
-            return (
-                place,
-                [
-                    Self.word(job.id, job.parked == nil ? nil : .red), Self.word(job.app),
-                    (
-                        .text(
-                            TopHistory.bar(share, width: 10)
-                                + " \(Int(clamping: share * 100)) %".leftPadded(to: 6),
-                            .green),
-                        (share, "")
-                    ),
-                    Self.number(Int(clamping: history.last(place.name) ?? 0)), trend(place.name),
-                    // Of those with as many, the latest first.
-                    (
-                        .text(Figures.short(job.accepted - job.settled)),
-                        (Double(job.accepted - job.settled), String(job.createdAt))
-                    ), Self.number(job.failed, job.failed > 0 ? .red : nil),
-                    (
-                        .text(
-                            job.state == .finished
-                                ? "done"
-                                : job.parked != nil
-                                    ? "paused"
-                                    : left.map { Figures.brief(.seconds($0)) } ?? "–"),
-                        (Double(left ?? -1), "")
-                    ), (.text(Figures.brief(.milliseconds(age))), (Double(age), "")),
-                ] as [(TopTable.Cell, Key)]
-            )
-        }
-        return make(.jobs, columns, by: (5, true), rows)
+        return table(.jobs, jobs, by: (5, true), columns) { .job(app: $0.app, id: $0.id) }
     }
 
     /// By the rate of the last looks; nil when that says nothing.
@@ -228,4 +196,9 @@ extension TopModel {
         default: .yellow
         }
     }
+}
+
+extension JobRecord {
+    /// How much of the job has an outcome; 1 of one without pushes.
+    var share: Double { accepted > 0 ? Double(settled) / Double(accepted) : 1 }
 }

@@ -40,16 +40,14 @@ struct TopModel {
         let status = look.status
         var farm = 0
         for host in status.hosts {
-            var sum = 0
             for worker in host.workers {
                 let name = TopPlace.worker(host: host.host, index: worker.worker).name
                 history.note(name, Double(worker.rate))
                 history.note("streams " + name, Double(worker.streams))
                 history.note("busy " + name, Double(worker.busy))
-                sum += worker.rate
             }
-            history.note(TopPlace.host(host.host).name, Double(sum))
-            farm += sum
+            history.note(TopPlace.host(host.host).name, Double(host.rate))
+            farm += host.rate
         }
         history.note(TopPlace.list(.apps).name, Double(farm))
         for app in status.apps {
@@ -124,8 +122,6 @@ struct TopModel {
         return .draw
     }
 
-    private var list: TopPlace.List? { if case .list(let list) = place { list } else { nil } }
-
     private var next: TopPlace.List {
         guard case .list(let list) = stack[0] else { return .apps }
         return TopPlace.List(rawValue: (list.rawValue + 1) % TopPlace.List.allCases.count) ?? .apps
@@ -179,7 +175,7 @@ struct TopModel {
     private mutating func sortByNext() {
         guard let sortedList, let table else { return }
         let sortable = table.columns.indices.filter { !table.columns[$0].isTrend }
-        let now = table.sorted?.column ?? 0
+        let now = table.sorted.column
         let next = sortable.first { $0 > now } ?? sortable[0]
         sorts[sortedList] = (next, table.columns[next].isRight)
     }
@@ -187,19 +183,5 @@ struct TopModel {
     private mutating func turnOver() {
         guard let sortedList, let sorted = table?.sorted else { return }
         sorts[sortedList] = (sorted.column, !sorted.isDescending)
-    }
-}
-
-extension FarmStatus {
-    /// What all hosts together do of an app.
-    func sums(of app: String) -> (
-        rate: Int, errors: Int, connections: Int, streams: Int, p50: Int?, p99: Int?
-    ) {
-        let all = hosts.filter { $0.state != "gone" }.compactMap { $0.apps.first { $0.app == app } }
-        return (
-            all.reduce(0) { $0 + $1.rate }, all.reduce(0) { $0 + $1.errors },
-            all.reduce(0) { $0 + $1.connections }, all.reduce(0) { $0 + $1.streams },
-            all.compactMap(\.p50).max(), all.compactMap(\.p99).max()
-        )
     }
 }

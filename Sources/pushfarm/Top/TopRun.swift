@@ -55,7 +55,7 @@ import StoreProtocol
 
     private func refresh() async {
         do throws(CommandFailure) {
-            var look = try await Self.refresh(client, jobsOf: model.wantsJobs)
+            var look = try await look(jobsOf: model.wantsJobs ?? [])
             if let (app, id) = model.wantsJob, let job = try await client.jobRecord(id, app) {
                 look.jobs = [job]
             }
@@ -79,12 +79,10 @@ import StoreProtocol
     private static let mostApps = 10
     private static let mostJobs = 40
 
-    static func refresh(
-        _ client: FarmClient, jobsOf apps: [String]?
-    ) async throws(CommandFailure) -> TopModel.Look {
+    private func look(jobsOf apps: [String]) async throws(CommandFailure) -> TopModel.Look {
         var look = TopModel.Look(status: try await FarmStatus.read(from: client, countsJobs: false))
-        for app in (apps ?? []).prefix(mostApps) {
-            for id in try await client.call(LatestJobs(count: mostJobs), app) {
+        for app in apps.prefix(Self.mostApps) {
+            for id in try await client.call(LatestJobs(count: Self.mostJobs), app) {
                 if let jobRecord = try await client.jobRecord(id, app) { look.jobs.append(jobRecord) }
             }
         }

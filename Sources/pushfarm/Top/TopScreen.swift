@@ -46,7 +46,7 @@ struct TopScreen {
     private var title: TopLine {
         var line = TopLine("pushfarm top", .bold)
         if let status = model.look?.status {
-            let alive = status.hosts.filter { $0.state != "gone" }
+            let alive = status.living
             let workers = alive.reduce(0) { $0 + $1.workers.count }
             line.add("  \(words(alive.count, "host"))  \(words(workers, "worker"))", .dim)
             line.add("  \(words(status.apps.count, "app"))", .dim)

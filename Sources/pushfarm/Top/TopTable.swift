@@ -11,28 +11,50 @@ struct TopTable {
         var most = 24
     }
 
-    struct Row {
-        let place: TopPlace
-        /// A trend's text is made for the width that it gets.
-        var cells: [Cell]
-        var isSelected = false
+    struct Cell {
+        var text = ""
+        var paint: Paint?
+        /// By which rows are put in order.
+        var order = (number: 0.0, word: "")
+        /// The values of a trend, whose text is made for the width that it gets.
+        var trend: [Double] = []
+
+        static func word(_ text: String, _ paint: Paint? = nil) -> Cell {
+            Cell(text: text, paint: paint, order: (0, text))
+        }
+
+        static func number(_ value: Int, _ paint: Paint? = nil) -> Cell {
+            number(Double(value), Figures.short(value), paint)
+        }
+
+        static func number(_ value: Double, _ text: String, _ paint: Paint? = nil) -> Cell {
+            Cell(text: text, paint: paint, order: (value, ""))
+        }
     }
 
-    enum Cell {
-        case text(String, Paint?)
-        case trend([Double])
-
-        static func text(_ text: String) -> Cell { .text(text, nil) }
-        var width: Int { if case .text(let text, _) = self { text.count } else { 0 } }
+    struct Row {
+        let place: TopPlace
+        let cells: [Cell]
+        var isSelected = false
     }
 
     let columns: [Column]
     var rows: [Row]
     /// The column by which it is sorted, and whether the largest is on top.
-    var sorted: (column: Int, isDescending: Bool)?
+    let sorted: (column: Int, isDescending: Bool)
 
     private static let narrowestTrend = 8
     private static let widestTrend = 60
+
+    /// - Parameter rows: in any order. Those that are equal in the column stand by their first cells.
+    init(columns: [Column], rows: [Row], sorted: (column: Int, isDescending: Bool)) {
+        (self.columns, self.sorted) = (columns, sorted)
+        self.rows = rows.sorted {
+            let (one, other) = ($0.cells[sorted.column].order, $1.cells[sorted.column].order)
+            guard one == other else { return (one < other) != sorted.isDescending }
+            return $0.cells[0].order.word < $1.cells[0].order.word
+        }
+    }
 
     /// The title and the rows.
     func lines(width: Int) -> [TopLine] {
@@ -40,22 +62,25 @@ struct TopTable {
         var head = TopLine()
         for (index, column) in shown.enumerated() {
             if index > 0 { head.add("  ") }
-            let mark = sorted?.column == column ? (sorted?.isDescending == true ? "▼" : "▲") : ""
-            let title = columns[column].title + mark
-            head.add(
-                pad(title, widths[index], right: columns[column].isRight && !columns[column].isTrend), .dim)
+            let isRight = columns[column].isRight && !columns[column].isTrend
+            head.add(pad(title(of: column), widths[index], right: isRight), .dim)
         }
         return [head] + rows.map { line(of: $0, shown, widths, width) }
+    }
+
+    private func title(of column: Int) -> String {
+        columns[column].title + (sorted.column == column ? sorted.isDescending ? "▼" : "▲" : "")
     }
 
     private func line(of row: Row, _ shown: [Int], _ widths: [Int], _ width: Int) -> TopLine {
         var line = TopLine()
         for (index, column) in shown.enumerated() {
             if index > 0 { line.add("  ") }
-            switch row.cells[column] {
-            case .text(let text, let paint):
-                line.add(pad(text, widths[index], right: columns[column].isRight), paint)
-            case .trend(let values): line.add(TopHistory.sparkline(values, width: widths[index]), .cyan)
+            let cell = row.cells[column]
+            if columns[column].isTrend {
+                line.add(TopHistory.sparkline(cell.trend, width: widths[index]), .cyan)
+            } else {
+                line.add(pad(cell.text, widths[index], right: columns[column].isRight), cell.paint)
             }
         }
         line.isSelected = row.isSelected
@@ -66,8 +91,7 @@ struct TopTable {
         var shown = Array(columns.indices)
         func widest(_ column: Int) -> Int {
             if columns[column].isTrend { return Self.narrowestTrend }
-            let mark = sorted?.column == column ? 1 : 0
-            let longest = rows.reduce(columns[column].title.count + mark) { max($0, $1.cells[column].width) }
+            let longest = rows.reduce(title(of: column).count) { max($0, $1.cells[column].text.count) }
             return min(longest, columns[column].most)
         }
         func total() -> Int { shown.reduce(0) { $0 + widest($1) } + 2 * (shown.count - 1) }
@@ -83,7 +107,6 @@ struct TopTable {
 
     private func pad(_ text: String, _ width: Int, right: Bool) -> String {
         let cut = PlainText.cut(text, to: width)
-        let space = String(repeating: " ", count: width - cut.count)
-        return right ? space + cut : cut + space
+        return right ? cut.leftPadded(to: width) : cut.padding(to: width)
     }
 }

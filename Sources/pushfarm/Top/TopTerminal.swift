@@ -1,13 +1,6 @@
 import EventLoop
 import FarmLogging
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// The terminal while `top` has it: keys one by one, a screen of its own, and everything as it was at the end.
 @Loop final class TopTerminal {
@@ -118,16 +111,15 @@ import FarmLogging
 
     private func read() {
         var buffer = [UInt8](repeating: 0, count: 1024)
-        #if canImport(Darwin)
-            let count = Darwin.read(descriptor, &buffer, buffer.count)
-        #elseif canImport(Glibc)
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-        #else
-            let count = Musl.read(descriptor, &buffer, buffer.count)
-        #endif
+        let count = systemRead(descriptor, &buffer, buffer.count)
         if count > 0 { return onKeys(TopKey.keys(in: Array(buffer[..<count]))) }
         guard count == 0 || errno != EAGAIN && errno != EINTR else { return }
         poll?.cancel()
         onEnd()
     }
+}
+
+/// `read` of the C library, where `TopTerminal.read` hides it.
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    read(descriptor, buffer, count)
 }

@@ -66,10 +66,9 @@ struct FarmStatusTests {
     @Test func `an alert's age is that of now`() {
         var status = status(open: 5)
         status.alerts = [
-            RaisedAlert(
-                .init(
-                    id: "backlog_age app demo ", level: 1, since: 0,
-                    text: "demo: the oldest push has waited 6 s"))
+            .init(
+                id: "backlog_age app demo ", level: 1, since: 0,
+                text: "demo: the oldest push has waited 6 s")
         ]
         #expect(status.troubles == ["demo: the oldest push has waited 6 s"])
         status.apps[0].ages = ReadAges.Reply(high: .seconds(754), bulk: nil)

@@ -24,10 +24,9 @@ enum TopFarm {
             ))
         status.at = start + Int64(second) * 1000
         status.alerts = (0..<alerts).map { number in
-            RaisedAlert(
-                FarmRegistry.RaisedAlert(
-                    id: "backlog_age app a\(number) ", level: 1, since: start,
-                    text: "a\(number): the oldest push has waited 7 min"))
+            FarmRegistry.RaisedAlert(
+                id: "backlog_age app a\(number) ", level: 1, since: start,
+                text: "a\(number): the oldest push has waited 7 min")
         }
         return TopModel.Look(status: status, jobs: jobs)
     }

@@ -67,7 +67,7 @@ struct TopModelTests {
         var seen: Set<Int> = []
         for _ in 0..<20 {
             _ = press(&model, "s")
-            if let column = model.table?.sorted?.column { seen.insert(column) }
+            if let column = model.table?.sorted.column { seen.insert(column) }
         }
         let sortable = model.table?.columns.indices.filter { model.table?.columns[$0].isTrend == false } ?? []
         #expect(seen == Set(sortable))
