@@ -21,23 +21,33 @@ struct TerminalLine {
     }
 }
 
-/// How much is done, how fast, how long it still takes: on a terminal only.
+/// How much is done, how fast, how long it still takes: on a terminal, and if wanted as plain lines elsewhere.
 struct ProgressLine {
     private let title: String
     private let total: Int
     private let start: ContinuousClock.Instant
     private var terminal: TerminalLine
+    private var plain: (pause: Duration, next: ContinuousClock.Instant)?
     private var window: [(at: ContinuousClock.Instant, done: Int)] = []
 
-    init(_ title: String, total: Int, now: ContinuousClock.Instant = .now, quiet: Bool = false) {
+    /// - Parameter plainPause: between two lines where standard error is no terminal; nil: there are none.
+    init(
+        _ title: String, total: Int, now: ContinuousClock.Instant = .now, quiet: Bool = false,
+        plainPause: Duration? = nil
+    ) {
         (self.title, self.total, start) = (title, total, now)
         terminal = TerminalLine(quiet: quiet)
+        if !quiet, !terminal.isShown { plain = plainPause.map { ($0, now + $0) } }
     }
 
     /// Shows that `done` of the total are done. Call a few times a second.
     mutating func update(_ done: Int, note: String = "", now: ContinuousClock.Instant = .now) {
-        guard terminal.isShown else { return }
-        terminal.show(line(done, note: note, now: now))
+        if terminal.isShown {
+            terminal.show(line(done, note: note, now: now))
+        } else if let due = plain, now >= due.next {
+            plain?.next = now + due.pause
+            Terminal.write(line(done, note: note, now: now) + "\n", to: Terminal.standardError)
+        }
     }
 
     mutating func finish() { terminal.finish() }

@@ -82,7 +82,8 @@ struct ScreenCommand: ParsableCommand {
         let run = ScreeningRun(
             client: client, plan: .init(app: app, rate: rate, patience: patience.duration), survey: survey,
             files: try ScreeningFiles(paths, fresh: fresh, anew: anew),
-            progress: ScreeningProgress(total: survey.tokens, quiet: common.json))
+            progress: ProgressLine(
+                "screening", total: survey.tokens, quiet: common.json, plainPause: .seconds(10)))
         var failure: CommandFailure?
         do { try await run.run { end.isGiven } } catch { failure = error }
         let summary = run.summary

@@ -1,5 +1,3 @@
-import FarmLogging
-
 /// When the next job may go in, so that not more pushes go out than a number a second. Owns no clock.
 struct ScreeningPace {
     private let rate: Int
@@ -24,27 +22,4 @@ struct ScreeningPace {
 
     /// Pushes that may be open at once: the rate is what limits, not the farm, unless it has trouble.
     static func ahead(rate: Int) -> Int { min(max(rate * 10, 1000), 20_000) }
-}
-
-/// How far a screening is, on standard error: one line over and over on a terminal, else a line now and then.
-struct ScreeningProgress {
-    private var line: ProgressLine
-    private let isPlain: Bool
-    private var nextAt: ContinuousClock.Instant
-    private static let pause = Duration.seconds(10)
-
-    init(total: Int, quiet: Bool, now: ContinuousClock.Instant = .now) {
-        line = ProgressLine("screening", total: total, now: now, quiet: quiet)
-        isPlain = !quiet && !Terminal.isTerminal(Terminal.standardError)
-        nextAt = now + Self.pause
-    }
-
-    mutating func update(_ done: Int, note: String, now: ContinuousClock.Instant = .now) {
-        guard isPlain else { return line.update(done, note: note, now: now) }
-        guard now >= nextAt else { return }
-        nextAt = now + Self.pause
-        Terminal.write(line.line(done, note: note, now: now) + "\n", to: Terminal.standardError)
-    }
-
-    mutating func finish() { line.finish() }
 }

@@ -21,7 +21,7 @@ import StoreProtocol
     private var chunks: TokenChunks
     private var tracker: ScreeningTracker
     private var pace: ScreeningPace
-    private var progress: ScreeningProgress
+    private var progress: ProgressLine
     /// Read from the file, and not yet put in.
     private var next: TokenChunks.Chunk?
     private var isAtEnd = false
@@ -47,7 +47,7 @@ import StoreProtocol
 
     init(
         client: FarmClient, plan: Plan, survey: TokenSurvey, files: ScreeningFiles,
-        progress: ScreeningProgress
+        progress: ProgressLine
     ) {
         (self.client, self.plan, self.survey, self.progress) = (client, plan, survey, progress)
         submitter = JobSubmitter(client: client, app: plan.app, patience: .zero)
