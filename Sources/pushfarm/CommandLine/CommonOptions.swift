@@ -4,7 +4,7 @@ import FarmLogging
 import Logging
 
 /// The options that every command has. `pushfarm help` describes them; the help of a command refers to it.
-struct CommonOptions: ParsableArguments {
+struct CommonOptions: ParsableArguments, Sendable {
     static let title = "Global options"
 
     @Option(
@@ -59,7 +59,7 @@ struct CommonOptions: ParsableArguments {
 }
 
 /// The options of commands that run as services.
-struct ServiceOptions: ParsableArguments {
+struct ServiceOptions: ParsableArguments, Sendable {
     @Option(
         name: .long,
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))

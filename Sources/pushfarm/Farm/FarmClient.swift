@@ -97,6 +97,13 @@ import Transport
         }
     }
 
+    /// Has all coordinators do something at once.
+    func announce(_ command: HostCommand) async throws(CommandFailure) {
+        _ = try await ask { registry throws(RedisError) in
+            try await registry.announce(Array(command.text.utf8))
+        }
+    }
+
     /// Apps of the configuration, and those that a coordinator of this farm was ever configured with.
     func apps() async throws(CommandFailure) -> [String] {
         let known = try await ask { registry throws(RedisError) in try await registry.apps() }
@@ -113,6 +120,18 @@ import Transport
         guard shard >= 0, shard < shards else {
             throw .usage("there is no shard \(shard): this farm has \(shards)")
         }
+    }
+
+    /// The hosts, as they say themselves.
+    func hosts() async throws(CommandFailure) -> [HostStatus] {
+        let lines = try await ask { registry throws(RedisError) in try await registry.hosts() }
+        return lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
+    }
+
+    /// The farm's number of shards.
+    func shards() async throws(CommandFailure) -> Int {
+        try await ask { registry throws(RedisError) in try await registry.fixedShards() }
+            ?? configuration.shards
     }
 
     /// The app that is meant; all when none is named.

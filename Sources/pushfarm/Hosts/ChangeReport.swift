@@ -4,13 +4,7 @@ import FarmConfiguration
 /// What a command has changed, one line a subject.
 struct ChangeReport: Sendable {
     struct Line: Sendable {
-        let app: String
-        /// Nil when it is about the app.
-        var job: String?
-        /// Nil when it is about no shard.
-        var shard: Int?
-        /// Nil when it is about no device.
-        var token: String?
+        let target: PauseTarget
         /// Something is otherwise than before.
         let changed: Bool
         /// For a person: "paused", "was paused already".
@@ -18,19 +12,9 @@ struct ChangeReport: Sendable {
         /// More fields for programs.
         var more: [JSONValue.Field] = []
 
-        var subject: String {
-            if let job { return "job \(job) of \(app)" }
-            if let shard { return "shard \(shard) of \(app)" }
-            if let token { return "token \(token) of \(app)" }
-            return app
-        }
-
         var json: JSONValue {
-            var fields = JSONValue.fields(["app": .string(app), "changed": .bool(changed)])
-            if let job { fields.append(.init(name: "job", value: .string(job))) }
-            if let shard { fields.append(.init(name: "shard", value: .number(shard))) }
-            if let token { fields.append(.init(name: "token", value: .string(token))) }
-            return .object(fields + more)
+            let fields = JSONValue.fields(["app": .string(target.app), "changed": .bool(changed)])
+            return .object(fields + (target.field.map { [$0] } ?? []) + more)
         }
     }
 
@@ -66,7 +50,7 @@ struct ChangeReport: Sendable {
 
     private func show(_ console: Console) {
         let prefix = isDryRun ? "would change: " : ""
-        var text = lines.map { "\(prefix)\($0.subject) \($0.text)\n" }.joined()
+        var text = lines.map { "\(prefix)\($0.target.text) \($0.text)\n" }.joined()
         if let outcome {
             let done = outcome.answers.count { $0.state == .done }
             let hosts = Set(outcome.answers.map(\.host) + outcome.silent).count

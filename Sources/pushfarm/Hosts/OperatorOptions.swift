@@ -4,7 +4,7 @@ import EventLoop
 import PushModel
 
 /// The options of commands to coordinators.
-struct OperatorOptions: ParsableArguments {
+struct OperatorOptions: ParsableArguments, Sendable {
     @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 

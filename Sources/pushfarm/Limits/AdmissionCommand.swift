@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLoop
 import StoreProtocol
 
-struct AdmissionCommand: ParsableCommand {
+struct AdmissionCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "admission",
         abstract: "Accepts or rejects the jobs of producers.",
@@ -42,23 +42,21 @@ struct AdmissionCommand: ParsableCommand {
     var dryRun = false
 
     func run() throws {
-        let (configuration, name, act, dryRun) = (try common.load(), app, act, dryRun)
-        try ChangeReport.make("admission", isDryRun: dryRun, configuration, Console(json: common.json)) {
+        try ChangeReport.make("admission", isDryRun: dryRun, try common.load(), Console(json: common.json)) {
             report, client in
-            if name != "all" { try await client.mustHave(app: name) }
-            for app in try await name == "all" ? client.apps() : [name] {
+            for app in try await client.apps(meant: app == "all" ? nil : app) {
                 var changed = try await client.call(ReadStanding(), app).admission != act.admission
                 if !dryRun {
                     changed = try await client.call(
                         SetAdmission(act.admission, by: OperatorName.current), app)
                 }
-                report.lines.append(Self.line(app, act, changed))
+                report.lines.append(line(app, changed))
             }
-            return [act.rawValue, name]
+            return [act.rawValue, app]
         }
     }
 
-    private static func line(_ app: String, _ act: Act, _ changed: Bool) -> ChangeReport.Line {
+    private func line(_ app: String, _ changed: Bool) -> ChangeReport.Line {
         let state =
             switch act {
             case .open: "open to producers"
@@ -66,7 +64,7 @@ struct AdmissionCommand: ParsableCommand {
             case .auto: "open to producers as there is room"
             }
         return .init(
-            app: app, changed: changed, text: changed ? "is \(state)" : "was \(state) already",
+            target: .app(app), changed: changed, text: changed ? "is \(state)" : "was \(state) already",
             more: [.init(name: "admission", value: .string(act.admission?.rawValue ?? "auto"))])
     }
 }

@@ -1,7 +1,4 @@
 import ArgumentParser
-import EventLoop
-import RedisClient
-import StoreProtocol
 
 struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,19 +33,9 @@ struct PauseCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (reason, isDryRun) = (try OperatorText.line(reason), subject.dryRun)
-        try subject.change("pause", common) { target, client throws(CommandFailure) in
-            switch target {
-            case .app(let app):
-                try await AppHold(client: client, isDryRun: isDryRun).pause(app, reason: reason)
-            case .shard(let shard, let app):
-                try await ShardHold(client: client, isDryRun: isDryRun)
-                    .pause(app, shard, reason: reason)
-            case .job(let job, let app):
-                try await JobHold(client: client, isDryRun: isDryRun).pause(job, app, reason: reason)
-            case .token(let token, let app):
-                try await TokenHold(client: client, isDryRun: isDryRun).pause(token, app, reason: reason)
-            }
+        let reason = try OperatorText.line(reason)
+        try subject.change("pause", common) { pauses, target throws(CommandFailure) in
+            try await pauses.pause(target, reason: reason)
         }
     }
 }

@@ -3,7 +3,7 @@ import EventLoop
 import PushModel
 import StoreProtocol
 
-struct PausedCommand: ParsableCommand {
+struct PausedCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "paused",
         abstract: "Lists what is paused or quarantined.",
@@ -28,16 +28,10 @@ struct PausedCommand: ParsableCommand {
         let mark: ReadMarks.Mark
     }
 
-    func run() throws {
-        let (configuration, app) = (try common.load(), app)
-        let (rows, now) = try configuration.withClient { client in
-            var rows: [Row] = []
-            for name in try await client.apps(meant: app) {
-                rows += try await Self.rows(name, client)
-            }
-            return (rows, try await client.clock().clampedMilliseconds)
-        }
-        let console = Console(json: common.json)
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        var rows: [Row] = []
+        for name in try await client.apps(meant: app) { rows += try await Self.rows(name, client) }
+        let now = try await client.clock().clampedMilliseconds
         console.show(.object(["paused": .array(rows.map(\.json))]), Self.text(rows, at: now, console.style))
     }
 
@@ -46,13 +40,10 @@ struct PausedCommand: ParsableCommand {
     ) async throws(CommandFailure) -> [Row] {
         var rows: [Row] = []
         if let pause = try await client.call(ReadStanding(), app).pause {
-            rows.append(
-                Row(
-                    app: app, what: "app", name: app,
-                    mark: .init(
-                        name: Array(app.utf8), since: pause.since,
-                        kind: "pause",
-                        by: pause.by ?? "", reason: pause.reason)))
+            let mark = ReadMarks.Mark(
+                name: Array(app.utf8), since: pause.since, kind: "pause", by: pause.by ?? "",
+                reason: pause.reason)
+            rows.append(Row(app: app, what: "app", name: app, mark: mark))
         }
         for (kind, what) in [
             (ReadMarks.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.devices, "token"),
@@ -85,17 +76,6 @@ struct PausedCommand: ParsableCommand {
                 .init(PlainText.of(row.mark.reason, limit: 300)))
         }
         return table.text(style)
-    }
-}
-
-extension ReadMarks.Mark {
-    /// Of a shard, whose name may begin with zeros.
-    var shardNumber: Int { Int(foreign: text) ?? -1 }
-
-    /// What was done, by whom and why: `paused by ann@ops-1: a reason`.
-    var words: String {
-        let past = kind == "pause" ? "paused" : kind
-        return past + (by.isEmpty ? "" : " by \(by)") + (reason.isEmpty ? "" : ": \(reason)")
     }
 }
 

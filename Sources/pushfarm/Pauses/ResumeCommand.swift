@@ -1,7 +1,5 @@
 import ArgumentParser
 import EventLoop
-import RedisClient
-import StoreProtocol
 
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -52,43 +50,27 @@ struct ResumeCommand: ParsableCommand {
     }
 
     func run() throws {
-        if quarantined { return try releaseQuarantined() }
-        let isDryRun = subject.dryRun
-        if let target = try host ?? hostOfName() {
-            let options = try OperatorOptions.parse(isDryRun ? ["--dry-run"] : [])
-            return try common.operate(.resume, target.words, on: target.host, options)
-        }
-        try subject.change("resume", common, takesHosts: true) { target, client throws(CommandFailure) in
-            switch target {
-            case .app(let app): try await AppHold(client: client, isDryRun: isDryRun).resume(app)
-            case .shard(let shard, let app):
-                try await ShardHold(client: client, isDryRun: isDryRun).resume(app, shard)
-            case .job(let job, let app):
-                try await JobHold(client: client, isDryRun: isDryRun).resume(job, app)
-            case .token(let token, let app):
-                try await TokenHold(client: client, isDryRun: isDryRun).resume(token, app)
-            }
-        } head: { lines in
-            guard let only = lines.first, lines.count == 1, only.job == nil else { return [] }
-            return [
-                .init(name: "app", value: .string(only.app)),
-                .init(name: "resumed", value: .bool(only.changed)),
-            ]
-        }
-    }
-
-    private func releaseQuarantined() throws {
-        let isDryRun = subject.dryRun
-        try subject.change("resume", common, options: ["--quarantined"]) {
-            target, client throws(CommandFailure) in
-            let quarantine = QuarantineRelease(client: client, isDryRun: isDryRun)
-            switch target {
-            case .job(let job, let app): return try await quarantine.release(job: job, app: app)
-            case .app(let app), .shard(_, let app), .token(_, let app):
-                let line = try await quarantine.release(app: app)
-                try await quarantine.releaseShards()
+        if quarantined {
+            return try subject.change("resume", common, options: ["--quarantined"]) {
+                pauses, target throws(CommandFailure) in
+                let line = try await pauses.endQuarantine(target)
+                if case .app = target { try await pauses.endShardQuarantines() }
                 return line
             }
+        }
+        if let target = try host ?? hostOfName() {
+            let options = try OperatorOptions.parse(subject.dryRun ? ["--dry-run"] : [])
+            return try common.operate(.resume, target.words, on: target.host, options)
+        }
+        try subject.change("resume", common, takesHosts: true) { pauses, target throws(CommandFailure) in
+            try await pauses.resume(target)
+        } head: { lines in
+            guard let only = lines.first, lines.count == 1 else { return [] }
+            if case .job = only.target { return [] }
+            return [
+                .init(name: "app", value: .string(only.target.app)),
+                .init(name: "resumed", value: .bool(only.changed)),
+            ]
         }
     }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLoop
 
 /// Which app, job, token or shard is paused or resumed.
-struct SubjectOptions: ParsableArguments {
+struct SubjectOptions: ParsableArguments, Sendable {
     @Argument(help: ArgumentHelp("An app, a job's id, or all.", valueName: "app|job|all"), completion: .apps)
     var name: String?
 
@@ -46,14 +46,6 @@ struct SubjectOptions: ParsableArguments {
 }
 
 extension SubjectOptions {
-    /// One of the things that are paused or resumed.
-    enum Target: Sendable {
-        case app(String)
-        case shard(Int, app: String)
-        case job(String, app: String)
-        case token(String, app: String)
-    }
-
     /// Makes a change of each thing that is meant, and shows what has changed.
     /// - Parameters:
     ///   - options: of the command, for the audit log.
@@ -61,13 +53,15 @@ extension SubjectOptions {
     ///   - head: fields that stand first for programs.
     func change(
         _ verb: String, _ common: CommonOptions, options: [String] = [], takesHosts: Bool = false,
-        _ change: @escaping @Loop (Target, FarmClient) async throws(CommandFailure) -> ChangeReport.Line,
+        _ change:
+            @escaping @Loop (OperatorPause, PauseTarget) async throws(CommandFailure) -> ChangeReport.Line,
         head: @escaping @Loop ([ChangeReport.Line]) -> [JSONValue.Field] = { _ in [] }
     ) throws {
         let (configuration, console) = (try common.load(), Console(json: common.json))
         try ChangeReport.make(verb, isDryRun: dryRun, configuration, console) { report, client in
+            let pauses = OperatorPause(client: client, isDryRun: dryRun)
             for target in try await targets(client, takesHosts: takesHosts) {
-                report.lines.append(try await change(target, client))
+                report.lines.append(try await change(pauses, target))
             }
             report.head = head(report.lines)
             return options + words
@@ -76,20 +70,30 @@ extension SubjectOptions {
 
     @Loop private func targets(
         _ client: FarmClient, takesHosts: Bool
-    ) async throws(CommandFailure) -> [Target] {
-        if let shard {
-            return try await apps(client).map { .shard(shard, app: $0) }
-        }
+    ) async throws(CommandFailure) -> [PauseTarget] {
+        if let shard { return try await apps(client).map { .shard(shard, app: $0) } }
         if let token {
-            _ = try OperatorText.token(token)
+            let bytes = try OperatorText.token(token)
             let app = try await client.chosenApp(app)
             try await client.mustHave(app: app)
-            return [.token(token, app: app)]
+            return [.token(bytes, app: app)]
         }
-        if name == nil, job == nil { return try await apps(client).map { .app($0) } }
-        switch try await Subject.find(name, job: job, app: app, takesHosts: takesHosts, client) {
-        case .apps(let apps): return apps.map { .app($0) }
-        case .job(let job, let app): return [.job(job, app: app)]
+        if let job { return [.job(job, app: try await client.app(ofJob: job, app: app))] }
+        guard let name else { return try await apps(client).map { .app($0) } }
+        let known = try await client.apps()
+        if app == nil, name == "all" { return known.map { .app($0) } }
+        if app == nil, known.contains(name) {
+            if let job = try await client.jobRecords(ofJob: name, in: known).first {
+                throw .ambiguous(name, ["--app \(name)", "--job \(name) --app \(job.app)"])
+            }
+            return [.app(name)]
+        }
+        do {
+            return [.job(name, app: try await client.app(ofJob: name, app: app))]
+        } catch {
+            guard error.status == .failed, app == nil else { throw error }
+            let hosts = takesHosts ? try await OperatorClient.living(client) : nil
+            throw .usage(UnknownName.subject(name, apps: known, hosts: hosts, noJob: error.message))
         }
     }
 

@@ -1,0 +1,262 @@
+import EventLoop
+import PushModel
+import StoreProtocol
+
+/// What a command pauses or resumes.
+enum PauseTarget: Sendable {
+    case app(String)
+    case shard(Int, app: String)
+    case job(String, app: String)
+    case token([UInt8], app: String)
+
+    var app: String {
+        switch self {
+        case .app(let app), .shard(_, let app), .job(_, let app), .token(_, let app): app
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .app(let app): app
+        case .shard(let shard, let app): "shard \(shard) of \(app)"
+        case .job(let job, let app): "job \(job) of \(app)"
+        case .token(let token, let app): "token \(Hexadecimal.text(of: token)) of \(app)"
+        }
+    }
+
+    /// Its field besides `app` in a report; nil for an app.
+    var field: JSONValue.Field? {
+        switch self {
+        case .app: nil
+        case .shard(let shard, _): .init(name: "shard", value: .number(shard))
+        case .job(let job, _): .init(name: "job", value: .string(job))
+        case .token(let token, _): .init(name: "token", value: .string(Hexadecimal.text(of: token)))
+        }
+    }
+}
+
+/// Pauses and resumes apps, jobs, shards and tokens for an operator, and ends quarantines.
+@Loop struct OperatorPause {
+    let client: FarmClient
+    let isDryRun: Bool
+
+    func pause(_ target: PauseTarget, reason: String) async throws(CommandFailure) -> ChangeReport.Line {
+        let subject: Hold.What
+        switch target {
+        case .app(let app): return try await pause(app: app, reason: reason)
+        case .job(let job, _): subject = .job(job, .pause)
+        case .shard(let shard, _):
+            try await check(shard)
+            subject = .shard(shard, .pause)
+        case .token(let token, _):
+            let shard = ShardHash.shard(of: token, shards: try await client.shards())
+            subject = .device(token, shard: shard)
+        }
+        let old = try await mark(of: target)
+        let reply =
+            try await isDryRun
+            ? preview(target, old)
+            : client.call(Hold(subject, by: OperatorName.current, reason: reason), target.app)
+        let isExpected = reply.subject == .expected
+        var text = isExpected ? "will be paused when it leaves the inbox" : "is paused"
+        var more: [JSONValue.Field] = []
+        switch target {
+        case .job(let job, let app):
+            switch reply.subject {
+            case .unknown: throw try await client.noJob(job, in: [app])
+            case .finished: throw .failed("job \(job) of \(app) is finished")
+            case .full: throw .failed("\(app) has 1000 paused jobs already: resume some")
+            case .open, .expected, .none: break
+            }
+            if !reply.hasChanged { text = "was paused already (\(Self.words(reply.before)))" }
+            more = [.init(name: "expected", value: .bool(isExpected))]
+        case .shard where !reply.hasChanged:
+            text = "was paused already, by \(old?.by ?? "another user")"
+        case .token(_, let app):
+            if reply.subject == .full { throw .failed("\(app) has 1000 paused tokens already") }
+            if !reply.hasChanged { text = "was paused already" }
+        case .app, .shard: break
+        }
+        return .init(target: target, changed: reply.hasChanged, text: text, more: more)
+    }
+
+    private func pause(app: String, reason: String) async throws(CommandFailure) -> ChangeReport.Line {
+        let by = OperatorName.current
+        var pause = try await client.call(ReadStanding(), app).pause
+        // What the farm itself has paused becomes the operator's.
+        var changed = pause?.by == nil
+        if changed, !isDryRun {
+            let text = "by operator \(by)" + (reason.isEmpty ? "" : ": \(reason)")
+            changed = try await client.call(Pause(reason: text, by: by), app)
+            pause = try await client.call(ReadStanding(), app).pause
+        }
+        return .init(
+            target: .app(app), changed: changed,
+            text: changed ? "is paused" : "was paused already, \(pause?.reason ?? "")",
+            more: [.init(name: "reason", value: .text(pause?.reason))])
+    }
+
+    func resume(_ target: PauseTarget) async throws(CommandFailure) -> ChangeReport.Line {
+        if case .app(let app) = target { return try await resume(app: app) }
+        if case .shard(let shard, _) = target { try await check(shard) }
+        let mark = try await mark(of: target)
+        var changed = mark != nil
+        var more: [JSONValue.Field] = []
+        switch target {
+        case .app: break
+        case .shard(let shard, let app):
+            if !isDryRun { changed = try await client.call(Hold(.serve(shard), by: ""), app).hasChanged }
+        case .job(let job, let app):
+            guard let mark else { break }
+            guard mark.kind == "pause" else {
+                throw .failed(
+                    "job \(job) of \(app) is in quarantine (\(mark.kind)): pushfarm resume --quarantined --job \(job) --app \(app)"
+                )
+            }
+            more = [try await release(.pausedJob(job), app)]
+        case .token(let token, let app):
+            more = [try await release(.device(token), app)]
+        }
+        return .init(
+            target: target, changed: changed, text: changed ? "is resumed" : "was not paused", more: more)
+    }
+
+    private func resume(app: String) async throws(CommandFailure) -> ChangeReport.Line {
+        var changed = try await client.call(ReadStanding(), app).pause != nil
+        if !isDryRun { changed = try await client.call(Resume(), app) == .resumed }
+        var text = changed ? "is resumed" : "was not paused"
+        let shards = try await client.marks(.shards, app).map { "\($0.shardNumber)" }
+        if !shards.isEmpty {
+            text += "; shards still paused, resume them with --shard: \(shards.joined(separator: ", "))"
+        }
+        let jobs = try await client.marks(.jobs, app).filter { $0.kind == "pause" }
+        if let first = jobs.first {
+            let others = jobs.count > 1 ? " and \(jobs.count - 1) more" : ""
+            text +=
+                "; jobs still paused, resume them by name: \(PlainText.of(first.text, limit: 40))\(others)"
+        }
+        return .init(target: .app(app), changed: changed, text: text)
+    }
+
+    /// Returns to the queues what the farm has quarantined: one job or its batches, or all jobs and batches of an app.
+    func endQuarantine(_ target: PauseTarget) async throws(CommandFailure) -> ChangeReport.Line {
+        let app = target.app
+        guard case .job(let job, _) = target else {
+            let marked = try await client.marks(.jobs, app).count { $0.kind != "pause" }
+            let (jobs, tokens, batches) = try await isDryRun ? (marked, 0, 0) : client.release(.all, app)
+            let parts = [(jobs, "job", "jobs"), (tokens, "token", "tokens"), (batches, "batch", "batches")]
+                .filter { $0.0 > 0 }.map { Figures.counted($0.0, $0.1, $0.2) }
+            return .init(
+                target: target, changed: !parts.isEmpty,
+                text: parts.isEmpty
+                    ? "has nothing in quarantine" : "resumed: " + parts.joined(separator: ", "),
+                more: [
+                    .init(name: "jobs", value: .number(jobs)), .init(name: "tokens", value: .number(tokens)),
+                    .init(name: "batches", value: .number(batches)),
+                ])
+        }
+        let mark = try await mark(of: target)
+        guard mark?.kind != "pause" else {
+            throw .failed(
+                "job \(job) of \(app) is paused, not quarantined: pushfarm resume --job \(job) --app \(app)")
+        }
+        let batches = try await release(.job(job), app)
+        let changed = mark != nil || batches.value != .number(0)
+        return .init(
+            target: target, changed: changed, text: changed ? "is resumed" : "was not quarantined",
+            more: [batches])
+    }
+
+    /// Has the coordinators serve the shards again that they quarantined.
+    func endShardQuarantines() async throws(CommandFailure) {
+        guard !isDryRun else { return }
+        try await client.announce(.release)
+        try await client.announce(.other)
+    }
+
+    /// The number of batches that return to their queues, for a report.
+    private func release(
+        _ what: Release.What, _ app: String
+    ) async throws(CommandFailure) -> JSONValue.Field {
+        .init(name: "batches", value: .number(isDryRun ? 0 : try await client.release(what, app).batches))
+    }
+
+    private func check(_ shard: Int) async throws(CommandFailure) {
+        let count = try await client.shards()
+        guard shard < count else { throw .usage("the farm has \(count) shards: 0 to \(count - 1)") }
+    }
+
+    /// The pause or quarantine of a job, shard or token.
+    private func mark(of target: PauseTarget) async throws(CommandFailure) -> ReadMarks.Mark? {
+        switch target {
+        case .app: nil
+        case .shard(let shard, let app):
+            try await client.marks(.shards, app).first { $0.shardNumber == shard }
+        case .job(let job, let app): try await client.marks(.jobs, app).first { $0.text == job }
+        case .token(let token, let app): try await client.marks(.devices, app).first { $0.name == token }
+        }
+    }
+
+    /// What a pause would answer.
+    private func preview(
+        _ target: PauseTarget, _ old: ReadMarks.Mark?
+    ) async throws(CommandFailure) -> Hold.Reply {
+        var subject = Hold.Subject.none
+        if case .job(let job, let app) = target {
+            if let state = try await client.jobRecord(job, app)?.state {
+                subject = state == .open ? .open : .finished
+            } else {
+                subject = try await client.hasWaitingJobs(app) ? .expected : .unknown
+            }
+        }
+        return Hold.Reply(
+            hasChanged: old == nil, subject: subject,
+            before: old.map { "\($0.since) \($0.kind) \($0.by)" } ?? "")
+    }
+
+    /// A mark in words.
+    private static func words(_ mark: String) -> String {
+        let words = mark.split(separator: " ", maxSplits: 2).dropFirst()
+        return words.isEmpty ? "poison" : words.joined(separator: " by ")
+    }
+}
+
+extension FarmClient {
+    /// Paused, quarantined or cancelled jobs, tokens and shards of an app, the oldest first.
+    func marks(_ kind: ReadMarks.Kind, _ app: String) async throws(CommandFailure) -> [ReadMarks.Mark] {
+        let request = ReadMarks(kind)
+        return request.marks(try await call(request, app)).map { mark in
+            var mark = mark
+            // Only operators pause tokens.
+            if kind == .devices { mark.kind = "pause" }
+            return mark
+        }
+    }
+
+    /// Returns quarantined or paused batches to their queues, a portion at a time.
+    fileprivate func release(_ what: Release.What, _ app: String) async throws(CommandFailure) -> (
+        jobs: Int, devices: Int, batches: Int
+    ) {
+        var (jobs, devices, batches) = (0, 0, 0)
+        var next: Int? = 0
+        while let start = next {
+            let reply = try await call(Release(what, start: start), app)
+            jobs += reply.jobs
+            devices += reply.devices
+            batches += reply.batches
+            next = reply.next
+        }
+        return (jobs, devices, batches)
+    }
+}
+
+extension ReadMarks.Mark {
+    /// Of a shard, whose name may begin with zeros.
+    var shardNumber: Int { Int(foreign: text) ?? -1 }
+
+    /// What was done, by whom and why: `paused by ann@ops-1: a reason`.
+    var words: String {
+        let past = kind == "pause" ? "paused" : kind
+        return past + (by.isEmpty ? "" : " by \(by)") + (reason.isEmpty ? "" : ": \(reason)")
+    }
+}
