@@ -1,17 +1,10 @@
 import EventLoop
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// The wish to end, by INT, TERM or from within. Watches as long as it lives.
 @Loop final class EndSignal {
     /// Called for each wish after the first.
-    var onImpatience: (@Loop () -> Void)?
+    var onRepeat: (@Loop () -> Void)?
     private(set) var isGiven = false
     private var watchers: [SignalWatcher] = []
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -22,7 +15,7 @@ import EventLoop
 
     func give() {
         guard !isGiven else {
-            onImpatience?()
+            onRepeat?()
             return
         }
         isGiven = true

@@ -1,9 +1,10 @@
 import ArgumentParser
+import EventLoop
 import PushModel
 import StoreProtocol
 
 /// Which dead letters a command is about.
-struct DeadLetterOptions: ParsableArguments {
+struct DeadLetterOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
@@ -38,16 +39,21 @@ struct DeadLetterOptions: ParsableArguments {
     }
 
     func filter(ids: [String] = []) throws(CommandFailure) -> DeadLetterFilter {
-        var filter = try Self.filter(of: ids)
-        (filter.job, filter.reasons, filter.since) = (job, Set(reasons), since)
+        var filter = DeadLetterFilter(job: job, reasons: Set(reasons), since: since)
+        for id in ids { filter.ids.insert(try EntryID(typed: id, of: "a dead letter")) }
         return filter
     }
+}
 
-    static func filter(of ids: [String]) throws(CommandFailure) -> DeadLetterFilter {
-        for id in ids where !DeadLetterFilter.isID(id) {
-            throw .usage("\(id.prefix(64)) is no id of a dead letter; they look like 1780000000123-0")
+extension EntryID {
+    /// Reads an id that an operator typed.
+    /// - Parameter subject: what has such an id, for the error message.
+    init(typed text: String, of subject: String) throws(CommandFailure) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ UInt64(unbounded: $0) != nil }) else {
+            throw .usage("\(text.prefix(64)) is no id of \(subject); they look like 1780000000123-0")
         }
-        return DeadLetterFilter(ids: Set(ids))
+        self.init(Array(text.utf8))
     }
 }
 
@@ -58,11 +64,11 @@ struct DeadLetterFilter: Sendable {
     var reasons: Set<String> = []
     var since: Moment?
     /// Empty: any.
-    var ids: Set<String> = []
+    var ids: Set<EntryID> = []
 
     func covers(_ letter: DeadLetter) -> Bool {
         (job == nil || job == letter.job) && (reasons.isEmpty || reasons.contains(letter.reason))
-            && (ids.isEmpty || ids.contains(letter.id.description))
+            && (ids.isEmpty || ids.contains(letter.id))
     }
 
     /// The same words for the same filter: how a replay is known again.
@@ -76,13 +82,43 @@ struct DeadLetterFilter: Sendable {
         case .at(let moment): words.append("since \(moment) ms")
         case nil: break
         }
-        words += ids.sorted().map { "letter \($0)" }
+        words += ids.map(\.description).sorted().map { "letter \($0)" }
         return words.isEmpty ? "everything" : words.joined(separator: ", ")
     }
+}
 
-    /// `ms-number`, as Redis makes it.
-    static func isID(_ text: String) -> Bool {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        return parts.count == 2 && parts.allSatisfy { UInt64(unbounded: $0) != nil }
+extension FarmClient {
+    /// Read at a time: a letter may have a megabyte.
+    private static let letterPage = 64
+
+    /// Gives the dead letters that a filter covers to `body`, the oldest first, until it answers false.
+    ///
+    /// - Parameter last: no letter behind it; nil: what is there now.
+    func readDeadLetters(
+        of app: String, _ filter: DeadLetterFilter, until last: EntryID? = nil,
+        _ body: (DeadLetter) async throws(CommandFailure) -> Bool
+    ) async throws(CommandFailure) {
+        guard let end = if let last { last } else { try await call(LastDeadLetter(), app) } else { return }
+        var range = StreamRange.since(0)
+        if let since = filter.since {
+            range = .since(since.past(now: try await clock().components.seconds * 1000))
+        }
+        if let first = filter.ids.min() { range = .since(first.milliseconds) }
+        while true {
+            let reply = try await call(ReadDeadLetters(range, count: Self.letterPage), app)
+            for letter in reply.letters {
+                if end < letter.id { return }
+                if filter.covers(letter), try await !body(letter) { return }
+            }
+            guard let next = reply.next else { return }
+            range = .after(next)
+        }
+    }
+
+    /// The number of pushes in the dead letters of some apps.
+    func deadPushes(of apps: [String]) async throws(CommandFailure) -> Int {
+        var total = 0
+        for app in apps { total += try await call(CountDeadLetters(), app).pushes }
+        return total
     }
 }

@@ -2,13 +2,13 @@ import FarmLogging
 import PushModel
 import StoreProtocol
 
-/// A dead letter taken apart: what it says of each push.
+/// A dead letter with its decoded pushes.
 struct DecodedDeadLetter {
     let app: String
     let letter: DeadLetter
     let batch: Batch
 
-    private var segment: Batch.Segment { batch.segments[0] }
+    var segment: Batch.Segment { batch.segments[0] }
 
     /// Nil when it cannot be read.
     init?(_ letter: DeadLetter, app: String) {
@@ -16,32 +16,35 @@ struct DecodedDeadLetter {
         (self.app, self.letter, self.batch) = (app, letter, batch)
     }
 
-    var cause: String { batch.text(segment.cause) }
-    var attempts: Int { Int(segment.attempt) }
-
-    /// The tokens, as lower-case hex.
-    var tokens: [String] { batch.pushes.map { Hexadecimal.text(of: batch.bytes[$0.token]) } }
-
-    private var options: JSONValue {
-        .object(ReplayJob.fields(of: segment.options).map { .init(name: $0.name, value: $0.value) })
+    init(readable letter: DeadLetter, app: String) throws(CommandFailure) {
+        guard let decoded = DecodedDeadLetter(letter, app: app) else {
+            throw .failed("\(letter.id) of \(app) cannot be read")
+        }
+        self = decoded
     }
 
-    /// On one line: what ends lines in JSON is white space between its parts.
+    func token(of push: Batch.Push) -> String { Hexadecimal.text(of: batch.bytes[push.token]) }
+
+    /// On one line: line feeds in JSON are white space between its parts.
     private func payload(of push: Batch.Push) -> String {
         String(decoding: batch.bytes[push.payload].map { $0 == 10 || $0 == 13 ? 32 : $0 }, as: UTF8.self)
+    }
+
+    private var cause: String { batch.text(segment.cause) }
+
+    private var options: JSONValue {
+        .object(segment.options.jobFields().map { .init(name: $0.name, value: $0.value) })
     }
 
     var json: JSONValue {
         .object([
             "id": .string(letter.id.description), "app": .string(app), "job": .string(letter.job),
             "reason": .string(letter.reason), "status": .number(letter.status), "cause": .string(cause),
-            "attempts": .number(attempts), "at": .number(letter.id.milliseconds), "options": options,
+            "attempts": .number(Int(segment.attempt)), "at": .number(letter.id.milliseconds),
+            "options": options,
             "pushes": .array(
                 batch.pushes.map { push in
-                    .object([
-                        "token": .string(Hexadecimal.text(of: batch.bytes[push.token])),
-                        "payload": .verbatim(payload(of: push)),
-                    ])
+                    .object(["token": .string(token(of: push)), "payload": .verbatim(payload(of: push))])
                 }),
         ])
     }
@@ -50,11 +53,10 @@ struct DecodedDeadLetter {
     var lines: [JSONValue] {
         batch.pushes.map { push in
             .object([
-                "token": .string(Hexadecimal.text(of: batch.bytes[push.token])),
-                "payload": .verbatim(payload(of: push)),
+                "token": .string(token(of: push)), "payload": .verbatim(payload(of: push)),
                 "options": options, "reason": .string(letter.reason), "status": .number(letter.status),
-                "cause": .string(cause), "attempts": .number(attempts), "at": .number(letter.id.milliseconds),
-                "app": .string(app), "job": .string(letter.job),
+                "cause": .string(cause), "attempts": .number(Int(segment.attempt)),
+                "at": .number(letter.id.milliseconds), "app": .string(app), "job": .string(letter.job),
                 "dead_letter": .string(letter.id.description),
             ])
         }
@@ -70,16 +72,39 @@ struct DecodedDeadLetter {
         row("reason", letter.reason + (letter.status == 0 ? "" : " (\(letter.status))"), .red)
         if !cause.isEmpty { row("cause", cause) }
         row("at", "\(Timestamp(milliseconds: letter.id.milliseconds))")
-        row("attempts", "\(attempts)")
-        for field in ReplayJob.fields(of: segment.options) { row(field.name, "\(field.value)") }
+        row("attempts", "\(segment.attempt)")
+        for field in segment.options.jobFields() { row(field.name, "\(field.value)") }
         if !segment.hasPayloadPerPush { row("payload", payload(of: batch.pushes[0])) }
         row("pushes", Figures.grouped(batch.pushes.count))
         var text = table.text(style)
         for push in batch.pushes {
-            text += Hexadecimal.text(of: batch.bytes[push.token])
+            text += token(of: push)
             if segment.hasPayloadPerPush { text += "  " + PlainText.of(payload(of: push)) }
             text += "\n"
         }
         return text
+    }
+}
+
+extension PushOptions {
+    /// The options as fields of a job.
+    /// - Parameter ttl: time to live in seconds from now on, instead of the expiration.
+    func jobFields(ttl: Int? = nil) -> [(name: String, value: JSONValue)] {
+        var fields: [(name: String, value: JSONValue)] = [
+            ("push_type", .string(pushType.name)), ("priority", .number(Int(priority))),
+            ("receipts", .string(receipts.name)), ("delivery", .string(delivery.name)),
+            ("max_attempts", .number(Int(maxAttempts))),
+        ]
+        if expiration == 0 {
+            fields.append(("ttl", .number(0)))
+        } else if let ttl {
+            fields.append(("ttl", .number(ttl)))
+        } else if let expiration {
+            fields.append(("expires_at", .number(expiration)))
+        }
+        if let collapseID { fields.append(("collapse_id", .string(collapseID))) }
+        if let topic { fields.append(("topic", .string(topic))) }
+        if let registeredAt { fields.append(("registered_at", .number(registeredAt))) }
+        return fields
     }
 }

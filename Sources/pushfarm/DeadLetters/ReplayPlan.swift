@@ -1,7 +1,7 @@
 import PushModel
 import StoreProtocol
 
-/// Puts dead letters together into jobs, and says which of them are better left alone. Does no I/O.
+/// Groups dead letters into jobs, and says which of them are better left alone. Does no I/O.
 struct ReplayPlan {
     /// Why a letter stays.
     enum Left: String, CaseIterable, Sendable {
@@ -57,23 +57,24 @@ struct ReplayPlan {
     init(now: Int64) { self.now = now }
 
     /// - Returns: jobs that are full now.
-    mutating func add(_ letter: DeadLetter) -> [ReplayGroup] {
-        guard let (key, pushes) = ReplayGroup.contents(of: letter) else {
+    mutating func add(_ letter: DeadLetter, of app: String) -> [ReplayGroup] {
+        guard let decoded = DecodedDeadLetter(letter, app: app) else {
             leave(letter.pushes, .unreadable)
             return []
         }
+        let key = ReplayGroup.Key(decoded)
         if let why = reason(toLeave: letter, key.options) {
-            leave(pushes.count, why)
+            leave(decoded.batch.pushes.count, why)
             return []
         }
         var full: [ReplayGroup] = []
-        if let group = open[key], !fits(pushes, into: group), let ended = take(key) { full.append(ended) }
+        if let group = open[key], !fits(decoded, into: group), let ended = take(key) { full.append(ended) }
         if open[key] == nil {
             open[key] = ReplayGroup(key: key)
             order.append(key)
         }
-        open[key]?.append(letter.id, pushes)
-        waiting += ReplayGroup.bytes(of: pushes)
+        open[key]?.append(decoded)
+        waiting += decoded.jobBytes
         while waiting > limits.waiting, let group = takeOldest() { full.append(group) }
         return full
     }
@@ -98,9 +99,9 @@ struct ReplayPlan {
         return nil
     }
 
-    private func fits(_ pushes: [ReplayGroup.Push], into group: ReplayGroup) -> Bool {
-        group.pushes.count + pushes.count <= limits.pushes && group.letters.count < limits.letters
-            && group.bytes + ReplayGroup.bytes(of: pushes) <= limits.bytes
+    private func fits(_ letter: DecodedDeadLetter, into group: ReplayGroup) -> Bool {
+        group.pushes + letter.batch.pushes.count <= limits.pushes && group.letters.count < limits.letters
+            && group.bytes + letter.jobBytes <= limits.bytes
     }
 
     private mutating func takeOldest() -> ReplayGroup? {
@@ -114,7 +115,103 @@ struct ReplayPlan {
 
     private mutating func take(_ key: ReplayGroup.Key) -> ReplayGroup? {
         guard let group = open.removeValue(forKey: key) else { return nil }
-        waiting -= ReplayGroup.bytes(of: group.pushes)
+        waiting -= group.letters.reduce(0) { $0 + $1.jobBytes }
         return group
+    }
+}
+
+extension DecodedDeadLetter {
+    /// About how many bytes its pushes take in the text of a job.
+    fileprivate var jobBytes: Int {
+        batch.pushes.reduce(0) {
+            $0 + 2 * $1.token.count + (segment.hasPayloadPerPush ? $1.payload.count : 0) + 32
+        }
+    }
+}
+
+/// Dead letters that become one job: of the same old job, with the same options and payload.
+struct ReplayGroup {
+    struct Key: Hashable {
+        let job: String
+        let options: PushOptions
+        /// Empty when each push has its own.
+        let payload: [UInt8]
+        let hasPayloadPerPush: Bool
+
+        fileprivate init(_ letter: DecodedDeadLetter) {
+            let segment = letter.segment
+            (job, options, hasPayloadPerPush) = (
+                letter.letter.job, segment.options, segment.hasPayloadPerPush
+            )
+            payload = hasPayloadPerPush ? [] : Array(letter.batch.bytes[segment.payload])
+        }
+    }
+
+    let key: Key
+    private(set) var letters: [DecodedDeadLetter] = []
+    private(set) var pushes = 0
+    /// Of the job's text, about.
+    private(set) var bytes: Int
+
+    init(key: Key) {
+        self.key = key
+        bytes = 512 + key.payload.count
+    }
+
+    var ids: [EntryID] { letters.map(\.letter.id) }
+
+    mutating func append(_ letter: DecodedDeadLetter) {
+        letters.append(letter)
+        pushes += letter.batch.pushes.count
+        bytes += letter.jobBytes
+    }
+
+    /// The job that sends the letters again, as a producer would write it.
+    /// - Parameter ttl: time to live in seconds from now on, instead of the old job's.
+    func job(id: String, lane: Lane, ttl: Int?) -> [UInt8] {
+        var text = JSONText(capacity: bytes)
+        text.object { text in
+            text.member("id", id)
+            text.member("replay_of", key.job)
+            for (name, value) in key.options.jobFields(ttl: ttl) + [("lane", .string(lane.name))] {
+                text.key(name)
+                value.append(to: &text)
+            }
+            text.key(key.hasPayloadPerPush ? "pushes" : "tokens")
+            text.array { text in
+                for letter in letters {
+                    for push in letter.batch.pushes {
+                        guard key.hasPayloadPerPush else {
+                            text.value(letter.token(of: push))
+                            continue
+                        }
+                        text.object {
+                            $0.member("token", letter.token(of: push))
+                            $0.member("payload", json: letter.batch.bytes[push.payload])
+                        }
+                    }
+                }
+            }
+            if !key.hasPayloadPerPush { text.member("payload", json: key.payload) }
+        }
+        return text.bytes
+    }
+
+    /// Characters of an id, as the contract has it.
+    private static let idLength = 64
+    private static let idBytes = 255
+
+    /// `OLD.rN`; of an old id that is too long for that its beginning, and a number that stands for all of it.
+    static func jobID(replaying old: String, number: Int) -> String {
+        let suffix = ".r\(number)"
+        let whole = old + suffix
+        if whole.unicodeScalars.count <= idLength, whole.utf8.count <= idBytes { return whole }
+        let digits = String(XXH64.hash(Array(old.utf8), seed: 3), radix: 16)
+        var start = ""
+        for scalar in old.unicodeScalars.prefix(idLength - 17 - suffix.count) {
+            guard start.utf8.count + 4 <= idBytes - 17 - suffix.count else { break }
+            start.unicodeScalars.append(scalar)
+        }
+        return start + "~" + digits + suffix
     }
 }

@@ -1,67 +1,55 @@
 import EventLoop
-import FarmConfiguration
 import Foundation
 import StoreProtocol
 
-/// Sends or drops dead letters of one app or of all, and says what came of it.
-struct ReplayRun: Sendable {
-    let configuration: Configuration
-    /// Nil: all.
-    let app: String?
-    let settings: ReplayAct.Settings
+/// Replays or drops dead letters of one app or of all, and shows the result.
+@Loop struct ReplayRun {
+    let client: FarmClient
+    let settings: ReplaySettings
     let console: Console
 
-    @Loop func perform() async throws(CommandFailure) {
-        let client = try await FarmClient.connect(configuration)
-        defer { client.close() }
+    private typealias Result = (app: String, outcome: AppReplay.Outcome)
+
+    /// - Parameters:
+    ///   - app: nil: all.
+    ///   - typed: the command as it was typed, for the audit log.
+    func perform(app: String?, typed: [String]) async throws(CommandFailure) {
         let end = EndSignal()
         // Each step is whole or has not been.
-        end.onImpatience = { exit(ExitStatus.partly.rawValue) }
+        end.onRepeat = { exit(ExitStatus.partly.rawValue) }
         let apps = try await client.apps(meant: app)
         let now = try await client.clock().components.seconds
-        var total = 0
-        for name in apps { total += try await client.call(CountDeadLetters(), name).pushes }
+        let total = try await client.deadPushes(of: apps)
         var progress = ProgressLine("pushes", total: min(total, settings.limit ?? total), quiet: console.json)
-        var done: [(app: String, outcome: ReplayAct.Outcome)] = []
+        defer { progress.finish() }
+        var results: [Result] = []
         for name in apps where !end.isGiven {
             var settings = settings
-            let before = done.reduce(0) { $0 + $1.outcome.pushes + $1.outcome.pushesBefore }
+            let before = results.reduce(0) { $0 + $1.outcome.pushes + $1.outcome.pushesBefore }
             if let limit = settings.limit { settings.limit = limit - before }
             guard settings.limit ?? 1 > 0 else { break }
-            if let life = configuration.app(named: name)?.deadLetters.days, !settings.isDropping {
-                settings.life = life * 86_400
+            if let days = client.configuration.app(named: name)?.deadLetters.days, !settings.isDropping {
+                settings.life = days * 86_400
             }
-            let act = ReplayAct(DeadLetterStore(client: client, app: name), settings, now: now, end: end)
-            act.progress = { progress.update(before + $0.pushes) }
-            let outcome: ReplayAct.Outcome
-            do throws(CommandFailure) { outcome = try await act.run() } catch {
-                progress.finish()
-                throw error
-            }
-            done.append((name, outcome))
+            let replay = AppReplay(client, app: name, settings, now: now, end: end)
+            replay.progress = { progress.update(before + $0.pushes) }
+            results.append((name, try await replay.run()))
         }
         progress.finish()
-        try await note(done, client)
-        if let job = settings.filter.job, done.allSatisfy({ $0.outcome.isEmpty }), !end.isGiven {
+        let changes = results.filter { $0.outcome.pushes > 0 }
+        if !settings.isDry, !changes.isEmpty {
+            let words = changes.map { "\($0.app): \($0.outcome.pushes) pushes" }
+            try await client.note(typed, words.joined(separator: ", "))
+        }
+        if let job = settings.filter.job, results.allSatisfy({ $0.outcome.isEmpty }), !end.isGiven {
             try await client.mustKnow(job: job, in: apps)
         }
-        try report(done)
+        try show(results)
     }
 
-    /// Writes into the audit log what was done.
-    @Loop private func note(
-        _ done: [(app: String, outcome: ReplayAct.Outcome)], _ client: FarmClient
-    ) async throws(CommandFailure) {
-        guard !settings.isDry else { return }
-        let changes = done.filter { $0.outcome.pushes > 0 }
-        guard !changes.isEmpty else { return }
-        try await client.note(
-            settings.words, changes.map { "\($0.app): \($0.outcome.pushes) pushes" }.joined(separator: ", "))
-    }
-
-    private func report(_ done: [(app: String, outcome: ReplayAct.Outcome)]) throws(CommandFailure) {
-        let touched = done.filter { !$0.outcome.isEmpty }
-        let outcomes = done.map(\.outcome)
+    private func show(_ results: [Result]) throws(CommandFailure) {
+        let touched = results.filter { !$0.outcome.isEmpty }
+        let outcomes = results.map(\.outcome)
         console.show(
             .object([
                 "id": .string(settings.name), "dry_run": .bool(settings.isDry),
@@ -69,7 +57,7 @@ struct ReplayRun: Sendable {
                 "dead_letters": .number(outcomes.reduce(0) { $0 + $1.letters }),
                 "done_before": .number(outcomes.reduce(0) { $0 + $1.pushesBefore }),
                 "interrupted": .bool(outcomes.contains { $0.isPart }),
-                "apps": .array(touched.map { json($0.app, $0.outcome) }),
+                "apps": .array(touched.map { $0.outcome.json($0.app) }),
             ]),
             touched.isEmpty
                 ? "there are no such dead letters\n" : touched.map { text($0.app, $0.outcome) }.joined())
@@ -77,19 +65,7 @@ struct ReplayRun: Sendable {
         if isPart { throw CommandFailure(status: .partly, message: "") }
     }
 
-    private func json(_ app: String, _ outcome: ReplayAct.Outcome) -> JSONValue {
-        .object([
-            "app": .string(app), "pushes": .number(outcome.pushes), "dead_letters": .number(outcome.letters),
-            "done_before": .number(outcome.pushesBefore), "jobs": .array(outcome.jobs.map { .string($0) }),
-            "left": .object(
-                outcome.left.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-                    .init(name: $0.key.rawValue, value: .number($0.value))
-                }),
-            "refusal": .text(outcome.refusal),
-        ])
-    }
-
-    private func text(_ app: String, _ outcome: ReplayAct.Outcome) -> String {
+    private func text(_ app: String, _ outcome: AppReplay.Outcome) -> String {
         let verb = settings.isDropping ? "dropped" : "replayed"
         let would = settings.isDry ? "would be " : ""
         var text = "\(app): \(Figures.counted(outcome.pushes, "push", "pushes")) of "
@@ -102,7 +78,7 @@ struct ReplayRun: Sendable {
         if outcome.pushesBefore > 0 {
             text += "  \(Figures.grouped(outcome.pushesBefore)) were \(verb) before under \(settings.name)\n"
         }
-        for (why, count) in outcome.left.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        for (why, count) in outcome.sortedLeft {
             let more = why == .refused ? outcome.refusal.map { ": " + $0 } ?? "" : ""
             text += "  \(Figures.grouped(count)) left: \(why.advice)\(more)\n"
         }
@@ -113,6 +89,19 @@ struct ReplayRun: Sendable {
     }
 }
 
-extension ReplayAct.Outcome {
+extension AppReplay.Outcome {
     fileprivate var isEmpty: Bool { pushes == 0 && pushesBefore == 0 && left.isEmpty && !isPart }
+
+    fileprivate var sortedLeft: [(key: ReplayPlan.Left, value: Int)] {
+        left.sorted { $0.key.rawValue < $1.key.rawValue }
+    }
+
+    fileprivate func json(_ app: String) -> JSONValue {
+        .object([
+            "app": .string(app), "pushes": .number(pushes), "dead_letters": .number(letters),
+            "done_before": .number(pushesBefore), "jobs": .array(jobs.map { .string($0) }),
+            "left": .object(sortedLeft.map { .init(name: $0.key.rawValue, value: .number($0.value)) }),
+            "refusal": .text(refusal),
+        ])
+    }
 }

@@ -31,7 +31,7 @@ struct DemoService: Sendable {
             failure = failure ?? .failed(message)
             end.give()
         }
-        end.onImpatience = { farm.kill() }
+        end.onRepeat = { farm.kill() }
         var summary: DemoSummary?
         do throws(CommandFailure) {
             try StateFolder.write("{}\n", to: folder + "/pushfarm.yaml")

@@ -40,7 +40,7 @@ import StoreProtocol
             outcome.place = try await place()
         }
         outcome.isPaused = try await client.marks(.jobs, app).contains { $0.text == job }
-        try await DeadLetterStore(client: client, app: app).read(DeadLetterFilter(job: job)) {
+        try await client.readDeadLetters(of: app, DeadLetterFilter(job: job)) {
             (letter) throws(CommandFailure) in
             outcome.letters[letter.reason, default: 0] += letter.pushes
             return true

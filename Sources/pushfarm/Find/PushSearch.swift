@@ -175,7 +175,7 @@ import StoreProtocol
     // MARK: History
 
     private func searchLetters() async throws(CommandFailure) {
-        try await DeadLetterStore(client: client, app: app).read(DeadLetterFilter()) {
+        try await client.readDeadLetters(of: app, DeadLetterFilter()) {
             (letter) throws(CommandFailure) in
             guard let batch = try? Batch(decoding: letter.body) else { return true }
             for position in wanted.positions(in: batch) {

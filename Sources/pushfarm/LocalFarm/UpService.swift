@@ -23,7 +23,7 @@ import EventLoop
             }
             end.give()
         }
-        end.onImpatience = { farm.kill() }
+        end.onRepeat = { farm.kill() }
         let reload = SignalWatcher(SIGHUP) { farm.coordinator?.signal(SIGHUP) }
         var hasStarted = false
         do throws(CommandFailure) {

@@ -84,7 +84,7 @@ struct TimeOptionTests {
         #expect(try TopCommand.parse(["--interval", "500ms"]).interval.milliseconds == 500)
         #expect(try PingCommand.parse(["--timeout", "1m"]).timeout.milliseconds == 60_000)
         #expect(try OperatorOptions.parse(["--timeout", "1m"]).timeout?.milliseconds == 60_000)
-        #expect(try ReplayOptions.parse(["--ttl", "1d"]).ttl?.milliseconds == 86_400_000)
+        #expect(try ReplayCommand.parse(["--job", "a", "--ttl", "1d"]).ttl?.milliseconds == 86_400_000)
         #expect(throws: (any Error).self) { try TopCommand.parse(["--interval", "61s"]) }
         #expect(throws: (any Error).self) { try PingCommand.parse(["--timeout", "0"]) }
     }

@@ -32,8 +32,8 @@ struct ReplayTests {
     }
 
     private func parse(_ group: ReplayGroup, ttl: Int? = nil) throws -> ParsedJob {
-        let id = ReplayJob.id(replaying: group.key.job, number: 1)
-        let text = ReplayJob(group: group, id: id, lane: .bulk, ttl: ttl).text
+        let id = ReplayGroup.jobID(replaying: group.key.job, number: 1)
+        let text = group.job(id: id, lane: .bulk, ttl: ttl)
         return try JobParser.parse(text, app: "demo", topic: "com.example.demo", now: Self.now)
     }
 
@@ -43,7 +43,7 @@ struct ReplayTests {
             collapseID: "a\"b", topic: "com.example.demo.voip", receipts: .all, delivery: .atMostOnce,
             maxAttempts: 3, registeredAt: 7)
         var plan = ReplayPlan(now: Self.now)
-        let full = plan.add(Self.letter(1, job: "o\"ld", options: options))
+        let full = plan.add(Self.letter(1, job: "o\"ld", options: options), of: "demo")
         #expect(full.isEmpty)
         let groups = plan.finish()
         let group = try #require(groups.first)
@@ -58,7 +58,7 @@ struct ReplayTests {
 
     @Test func `each push keeps its own payload`() throws {
         var plan = ReplayPlan(now: Self.now)
-        _ = plan.add(Self.letter(1, payloads: [#"{"n":1}"#, #"{"n": 2}"#]))
+        _ = plan.add(Self.letter(1, payloads: [#"{"n":1}"#, #"{"n": 2}"#]), of: "demo")
         let groups = plan.finish()
         let job = try parse(try #require(groups.first))
         let payloads = (0..<2).map { String(decoding: job.raw[job.payload(of: $0)], as: UTF8.self) }
@@ -69,13 +69,13 @@ struct ReplayTests {
         var plan = ReplayPlan(now: Self.now)
         plan.limits.pushes = 5
         var full: [ReplayGroup] = []
-        for number in 1...3 { full += plan.add(Self.letter(number)) }
-        full += plan.add(Self.letter(4, job: "other"))
-        full += plan.add(Self.letter(5, options: PushOptions(priority: 5)))
-        #expect(full.map(\.pushes.count) == [4])
+        for number in 1...3 { full += plan.add(Self.letter(number), of: "demo") }
+        full += plan.add(Self.letter(4, job: "other"), of: "demo")
+        full += plan.add(Self.letter(5, options: PushOptions(priority: 5)), of: "demo")
+        #expect(full.map(\.pushes) == [4])
         let rest = plan.finish()
-        #expect(rest.map(\.key.job) == ["other", "old", "old"] || rest.map(\.pushes.count) == [2, 2, 2])
-        #expect((full + rest).flatMap(\.letters).count == 5, "each letter is in one job")
+        #expect(rest.map(\.key.job) == ["other", "old", "old"] || rest.map(\.pushes) == [2, 2, 2])
+        #expect((full + rest).flatMap(\.ids).count == 5, "each letter is in one job")
     }
 
     @Test func `what should not be sent is left, and counted`() {
@@ -86,15 +86,15 @@ struct ReplayTests {
             Self.letter(3, reason: "poison"), Self.letter(4, reason: "exhausted", options: once),
         ]
         var plan = ReplayPlan(now: Self.now)
-        for letter in letters { _ = plan.add(letter) }
+        for letter in letters { _ = plan.add(letter, of: "demo") }
         let sent = plan.finish()
-        #expect(sent.flatMap(\.letters).map(\.description) == ["4-0"])
+        #expect(sent.flatMap(\.ids).map(\.description) == ["4-0"])
         #expect(plan.left == [.expired: 2, .unknown: 2, .poison: 2])
         var all = ReplayPlan(now: Self.now)
         (all.hasNewTime, all.takesUnknown, all.takesPoison) = (true, true, true)
-        for letter in letters { _ = all.add(letter) }
+        for letter in letters { _ = all.add(letter, of: "demo") }
         let everything = all.finish()
-        #expect(everything.flatMap(\.letters).count == 4 && all.left.isEmpty)
+        #expect(everything.flatMap(\.ids).count == 4 && all.left.isEmpty)
     }
 
     @Test(arguments: [
@@ -102,10 +102,10 @@ struct ReplayTests {
         (String(repeating: "é", count: 64), 3), (String(repeating: "🚀", count: 63), 999),
     ])
     func `a replay has an id that the contract takes`(old: String, number: Int) {
-        let id = ReplayJob.id(replaying: old, number: number)
+        let id = ReplayGroup.jobID(replaying: old, number: number)
         #expect(id.hasSuffix(".r\(number)") && id.unicodeScalars.count <= 64 && id.utf8.count <= 255)
-        #expect(id != ReplayJob.id(replaying: old, number: number + 1))
-        #expect(id != ReplayJob.id(replaying: String(old.dropLast()) + "y", number: number))
+        #expect(id != ReplayGroup.jobID(replaying: old, number: number + 1))
+        #expect(id != ReplayGroup.jobID(replaying: String(old.dropLast()) + "y", number: number))
         #expect(old.unicodeScalars.count > 61 || id == old + ".r\(number)")
     }
 

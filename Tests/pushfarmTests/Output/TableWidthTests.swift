@@ -69,9 +69,9 @@ struct TableWidthTests {
         let letter = DeadLetter(
             id: EntryID(Array("1799900000123-0".utf8)), job: Self.job, reason: "DeviceTokenNotForTopic",
             status: 400, pushes: 12_345, body: [])
-        var (sums, letters) = (DeadLetterSummary(now: now), DeadLetterSummary(now: now))
-        sums.add(letter, app: app, keeping: false)
-        letters.add(letter, app: app, keeping: true)
+        var sums = DeadLetterSummary(now: now)
+        sums.add(letter, app: app)
+        let letters = DeadLetterList(now: now, lines: [(app, letter)])
         let refused = RefusedJob(
             id: EntryID(Array("1799900000123-0".utf8)), job: Self.job, field: "collapse_id", position: 123,
             reason: "expected at most 64 bytes, found a text of 123 bytes that begins with checkout",
@@ -96,7 +96,7 @@ struct TableWidthTests {
             "backlog": BacklogCommand.text([backlog], at: now, style),
             "paused": PausedCommand.text(
                 [.init(app: app, what: "token", name: token, mark: mark)], at: now, style),
-            "dead list": sums.text([], style), "dead list --letters": letters.letterTable(style),
+            "dead list": sums.text(style), "dead list --letters": letters.text(style),
             "refused list": RefusedListCommand.text([(app, refused)], at: now, style),
             "find": FindCommand.text([finding], style), "shards": owners.text(style),
             "scale": outcome.text(style),

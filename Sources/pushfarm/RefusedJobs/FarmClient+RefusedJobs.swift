@@ -3,20 +3,15 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Finds refused jobs, and puts them into the inbox again.
-@Loop enum RefusedJobStore {
-    /// The one job of that id, and its app.
-    static func find(
-        _ id: String, _ app: String?, _ client: FarmClient
+extension FarmClient {
+    /// The one refused job of that id, and its app.
+    func refusedJob(
+        _ id: String, _ app: String?
     ) async throws(CommandFailure) -> (app: String, job: RefusedJob) {
-        guard DeadLetterFilter.isID(id) else {
-            throw .usage("\(id.prefix(64)) is no id of a refused job; they look like 1780000000123-0")
-        }
+        let entry = try EntryID(typed: id, of: "a refused job")
         var found: [(app: String, job: RefusedJob)] = []
-        for name in try await client.apps(meant: app) {
-            found += try await client.call(ReadRefused(.only(EntryID(Array(id.utf8)))), name).map {
-                (name, $0)
-            }
+        for name in try await apps(meant: app) {
+            found += try await call(ReadRefused(.only(entry)), name).map { (name, $0) }
         }
         guard let first = found.first else {
             throw .failed("there is no refused job \(id); it may have been sent again or dropped already")
@@ -29,51 +24,50 @@ import StoreProtocol
         return first
     }
 
+    /// The job that a refused job becomes.
     /// - Parameter corrected: submitted instead of the original.
-    static func retry(
-        _ id: String, _ app: String?, corrected: [UInt8]?, isDry: Bool, _ client: FarmClient
-    ) async throws(CommandFailure) -> (app: String, job: String) {
-        let (app, refused) = try await find(id, app, client)
+    /// - Returns: the job, and the id that it gives itself.
+    /// - Throws: when it would be refused again.
+    func retriedJob(
+        _ refused: RefusedJob, corrected: [UInt8]?, _ app: String
+    ) async throws(CommandFailure) -> (job: Replay.NewJob, id: String?) {
         let text = corrected ?? refused.original
-        let settings = client.configuration.app(named: app)
-        let now = try await client.clock().components.seconds
-        let limits = settings?.jobLimits ?? JobLimits()
+        let settings = configuration.app(named: app)
+        let now = try await clock().components.seconds
         let job: ParsedJob
         do throws(JobError) {
             job = try JobParser.parse(
-                text, app: app, topic: settings?.topic ?? "", now: now, limits: limits)
+                text, app: app, topic: settings?.topic ?? "", now: now,
+                limits: settings?.jobLimits ?? JobLimits())
         } catch {
             // What is cut is no JSON any more.
             if corrected == nil, refused.mayBeCut {
                 throw .failed(
-                    "\(id) is larger than the 64 KiB that are kept of it: give the whole job with --file")
+                    "\(refused.id) is larger than the 64 KiB that are kept of it: give the whole job with --file"
+                )
             }
             throw .failed(
                 "it would be refused again: \(error.field), at \(error.position): \(error.reason); "
                     + "give a corrected job with --file")
         }
-        if let id = job.id, let jobRecord = try await client.jobRecord(id, app) {
+        if let id = job.id, let jobRecord = try await jobRecord(id, app) {
             guard jobRecord.state == .finished, jobRecord.createdAt < (now - 86_400) * 1000 else {
                 throw .failed(
                     "it would be refused: a job \(id) is open or younger than 24 hours. Give it another id with --file"
                 )
             }
         }
-        guard !isDry else { return (app, job.id ?? "") }
-        let name = job.id ?? refused.job
-        try await perform(
-            refused.id, app, .init(text: text, old: refused.job, id: name, number: 0), client)
-        return (app, job.id ?? "")
+        let id = job.id ?? refused.job
+        return (Replay.NewJob(text: text, old: refused.job, id: id, number: 0), job.id)
     }
 
-    /// One of them leaves the refused jobs: into the inbox, or permanently.
-    static func perform(
-        _ id: EntryID, _ app: String, _ job: Replay.NewJob?, _ client: FarmClient
-    ) async throws(CommandFailure) {
+    /// Takes a refused job out.
+    /// - Parameter job: what goes into the inbox instead; nil: nothing.
+    func takeOut(_ id: EntryID, _ app: String, replacedBy job: Replay.NewJob?) async throws(CommandFailure) {
         let replay = Replay(
             name: JobDraft.freshID(), step: 1, selection: "refused \(id)", until: id, life: 3600,
             stream: .refused, job: job, letters: [id])
-        let store = AppStore(app: app, connection: client.redis)
+        let store = AppStore(app: app, connection: redis)
         let deadline = ContinuousClock.now + .seconds(60)
         while true {
             let reply: Replay.Reply
@@ -81,10 +75,10 @@ import StoreProtocol
                 reply = try await store.performPatiently(replay, within: .seconds(30))
             } catch {
                 if case .gone = error { throw .failed("\(id) was sent again or dropped meanwhile") }
-                throw client.failure(error)
+                throw failure(error)
             }
             guard case .full(let reason, let pause) = reply else {
-                return try await client.note(
+                return try await note(
                     ["refused", job == nil ? "drop" : "retry", "\(id)", "--app", app], "")
             }
             guard ContinuousClock.now + pause < deadline else {
@@ -92,5 +86,24 @@ import StoreProtocol
             }
             do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
         }
+    }
+}
+
+extension RefusedJob {
+    /// With its stable field names; the original is for `show`.
+    func json(app: String, original: Bool = false) -> JSONValue {
+        var fields: [JSONValue.Field] = [
+            .init(name: "id", value: .string(id.description)), .init(name: "app", value: .string(app)),
+            .init(name: "at", value: .number(id.milliseconds)), .init(name: "job", value: .string(job)),
+            .init(name: "field", value: .string(field)), .init(name: "position", value: .number(position)),
+            .init(name: "reason", value: .string(reason)),
+            .init(name: "bytes", value: .number(self.original.count)),
+            .init(name: "jobs", value: .number(jobs)),
+        ]
+        if original {
+            fields.append(
+                .init(name: "original", value: .string(String(decoding: self.original, as: UTF8.self))))
+        }
+        return .object(fields)
     }
 }

@@ -1,0 +1,229 @@
+import EventLoop
+import FarmConfiguration
+import PushModel
+import RedisClient
+import StoreProtocol
+
+/// Which dead letters are replayed or dropped, and how.
+struct ReplaySettings: Sendable {
+    /// A run of the same name continues the last one, and takes nothing that came after that one began.
+    var name: String
+    var filter: DeadLetterFilter
+    /// Pushes, and whole letters: the last may bring some more.
+    var limit: Int?
+    /// Pushes a second that are put in.
+    var rate: Int?
+    var lane: Lane?
+    var ttl: Int?
+    var takesUnknown = false
+    var isDropping = false
+    var isDry = false
+    /// Seconds for which the name is remembered, and the numbers of replays.
+    var life = 14 * 86_400
+}
+
+/// Replays or drops dead letters of one app, step by step: each is done once, whatever happens to Redis or to this process.
+@Loop final class AppReplay {
+    struct Outcome: Sendable {
+        var letters = 0
+        var pushes = 0
+        var jobs: [String] = []
+        var left: [ReplayPlan.Left: Int] = [:]
+        /// Why a job would be refused, of the first one.
+        var refusal: String?
+        /// Of an earlier run of the same name.
+        var pushesBefore = 0
+        /// It was interrupted before all was done.
+        var isPart = false
+    }
+
+    private let client: FarmClient
+    private let appName: String
+    private let settings: ReplaySettings
+    private let end: EndSignal
+    private var plan: ReplayPlan
+    private var outcome = Outcome()
+    private var step = 0
+    private var until: EntryID?
+    private var toDrop: [EntryID] = []
+    /// Of each old job the number of its last replay, as far as it is known here.
+    private var numbers: [String: Int] = [:]
+    private var lanes: [String: Lane] = [:]
+    private var mayGoOn: ContinuousClock.Instant = .now
+    var progress: (@Loop (Outcome) -> Void)?
+
+    /// How long a step may wait for Redis. There is no limit of the wait for room in a full app.
+    private static let timeout = Duration.seconds(60)
+    /// Letters that one step drops.
+    private static let dropped = 500
+
+    init(_ client: FarmClient, app name: String, _ settings: ReplaySettings, now: Int64, end: EndSignal) {
+        (self.client, appName, self.settings, self.end) = (client, name, settings, end)
+        plan = ReplayPlan(now: now)
+        plan.hasNewTime = settings.ttl != nil
+        plan.takesUnknown = settings.takesUnknown
+        plan.takesPoison = settings.filter.reasons.contains("poison") || !settings.filter.ids.isEmpty
+        if let rate = settings.rate { plan.limits.pushes = min(plan.limits.pushes, rate) }
+        if let app { plan.limits.pushes = min(plan.limits.pushes, app.maxTokens) }
+    }
+
+    private var app: AppConfiguration? { client.configuration.app(named: appName) }
+
+    private var selection: String { (settings.isDropping ? "drop " : "") + settings.filter.words }
+
+    func run() async throws(CommandFailure) -> Outcome {
+        if let before = try await client.call(ReadReplay(name: settings.name), appName) {
+            guard before.selection == selection else {
+                throw .usage(
+                    "the replay \(settings.name) was of \(before.selection); give this one another --id")
+            }
+            (step, until, outcome.pushesBefore) = (before.step, before.until, before.pushes)
+        } else {
+            until = try await client.call(LastDeadLetter(), appName)
+        }
+        guard until != nil else { return outcome }
+        var seen = outcome.pushesBefore
+        try await client.readDeadLetters(of: appName, settings.filter, until: until) {
+            (letter) async throws(CommandFailure) in
+            guard !self.end.isGiven, seen < self.settings.limit ?? .max else { return false }
+            let left = self.plan.leftPushes
+            try await self.take(letter)
+            // What is left alone does not count.
+            seen += letter.pushes - (self.plan.leftPushes - left)
+            return !self.end.isGiven
+        }
+        if !end.isGiven {
+            try await drop(toDrop)
+            for group in plan.finish() { try await put(group) }
+        }
+        outcome.isPart = end.isGiven
+        outcome.left = plan.left
+        return outcome
+    }
+
+    private func take(_ letter: DeadLetter) async throws(CommandFailure) {
+        guard settings.isDropping else {
+            for group in plan.add(letter, of: appName) { try await put(group) }
+            return
+        }
+        if settings.isDry { return count(1, letter.pushes) }
+        toDrop.append(letter.id)
+        guard toDrop.count >= Self.dropped else { return }
+        let letters = toDrop
+        toDrop = []
+        try await drop(letters)
+    }
+
+    /// Drops letters, one by one when another run has taken some of them.
+    private func drop(_ letters: [EntryID]) async throws(CommandFailure) {
+        guard !letters.isEmpty else { return }
+        do throws(StoreError) { _ = try await perform(nil, letters) } catch {
+            guard case .gone = error else { throw failure(error) }
+            guard letters.count > 1 else { return }
+            for letter in letters { try await drop([letter]) }
+        }
+    }
+
+    private func put(_ group: ReplayGroup) async throws(CommandFailure) {
+        while ContinuousClock.now < mayGoOn, !end.isGiven {
+            let pause = max(min(mayGoOn - .now, .milliseconds(200)), .milliseconds(1))
+            do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
+        }
+        while !end.isGiven {
+            let number = numbers[group.key.job, default: 0] + 1
+            guard let job = try await job(of: group, number: number) else { return }
+            do throws(StoreError) {
+                if settings.isDry {
+                    count(group.letters.count, group.pushes)
+                } else {
+                    guard try await perform(job, group.ids) else { return }
+                    if let rate = settings.rate {
+                        mayGoOn = max(mayGoOn, .now) + .seconds(1) * group.pushes / rate
+                    }
+                }
+                numbers[group.key.job] = number
+                outcome.jobs.append(job.id)
+                return
+            } catch .numberTaken(let last) {
+                numbers[group.key.job] = last
+            } catch {
+                guard case .gone = error else { throw failure(error) }
+                // Another run has some of its letters: the others wait for the next run.
+                return
+            }
+        }
+    }
+
+    /// The job of a group; nil when the farm would not take it.
+    private func job(of group: ReplayGroup, number: Int) async throws(CommandFailure) -> Replay.NewJob? {
+        let old = group.key.job
+        let id = ReplayGroup.jobID(replaying: old, number: number)
+        let text = group.job(id: id, lane: try await lane(of: old), ttl: settings.ttl)
+        guard text.count <= app?.maxJobBytes ?? 64 << 20 else {
+            plan.leave(group.pushes, .large)
+            return nil
+        }
+        var limits = app?.jobLimits ?? JobLimits()
+        limits.tokens = max(group.pushes, 1)
+        do throws(JobError) {
+            let job = try JobParser.parse(
+                text, app: appName, topic: app?.topic ?? "", now: plan.now, limits: limits)
+            guard let bad = job.malformed.first else {
+                return Replay.NewJob(text: text, old: old, id: id, number: number)
+            }
+            outcome.refusal = outcome.refusal ?? "\(bad.reason)"
+        } catch {
+            outcome.refusal = outcome.refusal ?? "\(error.field): \(error.reason)"
+        }
+        plan.leave(group.pushes, .refused)
+        return nil
+    }
+
+    private func lane(of job: String) async throws(CommandFailure) -> Lane {
+        if let lane = settings.lane ?? lanes[job] { return lane }
+        let fields = try await client.call(ReadJobRecord(job: job), appName)
+        let lane = fields["lane"].flatMap { Lane(name: $0) } ?? .bulk
+        if lanes.count < 10_000 { lanes[job] = lane }
+        return lane
+    }
+
+    /// One step; again after a lost reply, and while the app is full.
+    /// - Returns: false when it was interrupted before the step was done.
+    private func perform(_ job: Replay.NewJob?, _ letters: [EntryID]) async throws(StoreError) -> Bool {
+        guard let until else { return false }
+        let request = Replay(
+            name: settings.name, step: step + 1, selection: selection, until: until, life: settings.life,
+            stream: .dead, job: job, letters: letters)
+        let store = AppStore(app: appName, connection: client.redis)
+        while true {
+            switch try await store.performPatiently(request, within: Self.timeout) {
+            case .done(let letters, let pushes):
+                step += 1
+                count(letters, pushes)
+                return true
+            case .doneBefore(_, let pushes):
+                // The reply was lost.
+                step += 1
+                count(letters.count, pushes - outcome.pushesBefore - outcome.pushes)
+                return true
+            case .full(let reason, let pause):
+                outcome.refusal = FullReason.words(reason, appName)
+                guard !end.isGiven else { return false }
+                _ = try? await Loop.sleep(for: pause)
+            }
+        }
+    }
+
+    private func failure(_ error: StoreError) -> CommandFailure {
+        guard case .outOfStep = error else { return client.failure(error) }
+        return .failed(
+            "another run works under --id \(settings.name); when it has ended, the same command continues"
+        )
+    }
+
+    private func count(_ letters: Int, _ pushes: Int) {
+        outcome.letters += letters
+        outcome.pushes += pushes
+        progress?(outcome)
+    }
+}

@@ -1,0 +1,208 @@
+import ArgumentParser
+import EventLoop
+import StoreProtocol
+
+struct DeadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dead",
+        abstract: "Shows, exports and deletes dead letters.",
+        discussion: """
+            A dead letter keeps pushes of one job that failed for one reason although their
+            tokens are valid. The setting dead_letters limits their number and age.
+            pushfarm replay sends them again.
+
+            Example:
+              pushfarm dead list
+              pushfarm dead show 1780000000123-0
+              pushfarm dead export letters.jsonl --app demo
+              pushfarm dead drop --job order-4711
+            """,
+        subcommands: [
+            DeadListCommand.self, DeadShowCommand.self, DeadDropCommand.self,
+            DeadExportCommand.self,
+        ])
+}
+
+struct DeadListCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Counts dead letters by app, reason and age, or lists them.",
+        discussion: """
+            Example:
+              pushfarm dead list
+              pushfarm dead list --letters --reason PayloadTooLarge --limit 20
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var selection: DeadLetterOptions
+
+    @Flag(help: "Names each letter, the oldest first, instead of sums.")
+    var letters = false
+
+    @Option(reads: ArgumentHelp("With --letters: so many at most.", valueName: "count"))
+    var limit = 100
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit is at least 1.") }
+    }
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let filter = try selection.filter()
+        let now = try await client.clock().components.seconds * 1000
+        var summary = DeadLetterSummary(now: now)
+        var found: [DeadLetterList.Line] = []
+        for app in try await client.apps(meant: selection.app) where !letters || found.count < limit {
+            summary.add(try await client.call(CountDeadLetters(), app), app: app)
+            try await client.readDeadLetters(of: app, filter) { (letter) throws(CommandFailure) in
+                guard letters else {
+                    summary.add(letter, app: app)
+                    return true
+                }
+                found.append((app, letter))
+                return found.count < limit
+            }
+        }
+        if letters {
+            let list = DeadLetterList(now: now, lines: found)
+            console.show(list.json, list.text(console.style))
+        } else {
+            console.show(summary.json, summary.text(console.style))
+        }
+    }
+}
+
+struct DeadShowCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows dead letters with payloads and tokens.",
+        discussion: """
+            Example:
+              pushfarm dead show 1780000000123-0
+              pushfarm dead show 1780000000123-0 --json
+
+            With --json each letter is a document on a line of its own.
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+
+    @Option(help: ArgumentHelp("The app, when several are there.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Argument(help: "Ids, as dead list --letters names them.")
+    var ids: [String]
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let entries = try ids.map { id throws(CommandFailure) in try EntryID(typed: id, of: "a dead letter") }
+        let apps = try await client.apps(meant: app)
+        var found: [DecodedDeadLetter] = []
+        var missing: [EntryID] = []
+        for id in entries {
+            let before = found.count
+            for app in apps {
+                for letter in try await client.call(ReadDeadLetters(.only(id)), app).letters {
+                    found.append(try DecodedDeadLetter(readable: letter, app: app))
+                }
+            }
+            if found.count == before { missing.append(id) }
+        }
+        for (index, letter) in found.enumerated() {
+            if index > 0 { console.say("") }
+            console.show(letter.json, letter.text(console.style))
+        }
+        guard missing.isEmpty else {
+            let names = missing.map(\.description).joined(separator: ", ")
+            throw CommandFailure.failed("there is no dead letter \(names)")
+        }
+    }
+}
+
+struct DeadDropCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop",
+        abstract: "Deletes dead letters.",
+        discussion: """
+            Example:
+              pushfarm dead drop --reason BadTopic --dry-run
+              pushfarm dead drop 1780000000123-0
+              pushfarm dead drop --all --app demo
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var selection: DeadLetterOptions
+
+    @Argument(help: "Ids, as dead list --letters names them.")
+    var ids: [String] = []
+
+    @Flag(help: "All of them.")
+    var all = false
+
+    @Option(reads: ArgumentHelp("So many pushes; letters go whole.", valueName: "count"))
+    var limit: Int?
+
+    @Flag(help: "Says what would be done, and does nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        guard all != (!selection.isEverything || !ids.isEmpty) else {
+            throw ValidationError("Say what: ids, --job, --reason or --since; or --all.")
+        }
+        if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
+    }
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let settings = ReplaySettings(
+            name: JobDraft.freshID(), filter: try selection.filter(ids: ids), limit: limit, isDropping: true,
+            isDry: dryRun, life: 3600)
+        try await ReplayRun(client: client, settings: settings, console: console)
+            .perform(
+                app: selection.app, typed: ["dead", "drop"] + ids + (all ? ["--all"] : []) + selection.words)
+    }
+}
+
+struct DeadExportCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Exports dead letters to a file, one push a line.",
+        discussion: """
+            Each line is a JSON document: token, payload, options (in the words of the
+            job contract), reason, status, cause, attempts, at (Unix milliseconds), app,
+            job, dead_letter. The dead letters are kept: dead drop deletes them.
+
+            Example:
+              pushfarm dead export letters.jsonl --reason PayloadTooLarge
+              pushfarm dead export - --app demo | jq -r .token
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var selection: DeadLetterOptions
+
+    @Argument(help: "Where to; - is standard output.")
+    var file: String
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let filter = try selection.filter()
+        let apps = try await client.apps(meant: selection.app)
+        let total = try await client.deadPushes(of: apps)
+        var sink = try TextSink(file == "-" ? nil : file)
+        var progress = ProgressLine("pushes", total: total, quiet: console.json || file == "-")
+        var (letters, pushes) = (0, 0)
+        for app in apps {
+            try await client.readDeadLetters(of: app, filter) { (letter) throws(CommandFailure) in
+                for line in try DecodedDeadLetter(readable: letter, app: app).lines {
+                    try sink.write(line.description)
+                }
+                letters += 1
+                pushes += letter.pushes
+                progress.update(pushes)
+                return true
+            }
+        }
+        progress.finish()
+        try sink.finish()
+        guard file != "-" else { return }
+        console.show(
+            .object(["dead_letters": .number(letters), "pushes": .number(pushes)]),
+            "\(Figures.counted(pushes, "push", "pushes")) of "
+                + "\(Figures.counted(letters, "dead letter", "dead letters")) exported\n")
+    }
+}

@@ -1,0 +1,216 @@
+import ArgumentParser
+import EventLoop
+import FarmLogging
+import StoreProtocol
+
+struct RefusedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refused",
+        abstract: "Lists, shows, retries and deletes refused jobs.",
+        discussion: """
+            A job that breaks a rule of the contract is refused whole. The last ten
+            thousand or so are kept, each cut at 64 KiB.
+
+            Example:
+              pushfarm refused list
+              pushfarm refused show 1780000000123-0
+              pushfarm refused retry 1780000000123-0 --file corrected.json
+              pushfarm refused drop 1780000000123-0
+            """,
+        subcommands: [
+            RefusedListCommand.self, RefusedShowCommand.self, RefusedRetryCommand.self,
+            RefusedDropCommand.self,
+        ],
+        aliases: ["bad"])
+}
+
+struct RefusedListCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists refused jobs, the latest first.",
+        discussion: """
+            Example:
+              pushfarm refused list --app demo --limit 20
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Option(reads: ArgumentHelp("So many at most.", valueName: "count"))
+    var limit = 50
+
+    func validate() throws {
+        guard (1...10_000).contains(limit) else { throw ValidationError("--limit is 1 to 10000.") }
+    }
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        var found: [(app: String, job: RefusedJob)] = []
+        for name in try await client.apps(meant: app) {
+            found += try await client.call(ReadRefused(.latest, count: limit), name).map { (name, $0) }
+        }
+        let sorted = found.sorted { $0.job.id.milliseconds > $1.job.id.milliseconds }.prefix(limit)
+        let now = try await client.clock().clampedMilliseconds
+        console.show(
+            .object(["refused": .array(sorted.map { $0.job.json(app: $0.app) })]),
+            Self.text(Array(sorted), at: now, console.style))
+    }
+
+    static func text(
+        _ found: [(app: String, job: RefusedJob)], at now: Int64, _ style: TextStyle
+    ) -> String {
+        guard !found.isEmpty else { return "no refused jobs\n" }
+        var table = Table([
+            "ID": .right, "APP": .left, "AGE": .right, "JOB": .left, "FIELD": .left, "REASON": .left,
+        ])
+        for (app, job) in found {
+            table.add(
+                .init("\(job.id)"), .init(app),
+                .init(Figures.brief(.milliseconds(max(0, now - job.id.milliseconds)))),
+                .init(PlainText.of(job.job)), .init(PlainText.of(job.field), .red),
+                .init(
+                    PlainText.of(job.reason, limit: .max)
+                        + (job.jobs > 1 ? " (\(Figures.grouped(job.jobs)) jobs)" : ""))
+            )
+        }
+        return table.text(style)
+    }
+}
+
+struct RefusedShowCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows the original text of a refused job.",
+        discussion: """
+            Example:
+              pushfarm refused show 1780000000123-0
+              pushfarm refused show 1780000000123-0 --original > job.json
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+
+    @Argument(help: "Its id, as refused list names it.")
+    var id: String
+
+    @Option(help: ArgumentHelp("The app, when several are there.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Flag(help: "Writes the job alone, byte for byte.")
+    var original = false
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let (app, job) = try await client.refusedJob(id, app)
+        if original {
+            var sink = try TextSink(nil)
+            try sink.write(bytes: job.original)
+            return try sink.finish()
+        }
+        var table = Table(["": .left, "": .left])
+        table.add(.init("app", .dim), .init(app))
+        if !job.job.isEmpty { table.add(.init("job", .dim), .init(PlainText.of(job.job))) }
+        table.add(.init("at", .dim), .init("\(Timestamp(milliseconds: job.id.milliseconds))"))
+        table.add(.init("field", .dim), .init(PlainText.of(job.field), .red))
+        table.add(.init("position", .dim), .init(Figures.grouped(job.position)))
+        table.add(.init("reason", .dim), .init(PlainText.of(job.reason)))
+        let size = Figures.bytes(Int64(job.original.count)) + (job.mayBeCut ? ", cut" : "")
+        table.add(.init("size", .dim), .init(size))
+        let text = String(decoding: job.original.prefix(2000), as: UTF8.self)
+        console.show(
+            job.json(app: app, original: true),
+            table.text(console.style) + PlainText.of(text, limit: 2000) + "\n")
+    }
+}
+
+struct RefusedRetryCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Submits a refused job again, unchanged or corrected.",
+        discussion: """
+            It leaves the refused jobs in the same step. What would be refused again
+            stays, and so does one of which only the first 64 KiB are kept: give the
+            whole job with --file.
+
+            Example:
+              pushfarm refused show 1780000000123-0 --original > job.json
+              pushfarm refused retry 1780000000123-0 --file job.json
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+
+    @Argument(help: "Its id, as refused list names it.")
+    var id: String
+
+    @Option(help: ArgumentHelp("The app, when several are there.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Option(help: ArgumentHelp("The job that goes in instead; - is standard input.", valueName: "file"))
+    var file: String?
+
+    @Flag(help: "Says what would be done, and does nothing.")
+    var dryRun = false
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let corrected = try file.map { file throws(CommandFailure) in Array(try TextFile.read(file).utf8) }
+        let (app, refused) = try await client.refusedJob(id, app)
+        let (job, jobID) = try await client.retriedJob(refused, corrected: corrected, app)
+        if !dryRun { try await client.takeOut(refused.id, app, replacedBy: job) }
+        console.show(
+            .object([
+                "id": .string(id), "app": .string(app), "job": .string(jobID ?? ""),
+                "dry_run": .bool(dryRun),
+            ]),
+            "\(id) \(dryRun ? "would be" : "is") in the inbox of \(app) again\n")
+    }
+}
+
+struct RefusedDropCommand: FarmCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop",
+        abstract: "Deletes refused jobs.",
+        discussion: """
+            Example:
+              pushfarm refused drop 1780000000123-0
+              pushfarm refused drop --all --app demo
+            """)
+
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+
+    @Argument(help: "Ids, as refused list names them.")
+    var ids: [String] = []
+
+    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    var app: String?
+
+    @Flag(help: "All of them.")
+    var all = false
+
+    @Flag(help: "Says what would be done, and does nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        guard all != !ids.isEmpty else { throw ValidationError("Say what: ids, or --all.") }
+    }
+
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        var found: [(app: String, id: EntryID)] = []
+        for id in ids {
+            let (app, job) = try await client.refusedJob(id, app)
+            found.append((app, job.id))
+        }
+        for name in all ? try await client.apps(meant: app) : [] {
+            var after: EntryID?
+            repeat {
+                let page = try await client.call(ReadRefused(.after(after)), name)
+                found += page.map { (name, $0.id) }
+                after = page.last?.id
+            } while after != nil
+        }
+        if !dryRun {
+            for (app, id) in found { try await client.takeOut(id, app, replacedBy: nil) }
+        }
+        console.show(
+            .object(["dropped": .number(found.count), "dry_run": .bool(dryRun)]),
+            "\(Figures.grouped(found.count)) refused jobs \(dryRun ? "would be " : "")dropped\n")
+    }
+}
