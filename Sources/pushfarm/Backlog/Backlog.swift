@@ -107,9 +107,7 @@ struct Backlog: Sendable {
                     ])
                 }),
             "rate": rate.map { .decimal(($0 * 10).rounded() / 10) } ?? .null,
-            "remaining_ms": remaining.map {
-                .number($0.clampedMilliseconds)
-            } ?? .null,
+            "remaining_ms": remaining.map { .number($0.clampedMilliseconds) } ?? .null,
             "paused_reason": .text(pause),
         ])
     }

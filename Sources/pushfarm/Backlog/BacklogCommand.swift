@@ -3,7 +3,7 @@ import EventLoop
 import PushModel
 import StoreProtocol
 
-struct BacklogCommand: ParsableCommand {
+struct BacklogCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "backlog",
         abstract: "Shows open pushes by app and lane.",
@@ -33,21 +33,16 @@ struct BacklogCommand: ParsableCommand {
         try over.check("--over", 0.1...3600)
     }
 
-    func run() throws {
-        let (configuration, app, pause) = (try common.load(), app, eta ? over.duration : nil)
-        let (backlogs, now) = try configuration.withClient { client in
-            let names = try await client.apps(meant: app)
-            let rates = try await Self.rates(names, over: pause, client)
-            var backlogs: [Backlog] = []
-            for name in names {
-                var backlog = try await Backlog.read(name, client)
-                backlog.rate = rates[name]
-                backlogs.append(backlog)
-            }
-            let now = try await client.clock()
-            return (backlogs, now.components.seconds * 1000)
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let names = try await client.apps(meant: app)
+        let rates = try await eta ? Self.rates(names, over: over.duration, client) : [:]
+        var backlogs: [Backlog] = []
+        for name in names {
+            var backlog = try await Backlog.read(name, client)
+            backlog.rate = rates[name]
+            backlogs.append(backlog)
         }
-        let console = Console(json: common.json)
+        let now = try await client.clock().components.seconds * 1000
         console.show(
             .object(["apps": .array(backlogs.map { $0.json(at: now) })]),
             Self.text(backlogs, at: now, console.style))
@@ -55,9 +50,8 @@ struct BacklogCommand: ParsableCommand {
 
     /// Pushes a second that come to their end, by app.
     @Loop private static func rates(
-        _ apps: [String], over pause: Duration?, _ client: FarmClient
+        _ apps: [String], over pause: Duration, _ client: FarmClient
     ) async throws(CommandFailure) -> [String: Double] {
-        guard let pause else { return [:] }
         var first: [String: (settled: Int, at: ContinuousClock.Instant)] = [:]
         for app in apps { first[app] = (try await client.call(ReadLoad(), app).settled, .now) }
         do { try await Loop.sleep(for: pause) } catch { return [:] }

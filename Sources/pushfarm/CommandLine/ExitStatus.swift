@@ -2,14 +2,6 @@ import ArgumentParser
 import FarmConfiguration
 import FarmLogging
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The exit status of a command. Stable.
 enum ExitStatus: Int32 {
     case done = 0

@@ -1,9 +1,8 @@
 import ArgumentParser
 import EventLoop
-import RedisClient
 import StoreProtocol
 
-struct FeedbackCommand: ParsableCommand {
+struct FeedbackCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "feedback",
         abstract: "Reads the feedback services of binary gateways now.",
@@ -39,62 +38,51 @@ struct FeedbackCommand: ParsableCommand {
             throw CommandFailure.usage("\(app) has no feedback: in the configuration")
         }
         guard !apps.isEmpty else { throw CommandFailure.usage("no app has feedback: in the configuration") }
-        let chosen = app == "all" ? apps : [app]
-        let patience = patience.duration
-        let outcomes = try configuration.withClient { client in
-            let deadline = ContinuousClock.now + patience
+        let console = Console(json: common.json)
+        try configuration.withClient { client in
+            let deadline = ContinuousClock.now + patience.duration
             var requests: [FeedbackRequest] = []
-            for name in chosen { requests.append(try await FeedbackRequest.send(name, over: client)) }
-            var outcomes: [(app: String, outcome: FeedbackRequest.Outcome)] = []
+            for name in app == "all" ? apps : [app] {
+                requests.append(try await FeedbackRequest.send(name, over: client))
+            }
+            var isGood = true
             for request in requests {
                 let outcome = try await request.outcome(over: client, deadline: deadline)
-                outcomes.append(
-                    (request.app, outcome ?? .init(tuples: 0, error: "no coordinator has read it yet")))
+                let tokens = outcome?.tuples ?? 0
+                let error = outcome?.error ?? "no coordinator has read it yet"
+                console.show(
+                    .object([
+                        "app": .string(request.app), "tokens": .number(tokens),
+                        "error": .text(error.isEmpty ? nil : error),
+                    ]),
+                    "\(request.app): \(Figures.grouped(tokens)) invalid tokens"
+                        + (error.isEmpty ? "" : "; then: \(error)") + "\n")
+                isGood = isGood && error.isEmpty
             }
-            return outcomes
+            if !isGood { throw CommandFailure.temporary("") }
         }
-        for (app, outcome) in outcomes {
-            Console(json: common.json).show(
-                .object([
-                    "app": .string(app), "tokens": .number(outcome.tuples),
-                    "error": .text(outcome.error.isEmpty ? nil : outcome.error),
-                ]),
-                "\(app): \(Figures.grouped(outcome.tuples)) invalid tokens"
-                    + (outcome.error.isEmpty ? "" : "; then: \(outcome.error)") + "\n")
-        }
-        if outcomes.contains(where: { !$0.outcome.error.isEmpty }) { throw CommandFailure.temporary("") }
     }
 }
 
 /// Asks the farm to read an app's feedback service now. Reading deletes the list there, so only the farm reads it and stores it in
 /// Redis.
 @Loop struct FeedbackRequest {
-    /// The result of a reading.
-    struct Outcome: Sendable {
-        let tuples: Int
-        /// "" in order.
-        let error: String
-    }
-
     let app: String
     private let request: Int64
 
     static func send(_ app: String, over client: FarmClient) async throws(CommandFailure) -> FeedbackRequest {
         let request = try await client.call(AskForFeedback(), app)
-        _ = try await client.ask { registry throws(RedisError) in
-            try await registry.announce(Array(HostCommand.feedback(app: app).text.utf8))
-        }
+        try await client.announce(.feedback(app: app))
         return FeedbackRequest(app: app, request: request)
     }
 
-    /// Waits for it; nil when no coordinator has read it by the deadline.
+    /// Waits for the end of the reading; nil when no coordinator has read it by the deadline.
     func outcome(
         over client: FarmClient, deadline: ContinuousClock.Instant
-    ) async throws(CommandFailure) -> Outcome? {
+    ) async throws(CommandFailure) -> ReadFeedback.State? {
         while ContinuousClock.now < deadline {
-            if let state = try await client.call(ReadFeedback(), app), state.served > request {
-                return Outcome(tuples: state.tuples, error: state.error)
-            }
+            let state = try await client.call(ReadFeedback(), app)
+            if let state, state.served > request { return state }
             do { try await Loop.sleep(for: .milliseconds(100)) } catch { break }
         }
         return nil

@@ -1,9 +1,7 @@
 import ArgumentParser
 import EventLoop
-import RedisClient
-import StoreProtocol
 
-struct FsckCommand: ParsableCommand {
+struct FsckCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "fsck",
         abstract: "Checks the accounting of all pushes and jobs.",
@@ -78,27 +76,22 @@ struct FsckCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let (app, repair, drop) = (app, repair, dropUnreadable)
-        let findings = try common.withClient { client in
-            let shards = try await client.shards()
-            var findings: [Finding] = []
-            for name in try await client.apps(meant: app == "all" ? nil : app) {
-                let check = AppCheck(app: name, shards: shards, client: client)
-                let faults = try await check.faults()
-                let repaired = repair && !faults.isEmpty ? try await check.repair() : []
-                let left = repaired.isEmpty ? faults : try await check.faults()
-                let kept = try await check.kept()
-                if drop, kept > 0 { try await check.dropKept() }
-                findings.append(
-                    Finding(
-                        app: name, faults: faults, repaired: repaired, left: left, kept: kept,
-                        areDropped: drop && kept > 0))
-            }
-            return findings
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let shards = try await client.shards()
+        var findings: [Finding] = []
+        for name in try await client.apps(meant: app == "all" ? nil : app) {
+            let check = AppCheck(app: name, shards: shards, client: client)
+            let faults = try await check.faults()
+            let repaired = repair && !faults.isEmpty ? try await check.repair() : []
+            let left = repaired.isEmpty ? faults : try await check.faults()
+            let kept = try await check.kept()
+            if dropUnreadable, kept > 0 { try await check.dropKept() }
+            findings.append(
+                Finding(
+                    app: name, faults: faults, repaired: repaired, left: left, kept: kept,
+                    areDropped: dropUnreadable && kept > 0))
         }
-        Console(json: common.json).show(
-            .object(["apps": .array(findings.map(\.json))]), findings.map(\.text).joined())
+        console.show(.object(["apps": .array(findings.map(\.json))]), findings.map(\.text).joined())
         if !findings.allSatisfy({ repair ? $0.left.isEmpty : $0.faults.isEmpty }) {
             throw CommandFailure.failed()
         }

@@ -6,7 +6,7 @@ import FarmPolicy
 import RedisClient
 import StoreProtocol
 
-struct TakeoverCommand: ParsableCommand {
+struct TakeoverCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "takeover",
         abstract: "Takes a shard from a stuck owner.",
@@ -40,30 +40,20 @@ struct TakeoverCommand: ParsableCommand {
     var yes: Int?
 
     func run() throws {
-        let configuration = try common.load()
-        let (shard, app, host) = (shard, app, host)
         if force, !operation.dryRun {
-            let suspects = try configuration.withClient { client in
+            let suspects = try common.withClient { client in
                 try await client.mustHave(app: app)
                 try await client.mustHave(shard: shard)
                 try await OperatorClient.mustLive(host, among: OperatorClient.living(client))
-                return try await Self.maybeSent(shard, app, client)
+                return try await maybeSent(client)
             }
             try confirm(suspects)
         }
-        let console = Console(json: common.json)
-        let operation = operation
-        let words = [app, "\(shard)"] + (force ? ["--force"] : [])
-        try Loop.run { @Loop in
-            try await OperatorClient(configuration: configuration, options: operation, console: console)
-                .carryOut(.takeover, words, on: host)
-        }
+        try common.operate(.takeover, [app, "\(shard)"] + (force ? ["--force"] : []), on: host, operation)
     }
 
     /// Pushes of a shard that its worker may have sent and has not reported.
-    @Loop private static func maybeSent(
-        _ shard: Int, _ app: String, _ client: FarmClient
-    ) async throws(CommandFailure) -> Int {
+    @Loop private func maybeSent(_ client: FarmClient) async throws(CommandFailure) -> Int {
         let batches = try await client.call(ReadListEnd(.inFlight(shard: shard), count: 100_000), app)
         guard !batches.isEmpty else { return 0 }
         let ids = batches.map { String(decoding: $0, as: UTF8.self) }
@@ -71,8 +61,7 @@ struct TakeoverCommand: ParsableCommand {
     }
 
     private func confirm(_ suspects: Int) throws(CommandFailure) {
-        let warning =
-            "shard \(shard) of \(app): \(suspects) pushes are in flight and may be sent twice"
+        let warning = "shard \(shard) of \(app): \(suspects) pushes are in flight and may be sent twice"
         if let yes {
             guard yes == shard else { throw .usage("--yes: \(yes) is not the shard") }
             Console(json: common.json).note(warning)

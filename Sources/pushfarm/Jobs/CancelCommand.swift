@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLoop
 import StoreProtocol
 
-struct CancelCommand: ParsableCommand {
+struct CancelCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
         abstract: "Cancels a job's unsent pushes.",
@@ -51,130 +51,76 @@ struct CancelCommand: ParsableCommand {
         try patience.check("--patience", 1...86_400)
     }
 
-    /// The result of the command.
-    private struct Outcome: Sendable {
-        let app: String
-        let changed: Bool
-        let subject: Hold.Subject
-        var jobRecord: JobRecord?
-        var isOverdue = false
-    }
-
-    func run() throws {
-        let (configuration, job, app, expireAt) = (
-            try common.load(), choice.job, choice.app, expireAt?.future(now: WallClock.seconds * 1000)
-        )
-        let (wait, patience, dryRun) = (wait && expireAt == nil, patience.duration, dryRun)
-        let console = Console(json: common.json)
-        let outcome = try configuration.withClient { client in
-            let app = try await client.app(ofJob: job, app: app)
-            var outcome =
-                try await dryRun
-                ? Self.preview(job, app, client)
-                : Self.cancel(job, app, from: expireAt ?? 0, client)
-            if !dryRun, outcome.changed {
-                let moment = expireAt.map { ["--expire-at", "\($0 / 1000)"] } ?? []
-                try await OperatorClient.record(["cancel", job, "--app", app] + moment, client)
-            }
-            outcome.jobRecord = try await client.jobRecord(job, app)
-            guard wait, !dryRun, outcome.jobRecord?.state != .finished else { return outcome }
-            let watch = CancelWait(client: client, console: console)
-            outcome.jobRecord = try await watch.wait(job, app, atMost: patience)
-            outcome.isOverdue = outcome.jobRecord?.state != .finished
-            return outcome
-        }
-        show(outcome, console)
-        if outcome.isOverdue {
-            throw CommandFailure(status: .partly, message: "job \(job) is not finished yet")
-        }
-    }
-
-    @Loop private static func cancel(
-        _ job: String, _ app: String, from: Int64, _ client: FarmClient
-    ) async throws(CommandFailure) -> Outcome {
-        let keep = Int(client.configuration.jobRecordLife.components.seconds)
-        let hold = Hold(.cancel(job, from: from, keep: keep), by: OperatorName.current)
-        let reply = try await client.call(hold, app)
-        switch reply.subject {
-        case .unknown: throw try await client.noJob(job, in: [app])
-        case .full: throw .failed("\(app) has 1000 cancelled jobs that are not finished")
-        case .open, .expected, .finished, .none: break
-        }
-        return Outcome(app: app, changed: reply.hasChanged, subject: reply.subject)
-    }
-
-    @Loop private static func preview(
-        _ job: String, _ app: String, _ client: FarmClient
-    ) async throws(CommandFailure) -> Outcome {
-        let jobRecord = try await client.jobRecord(job, app)
-        let isCalledBack = try await client.marks(.cancels, app).contains { $0.text == job }
-        let subject: Hold.Subject = jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
-        return Outcome(app: app, changed: subject != .finished && !isCalledBack, subject: subject)
-    }
-
-    private func show(_ outcome: Outcome, _ console: Console) {
-        let jobRecord = outcome.jobRecord
+    func run(_ client: FarmClient, _ console: Console) async throws {
         let job = choice.job
-        var text = "job \(job) of \(outcome.app) "
-        if let jobRecord {
-            let open = jobRecord.accepted - jobRecord.settled
-            if dryRun {
-                text +=
-                    outcome.changed
-                    ? "would be cancelled: up to \(Figures.grouped(open)) pushes of \(Figures.grouped(jobRecord.accepted))"
-                    : jobRecord.state == .finished ? "is finished" : "is being cancelled already"
-            } else if jobRecord.state == .finished {
-                text += "is finished: \(Figures.grouped(jobRecord.cancelled)) cancelled, "
-                text +=
-                    "\(Figures.grouped(jobRecord.delivered)) delivered, \(Figures.grouped(jobRecord.failed)) failed"
-            } else {
-                text +=
-                    !outcome.changed
-                    ? "was being cancelled already: "
-                    : expireAt == nil ? "is being cancelled: " : "is cancelled from then on: "
-                text +=
-                    "\(Figures.grouped(jobRecord.cancelled)) cancelled so far, \(Figures.grouped(open)) open"
-            }
-        } else {
-            text +=
-                dryRun
-                ? "would be cancelled when it is taken" : "is cancelled when it is taken from the inbox"
+        let moment = expireAt?.future(now: WallClock.seconds * 1000)
+        let app = try await client.app(ofJob: job, app: choice.app)
+        let (hasChanged, subject) = try await dryRun ? preview(app, client) : cancel(app, at: moment, client)
+        if !dryRun, hasChanged {
+            let words = moment.map { ["--expire-at", "\($0 / 1000)"] } ?? []
+            try await OperatorClient.record(["cancel", job, "--app", app] + words, client)
+        }
+        var jobRecord = try await client.jobRecord(job, app)
+        var isOverdue = false
+        if wait, expireAt == nil, !dryRun, jobRecord?.state != .finished {
+            let poller = JobRecordPoller(
+                client: client, title: "cancelling", quiet: console.json, failsOnRefusal: false)
+            jobRecord = try await poller.wait([job], app, atMost: patience.duration).first
+            isOverdue = jobRecord?.state != .finished
         }
         console.show(
             .object([
-                "app": .string(outcome.app), "job": .string(job), "changed": .bool(outcome.changed),
-                "dry_run": .bool(dryRun), "expected": .bool(outcome.subject == .expected),
+                "app": .string(app), "job": .string(job), "changed": .bool(hasChanged),
+                "dry_run": .bool(dryRun), "expected": .bool(subject == .expected),
                 "record": jobRecord?.json ?? .null,
-            ]), text + "\n")
+            ]), "job \(job) of \(app) \(text(jobRecord, hasChanged: hasChanged))\n")
+        if isOverdue { throw CommandFailure(status: .partly, message: "job \(job) is not finished yet") }
     }
-}
 
-/// Waits until a cancelled job is finished.
-@Loop struct CancelWait {
-    let client: FarmClient
-    let console: Console
-
-    /// - Returns: the job record as it was last; nil when the job was refused or never came.
-    func wait(_ job: String, _ app: String, atMost patience: Duration) async throws(CommandFailure)
-        -> JobRecord?
-    {
-        let deadline = ContinuousClock.now + patience
-        var progress: ProgressLine?
-        defer { progress?.finish() }
-        var pause = Duration.milliseconds(10)
-        while true {
-            let jobRecord = try await client.jobRecord(job, app)
-            if jobRecord?.state == .finished { return jobRecord }
-            if jobRecord == nil, try await client.refusal(of: job, app) != nil { return nil }
-            if let jobRecord {
-                if progress == nil {
-                    progress = ProgressLine("cancelling", total: jobRecord.accepted, quiet: console.json)
-                }
-                progress?.update(jobRecord.settled)
-            }
-            guard ContinuousClock.now < deadline else { return jobRecord }
-            do { try await Loop.sleep(for: pause) } catch { return jobRecord }
-            pause = min(pause * 2, .milliseconds(250))
+    @Loop private func cancel(
+        _ app: String, at moment: Int64?, _ client: FarmClient
+    ) async throws(CommandFailure) -> (hasChanged: Bool, subject: Hold.Subject) {
+        let keep = Int(client.configuration.jobRecordLife.components.seconds)
+        let cancel = Hold(.cancel(choice.job, from: moment ?? 0, keep: keep), by: OperatorName.current)
+        let reply = try await client.call(cancel, app)
+        switch reply.subject {
+        case .unknown: throw try await client.noJob(choice.job, in: [app])
+        case .full: throw .failed("\(app) has 1000 cancelled jobs that are not finished")
+        case .open, .expected, .finished, .none: return (reply.hasChanged, reply.subject)
         }
+    }
+
+    @Loop private func preview(
+        _ app: String, _ client: FarmClient
+    ) async throws(CommandFailure) -> (hasChanged: Bool, subject: Hold.Subject) {
+        let jobRecord = try await client.jobRecord(choice.job, app)
+        let isCancelled = try await client.marks(.cancels, app).contains { $0.text == choice.job }
+        let subject: Hold.Subject = jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
+        return (subject != .finished && !isCancelled, subject)
+    }
+
+    /// What happens to the job.
+    private func text(_ jobRecord: JobRecord?, hasChanged: Bool) -> String {
+        guard let jobRecord else {
+            return dryRun
+                ? "would be cancelled when it is taken" : "is cancelled when it is taken from the inbox"
+        }
+        let open = Figures.grouped(jobRecord.accepted - jobRecord.settled)
+        let cancelled = Figures.grouped(jobRecord.cancelled)
+        if dryRun {
+            if hasChanged {
+                return "would be cancelled: up to \(open) pushes of \(Figures.grouped(jobRecord.accepted))"
+            }
+            return jobRecord.state == .finished ? "is finished" : "is being cancelled already"
+        }
+        if jobRecord.state == .finished {
+            return "is finished: \(cancelled) cancelled, "
+                + "\(Figures.grouped(jobRecord.delivered)) delivered, \(Figures.grouped(jobRecord.failed)) failed"
+        }
+        let state =
+            !hasChanged
+            ? "was being cancelled already"
+            : expireAt == nil ? "is being cancelled" : "is cancelled from then on"
+        return "\(state): \(cancelled) cancelled so far, \(open) open"
     }
 }

@@ -5,8 +5,8 @@ import StoreProtocol
 struct JobReport {
     let jobRecords: [JobRecord]
     let console: Console
-    /// Why pushes of open jobs are delayed, by app.
-    var delays: [String: [String]] = [:]
+    /// Why pushes of an open job are delayed.
+    var delays: [String] = []
 
     /// - Throws: status 1 when a finished job was not delivered whole.
     func show() throws(CommandFailure) {
@@ -19,8 +19,7 @@ struct JobReport {
 
     private func json(_ jobRecord: JobRecord) -> JSONValue {
         guard case .object(let fields) = jobRecord.json else { return jobRecord.json }
-        let delays = (delays[jobRecord.app] ?? []).map(JSONValue.string)
-        return .object(fields + [.init(name: "delays", value: .array(delays))])
+        return .object(fields + [.init(name: "delays", value: .array(delays.map(JSONValue.string)))])
     }
 
     func text(_ jobRecord: JobRecord) -> String {
@@ -49,7 +48,7 @@ struct JobReport {
         return "\(head)\(origin)  \(jobRecord.state.rawValue)\(timing(jobRecord))\(parked)\n"
             + (warning ?? "")
             + table.text(console.style)
-            + (delays[jobRecord.app] ?? []).map { "delay: \($0)\n" }.joined()
+            + delays.map { "delay: \($0)\n" }.joined()
     }
 
     private func timing(_ jobRecord: JobRecord) -> String {
@@ -61,6 +60,9 @@ struct JobReport {
 }
 
 extension JobRecord {
+    /// Pushes that have an outcome.
+    var settled: Int { delivered + failed + expired + cancelled }
+
     /// The job record with its stable field names.
     var json: JSONValue {
         .object([

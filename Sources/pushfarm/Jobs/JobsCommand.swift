@@ -1,9 +1,8 @@
 import ArgumentParser
 import EventLoop
-import FarmLogging
 import StoreProtocol
 
-struct JobsCommand: ParsableCommand {
+struct JobsCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs",
         abstract: "Lists the latest jobs.",
@@ -45,59 +44,92 @@ struct JobsCommand: ParsableCommand {
         guard (1...10_000).contains(limit) else { throw ValidationError("--limit is 1 to 10000.") }
     }
 
-    func run() throws {
-        if running || stuck { return try showRunning() }
-        let (app, limit, open) = (app, limit, open)
-        let (jobRecords, now) = try common.withClient { client in
-            var jobRecords: [JobRecord] = []
-            for name in try await client.apps(meant: app) {
-                jobRecords += try await Self.latest(limit, of: name, open: open, client)
-            }
-            let now = try await client.clock().clampedMilliseconds
-            let sorted = jobRecords.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
-            return (Array(sorted.prefix(limit)), now)
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let apps = try await client.apps(meant: app)
+        if running || stuck { return try await showRunning(apps, client, console) }
+        var jobRecords: [JobRecord] = []
+        for app in apps {
+            jobRecords +=
+                try await open
+                ? client.openJobs(of: app, atMost: limit) : client.latestJobs(of: app, atMost: limit)
         }
-        let console = Console(json: common.json)
+        jobRecords.sort { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }
+        jobRecords = Array(jobRecords.prefix(limit))
+        let now = try await client.clock().clampedMilliseconds
         console.show(
             .object(["jobs": .array(jobRecords.map(\.json))]),
-            JobsText(now: now, style: console.style).list(jobRecords))
+            Self.text(jobRecords, at: now, console.style))
     }
 
-    /// The latest jobs of an app, or the latest of those that are open.
-    @Loop private static func latest(
-        _ limit: Int, of app: String, open: Bool, _ client: FarmClient
-    ) async throws(CommandFailure) -> [JobRecord] {
-        var jobRecords: [JobRecord] = []
-        var start = 0
-        while jobRecords.count < limit, start < RunningJobs.latest {
-            let ids = try await client.call(LatestJobs(from: start, count: open ? 500 : limit), app)
-            for id in ids where jobRecords.count < limit {
-                guard let jobRecord = try await client.jobRecord(id, app) else { continue }
-                if !open || jobRecord.state == .open { jobRecords.append(jobRecord) }
-            }
-            guard open, !ids.isEmpty else { break }
-            start += ids.count
-        }
-        return jobRecords
-    }
-
-    private func showRunning() throws {
-        let (app, limit, isStuck, pause) = (app, limit, stuck, over.duration)
-        let (jobs, others, now) = try common.withClient { client in
-            let names = try await client.apps(meant: app)
-            let now = try await client.clock().components.seconds * 1000
-            let running = RunningJobs(client: client, limit: isStuck ? nil : limit)
-            let (jobs, others) = try await running.read(names, over: pause)
-            let end = try await client.clock().clampedMilliseconds
-            return (jobs.filter { !isStuck || $0.isStuck(at: now) }, others, end)
-        }
-        let console = Console(json: common.json)
+    @Loop private func showRunning(
+        _ apps: [String], _ client: FarmClient, _ console: Console
+    ) async throws {
+        let start = try await client.clock().components.seconds * 1000
+        let running = RunningJobs(client: client, limit: stuck ? nil : limit)
+        var (jobs, others) = try await running.read(apps, over: over.duration)
+        if stuck { jobs = jobs.filter { $0.isStuck(at: start) } }
+        let now = try await client.clock().clampedMilliseconds
         let rest =
             others > 0 ? "and \(Figures.counted(others, "job", "jobs")) more that are open (--limit)\n" : ""
         console.show(
             .object(["jobs": .array(jobs.map(\.json)), "others": .number(others)]),
-            JobsText(now: now, style: console.style).running(jobs, stuck: stuck) + rest
+            Self.text(running: jobs, stuck: stuck, at: now, console.style) + rest
         )
         if stuck, !jobs.isEmpty { throw CommandFailure.failed() }
+    }
+
+    /// - Parameter now: Unix milliseconds of Redis's clock.
+    static func text(_ jobRecords: [JobRecord], at now: Int64, _ style: TextStyle) -> String {
+        guard !jobRecords.isEmpty else { return "no jobs\n" }
+        var table = Table([
+            "JOB": .left, "APP": .left, "STATE": .left, "AGE": .right, "ACCEPTED": .right, "FAILED": .right,
+            "OPEN": .right,
+        ])
+        for jobRecord in jobRecords {
+            table.add(
+                .init(jobRecord.id), .init(jobRecord.app),
+                jobRecord.parked == nil
+                    ? .init(jobRecord.state.rawValue, jobRecord.state == .open ? .yellow : nil)
+                    : .init("paused", .red),
+                .init(Figures.brief(.milliseconds(max(0, now - jobRecord.createdAt)))),
+                .init(Figures.short(jobRecord.accepted)),
+                .init(Figures.short(jobRecord.failed), jobRecord.failed > 0 ? .red : nil),
+                .init(Figures.short(jobRecord.accepted - jobRecord.settled)))
+        }
+        return table.text(style)
+    }
+
+    /// With a line for each job whose pushes are delayed.
+    static func text(
+        running jobs: [RunningJobs.Job], stuck: Bool, at now: Int64, _ style: TextStyle
+    ) -> String {
+        guard !jobs.isEmpty else { return stuck ? "no job is stuck\n" : "no job is running\n" }
+        var table = Table([
+            "JOB": .left, "APP": .left, "STATE": .left, "DONE": .right, "OPEN": .right, "DELAYED": .right,
+            "RATE": .right, "LEFT": .right,
+        ])
+        for job in jobs {
+            let jobRecord = job.jobRecord
+            let share = jobRecord.accepted > 0 ? jobRecord.settled * 100 / jobRecord.accepted : 100
+            table.add(
+                .init(jobRecord.id), .init(jobRecord.app), job.state, .init("\(share) %"),
+                .init(Figures.short(jobRecord.accepted - jobRecord.settled)),
+                .init(Figures.short(jobRecord.waiting)),
+                .init("\(Figures.short(Int(clamping: job.rate.rounded())))/s"),
+                .init(jobRecord.isPutOff ? "-" : job.remaining.map { Figures.brief($0) } ?? "-"))
+        }
+        let delays = jobs.compactMap { job in
+            job.delay.map { "\(PlainText.of(job.jobRecord.id)): \($0.text(at: now))\n" }
+        }
+        return table.text(style) + delays.joined()
+    }
+}
+
+extension RunningJobs.Job {
+    fileprivate var state: Table.Cell {
+        if jobRecord.parked != nil { return .init("paused", .red) }
+        if isPaused { return .init("paused", .yellow) }
+        if isQuiet, rate == 0 { return .init("quiet host", .red) }
+        return jobRecord.isPutOff ? .init("delayed", .yellow) : .init("running")
     }
 }

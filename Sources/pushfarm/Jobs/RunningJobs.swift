@@ -14,9 +14,6 @@ struct RunningJobs: Sendable {
         /// What its delayed pushes wait for.
         var delay: JobDelay?
 
-        /// All that is open of it waits for its time.
-        var isDelayed: Bool { jobRecord.isPutOff }
-
         /// Nil when nothing moves.
         var remaining: Duration? {
             let due = jobRecord.accepted - jobRecord.settled - jobRecord.waiting
@@ -29,7 +26,7 @@ struct RunningJobs: Sendable {
 
         /// - Parameter now: Unix milliseconds.
         func isStuck(at now: Int64) -> Bool {
-            return !jobRecord.isPutOff && jobRecord.parked == nil && !isPaused && rate == 0
+            !jobRecord.isPutOff && jobRecord.parked == nil && !isPaused && rate == 0
                 && (isQuiet || now - lastActivity > RunningJobs.stuckAfter)
         }
 
@@ -40,9 +37,7 @@ struct RunningJobs: Sendable {
                     .init(name: "rate", value: .decimal((rate * 10).rounded() / 10)),
                     .init(
                         name: "remaining_ms",
-                        value: remaining.map {
-                            .number($0.clampedMilliseconds)
-                        } ?? .null),
+                        value: remaining.map { .number($0.clampedMilliseconds) } ?? .null),
                     .init(name: "last_activity", value: .number(lastActivity)),
                     .init(name: "delayed_until", value: delay?.json ?? .null),
                 ])
@@ -51,9 +46,7 @@ struct RunningJobs: Sendable {
 
     /// Milliseconds.
     static let stuckAfter: Int64 = 300_000
-    /// So many of an app's latest jobs are looked through.
-    static let latest = 100_000
-    /// And not many more of them looked at than so many that are open, when only some are to be shown.
+    /// Open jobs of an app that are looked at when only some are to be shown.
     private static let mostOpen = 1_000
 
     let client: FarmClient
@@ -65,7 +58,10 @@ struct RunningJobs: Sendable {
         _ apps: [String], over pause: Duration
     ) async throws(CommandFailure) -> (jobs: [Job], others: Int) {
         var open: [(jobRecord: JobRecord, at: ContinuousClock.Instant)] = []
-        for app in apps { open += try await self.open(app).map { ($0, .now) } }
+        for app in apps {
+            let found = try await client.openJobs(of: app, atMost: limit == nil ? .max : Self.mostOpen)
+            open += found.map { ($0, .now) }
+        }
         open.sort {
             ($0.jobRecord.isPutOff ? 1 : 0, $0.jobRecord.createdAt) < (
                 $1.jobRecord.isPutOff ? 1 : 0, $1.jobRecord.createdAt
@@ -76,7 +72,7 @@ struct RunningJobs: Sendable {
         do { try await Loop.sleep(for: pause) } catch {}
         var jobs: [Job] = []
         var (paused, quiet): ([String: Bool], [String: Bool]) = ([:], [:])
-        let still = try await stillHosts()
+        let still = Set(try await client.hosts().filter(\.servesNothing).map(\.host))
         for (before, at) in first {
             let app = before.app
             if paused[app] == nil {
@@ -104,13 +100,6 @@ struct RunningJobs: Sendable {
         return (jobs, others)
     }
 
-    /// Hosts that live and serve nothing.
-    @Loop private func stillHosts() async throws(CommandFailure) -> Set<String> {
-        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
-        let hosts = lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
-        return Set(hosts.filter(\.servesNothing).map(\.host))
-    }
-
     /// Whether batches of the app are ready in shards of these hosts.
     @Loop private func hasWork(_ app: String, in hosts: Set<String>) async throws(CommandFailure) -> Bool {
         guard !hosts.isEmpty else { return false }
@@ -120,21 +109,33 @@ struct RunningJobs: Sendable {
             depth.high + depth.bulk > 0 && owners[.shard(shard)].map { hosts.contains($0.host) } ?? false
         }
     }
+}
 
-    @Loop private func open(_ app: String) async throws(CommandFailure) -> [JobRecord] {
+extension FarmClient {
+    /// So many of an app's latest jobs are looked through for open ones.
+    private static let latestJobs = 100_000
+
+    /// The latest jobs of an app, the youngest first.
+    func latestJobs(of app: String, atMost limit: Int) async throws(CommandFailure) -> [JobRecord] {
+        try await jobRecords(try await call(LatestJobs(from: 0, count: limit), app), app)
+    }
+
+    /// The latest open jobs of an app, the youngest first.
+    func openJobs(of app: String, atMost limit: Int) async throws(CommandFailure) -> [JobRecord] {
         var found: [JobRecord] = []
         var start = 0
-        while start < Self.latest {
-            let ids = try await client.call(LatestJobs(from: start, count: 500), app)
+        while found.count < limit, start < Self.latestJobs {
+            let ids = try await call(LatestJobs(from: start, count: 500), app)
             if ids.isEmpty { break }
-            for id in ids {
-                if let jobRecord = try await client.jobRecord(id, app), jobRecord.state == .open {
-                    found.append(jobRecord)
-                }
-            }
-            if limit != nil, found.count >= Self.mostOpen { break }
+            found += try await jobRecords(ids, app).filter { $0.state == .open }
             start += ids.count
         }
+        return found
+    }
+
+    private func jobRecords(_ ids: [String], _ app: String) async throws(CommandFailure) -> [JobRecord] {
+        var found: [JobRecord] = []
+        for id in ids { if let jobRecord = try await jobRecord(id, app) { found.append(jobRecord) } }
         return found
     }
 }

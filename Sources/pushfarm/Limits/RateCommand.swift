@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLoop
 import StoreProtocol
 
-struct RateCommand: ParsableCommand {
+struct RateCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "rate",
         abstract: "Changes the rate limit of an app for the whole farm.",
@@ -49,23 +49,19 @@ struct RateCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let console = Console(json: common.json)
-        let (configuration, app, wish, dryRun) = (try common.load(), app, try wish(), dryRun)
-        let (standing, changed, outcome) = try configuration.withClient { client in
-            try await client.mustHave(app: app)
-            var standing = try await client.call(ReadStanding(), app)
-            var outcome: OperatorClient.Outcome?
-            guard let wish, standing.rate != wish else { return (standing, false, outcome) }
-            if !dryRun {
-                _ = try await client.call(SetRate(wish, by: OperatorName.current), app)
-                outcome = try await OperatorClient.followed(
-                    ["rate", app, wish?.text ?? "default"], client, console)
-                standing = try await client.call(ReadStanding(), app)
-            }
-            return (standing, true, outcome)
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let wish = try wish()
+        try await client.mustHave(app: app)
+        var standing = try await client.call(ReadStanding(), app)
+        var outcome: OperatorClient.Outcome?
+        let changed = wish.map { $0 != standing.rate } ?? false
+        if changed, let wish, !dryRun {
+            _ = try await client.call(SetRate(wish, by: OperatorName.current), app)
+            outcome = try await OperatorClient.followed(
+                ["rate", app, wish?.text ?? "default"], client, console)
+            standing = try await client.call(ReadStanding(), app)
         }
-        let configured = configuration.app(named: app)?.budget.maxRate
+        let configured = client.configuration.app(named: app)?.budget.maxRate
         var text = Self.words(standing.rate, configured)
         if standing.rate != nil { text += ", by \(standing.rateBy ?? "an operator")" }
         let wanted = Self.words(wish ?? nil, configured)

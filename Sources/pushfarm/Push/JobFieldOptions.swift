@@ -3,7 +3,7 @@ import EventLoop
 import PushModel
 
 /// The optional fields of a job, as flags.
-struct JobFieldOptions: ParsableArguments {
+struct JobFieldOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The job's id, 1 to 64 characters. Default: a random one.", valueName: "id"))
     var id: String?
 

@@ -13,24 +13,18 @@ import StoreProtocol
         let deadline = ContinuousClock.now + patience
         let offer = Offer(job: job, id: id)
         while true {
-            let (pause, reason) = try await wait(for: offer)
-            guard let pause else { return }
-            guard ContinuousClock.now + pause <= deadline else {
-                throw .temporary(
-                    "\(client.place): \(FullReason.words(reason, app)); job \(id) was not sent. Try again later"
-                )
+            switch try await self.offer(offer) {
+            case .accepted: return
+            case .duplicate: throw .failed("job \(id) is open, or came within the last 24 hours")
+            case .refused(let reason): throw .failed("job \(id) would be refused: \(reason)")
+            case .busy(let pause, let reason):
+                guard ContinuousClock.now + pause <= deadline else {
+                    throw .temporary(
+                        "\(client.place): \(FullReason.words(reason, app)); job \(id) was not sent. Try again later"
+                    )
+                }
+                do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
             }
-            do { try await Loop.sleep(for: pause) } catch { throw .failed("interrupted") }
-        }
-    }
-
-    /// - Returns: how long to wait before the next try, and why; nil when the job is in the inbox.
-    private func wait(for job: Offer) async throws(CommandFailure) -> (Duration?, String) {
-        switch try await offer(job) {
-        case .accepted: return (nil, "")
-        case .busy(let pause, let reason): return (pause, reason)
-        case .duplicate: throw .failed("job \(job.id) is open, or came within the last 24 hours")
-        case .refused(let reason): throw .failed("job \(job.id) would be refused: \(reason)")
         }
     }
 

@@ -4,7 +4,7 @@ import FarmConfiguration
 import PushModel
 import StoreProtocol
 
-struct PushCommand: ParsableCommand {
+struct PushCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "push",
         abstract: "Submits one job.",
@@ -75,24 +75,16 @@ struct PushCommand: ParsableCommand {
         if dryRun, let named, let early, configuration.app(named: named) != nil {
             return show(early, of: named, console)
         }
-        let (wait, patience, dryRun) = (wait, patience.duration, dryRun)
-        let make: @Sendable (String) throws(CommandFailure) -> [CheckedJob] = {
-            app throws(CommandFailure) in try checkedJobs(for: app, configuration, console)
-        }
-        let (app, jobs, jobRecords) = try configuration.withClient { client in
+        try configuration.withClient { client in
             let app = try await client.chosenApp(named)
-            let jobs = try early ?? make(app)
-            guard !dryRun else { return (app, jobs, [JobRecord]()) }
-            let submitter = JobSubmitter(client: client, app: app, patience: patience)
+            let jobs = try early ?? checkedJobs(for: app, configuration, console)
+            guard !dryRun else { return show(jobs, of: app, console) }
+            let submitter = JobSubmitter(client: client, app: app, patience: patience.duration)
             for job in jobs { try await submitter.submit(job.id, Array(job.text.utf8)) }
-            guard wait else { return (app, jobs, []) }
-            let watch = JobRecordPoller(client: client, console: console)
-            return (app, jobs, try await watch.wait(jobs.map(\.id), app))
-        }
-        if wait, !dryRun {
+            guard wait else { return show(jobs, of: app, console) }
+            let poller = JobRecordPoller(client: client, title: "delivering", quiet: console.json)
+            let jobRecords = try await poller.wait(jobs.map(\.id), app)
             try JobReport(jobRecords: jobRecords, console: console).show()
-        } else {
-            show(jobs, of: app, console)
         }
     }
 

@@ -1,7 +1,5 @@
-import ControlChannel
 import EventLoop
 import FarmPolicy
-import PushModel
 import StoreProtocol
 
 /// A shard goes to another host, by draining.
@@ -49,8 +47,7 @@ struct ShardMove: Sendable {
         }
     }
 
-    @Loop func carryOut(_ client: FarmClient, _ options: OperatorOptions, quiet: Bool) async throws -> Outcome
-    {
+    @Loop func carryOut(_ client: FarmClient, _ options: OperatorOptions) async throws -> Outcome {
         try await client.mustHave(shard: shard)
         if let host {
             try await OperatorClient.mustLive(host, among: OperatorClient.living(client))
@@ -65,7 +62,8 @@ struct ShardMove: Sendable {
             let name = Pins.name(app: app, shard: shard)
             try await client.ask { registry throws(RedisError) in try await registry.desire(name, host) }
         }
-        try await tellAll(client)
+        try await OperatorClient.record(
+            ["shards", "move", "\(shard)", host ?? "auto"] + (apps?.flatMap { ["--app", $0] } ?? []), client)
         outcome.isUnderWay = !options.wait
         let limit = options.timeout?.duration ?? .seconds(40)
         let deadline = ContinuousClock.now + limit
@@ -80,14 +78,11 @@ struct ShardMove: Sendable {
 
     /// - Throws: when the host gives everything away, and would wait for nothing.
     @Loop private func mustTakeShards(_ host: String, _ client: FarmClient) async throws(CommandFailure) {
-        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
-        for line in lines where line.name == host {
-            let state = HostStatus(name: host, json: line.status, isAlive: line.endsIn > .zero).state
-            guard ["drained", "stopping"].contains(state) else { continue }
-            throw .failed(
-                "host \(host) is \(state) and takes no shards"
-                    + (state == "drained" ? "; pushfarm resume \(host) ends the drain" : ""))
-        }
+        let state = try await client.hosts().first { $0.host == host }?.state ?? ""
+        guard ["drained", "stopping"].contains(state) else { return }
+        throw .failed(
+            "host \(host) is \(state) and takes no shards"
+                + (state == "drained" ? "; pushfarm resume \(host) ends the drain" : ""))
     }
 
     @Loop private func owners(
@@ -96,16 +91,5 @@ struct ShardMove: Sendable {
         var all: [(app: String, host: String?)] = []
         for app in apps { all.append((app, try await ShardOwners.read(app, from: client).hosts[shard])) }
         return all
-    }
-
-    /// Every coordinator looks at what is stored.
-    @Loop private func tellAll(_ client: FarmClient) async throws(CommandFailure) {
-        let command = OperatorCommand(
-            id:
-                "move-\(shard)-\(try await client.clock().components.seconds)-\(UInt32.random(in: 0 ... .max))",
-            issuer: OperatorClient.issuer, host: nil, verb: OperatorVerb.look.rawValue,
-            arguments: ["shards", "move", "\(shard)", host ?? "auto"]
-                + (apps?.flatMap { ["--app", $0] } ?? []))
-        _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
     }
 }

@@ -1,8 +1,5 @@
 import ArgumentParser
 import EventLoop
-import FarmPolicy
-import RedisClient
-import StoreProtocol
 
 struct ShardsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,7 +9,7 @@ struct ShardsCommand: ParsableCommand {
         defaultSubcommand: ShardsListCommand.self)
 }
 
-struct ShardsListCommand: ParsableCommand {
+struct ShardsListCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the owner of each shard.",
@@ -29,23 +26,18 @@ struct ShardsListCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
     var app: String?
 
-    func run() throws {
-        let app = app
-        let owners = try common.withClient { client in
-            var all: [ShardOwners] = []
-            for name in try await client.apps(meant: app) {
-                all.append(try await ShardOwners.read(name, from: client))
-            }
-            return all
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        var owners: [ShardOwners] = []
+        for name in try await client.apps(meant: app) {
+            owners.append(try await ShardOwners.read(name, from: client))
         }
-        let console = Console(json: common.json)
         console.show(
             .object(["apps": .array(owners.map(\.json))]),
             owners.map { $0.text(console.style) }.joined(separator: "\n"))
     }
 }
 
-struct ShardsMoveCommand: ParsableCommand {
+struct ShardsMoveCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
         abstract: "Moves a shard to a host.",
@@ -79,15 +71,11 @@ struct ShardsMoveCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
-        let (shard, host, app, operation) = (shard, host, app, operation)
-        let console = Console(json: common.json)
-        try common.withClient { client in
-            let apps = app == "all" ? nil : [try await client.chosenApp(app)]
-            let move = ShardMove(shard: shard, host: host == "auto" ? nil : host, apps: apps)
-            let outcome = try await move.carryOut(client, operation, quiet: common.json)
-            console.show(outcome.json, outcome.text + "\n")
-            if !outcome.isDone { throw CommandFailure(status: .partly, message: "") }
-        }
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let apps = app == "all" ? nil : [try await client.chosenApp(app)]
+        let move = ShardMove(shard: shard, host: host == "auto" ? nil : host, apps: apps)
+        let outcome = try await move.carryOut(client, operation)
+        console.show(outcome.json, outcome.text + "\n")
+        if !outcome.isDone { throw CommandFailure(status: .partly, message: "") }
     }
 }

@@ -91,8 +91,8 @@ struct TableWidthTests {
             ], silent: ["beta-2.example"])
         return [
             "status": StatusText(status: status, style: style).text,
-            "jobs": JobsText(now: now, style: style).list([jobRecord]),
-            "jobs --running": JobsText(now: now, style: style).running([job], stuck: false),
+            "jobs": JobsCommand.text([jobRecord], at: now, style),
+            "jobs --running": JobsCommand.text(running: [job], stuck: false, at: now, style),
             "backlog": BacklogCommand.text([backlog], at: now, style),
             "paused": PausedCommand.text(
                 [.init(app: app, what: "token", name: token, mark: mark)], at: now, style),
