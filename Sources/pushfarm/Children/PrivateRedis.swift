@@ -1,26 +1,26 @@
 import EventLoop
+import Foundation
 
 /// The Redis that `up` and `demo` run for themselves: on a Unix socket in the state folder, with an append-only file.
-@Loop struct PrivateRedis {
-    let service: ChildService
-    let socket: String
-    /// On 127.0.0.1; nil: it listens on the socket only.
-    private(set) var port: UInt16?
+@Loop enum PrivateRedis {
+    typealias Started = (service: ChildService, port: UInt16?)
 
-    /// Starts it behind a password, on a free port too. Another process may take the port before Redis does.
+    /// Starts it on the socket; with a password file on a free port of 127.0.0.1 too, behind the password.
     static func start(
-        in folder: String, socket: String, passwordFile: String
-    ) async throws(CommandFailure) -> PrivateRedis {
+        in folder: String, socket: String, _ passwordFile: String?
+    ) async throws(CommandFailure) -> Started {
+        guard let passwordFile else {
+            return (try await start(in: folder, socket: socket, more: ["--port", "0"]), nil)
+        }
         let password = try password(in: passwordFile)
+        // Another process may take the port before Redis does.
         for _ in 0..<5 {
             guard let port = LocalSocket.freePort() else { break }
             // Not as an argument: those are everybody's to read.
             let file = folder + "/redis.conf"
             try StateFolder.write("bind 127.0.0.1\nport \(port)\nrequirepass \(password)\n", to: file)
             do {
-                var redis = try await start(in: folder, socket: socket, more: [file])
-                redis.port = port
-                return redis
+                return (try await start(in: folder, socket: socket, more: [file]), port)
             } catch {
                 guard LocalSocket.freePort(port) == nil else { throw error }
             }
@@ -28,15 +28,10 @@ import EventLoop
         throw .failed("the private Redis finds no free port on 127.0.0.1")
     }
 
-    /// Starts it on the socket alone.
-    static func start(in folder: String, socket: String) async throws(CommandFailure) -> PrivateRedis {
-        try await start(in: folder, socket: socket, more: ["--port", "0"])
-    }
-
     /// Waits until its socket is there.
     private static func start(
         in folder: String, socket: String, more: [String]
-    ) async throws(CommandFailure) -> PrivateRedis {
+    ) async throws(CommandFailure) -> ChildService {
         guard let program = Executable.find("redis-server") else {
             throw .failed(
                 "redis-server is not installed: apt-get install redis-server, or name a running Redis with --redis"
@@ -52,13 +47,12 @@ import EventLoop
                 // `ps` shows whose it is, also beside a port.
                 "--proc-title-template", "{title} {unixsocket}",
             ], output: 2, log: 2)
-        let redis = PrivateRedis(service: service, socket: socket)
         for _ in 0..<500 {
             if let end = service.end {
                 throw .failed(
                     "the private Redis \(end.words); its log is \(log)\n\(StateFolder.tail(log, lines: 3))")
             }
-            if LocalSocket.accepts(socket) { return redis }
+            if LocalSocket.accepts(socket) { return service }
             do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
         }
         await service.stop(within: .seconds(1))
@@ -77,4 +71,55 @@ import EventLoop
     }
 
     private static let alphabet = Array("0123456789abcdefghijklmnopqrstuv".utf8)
+}
+
+/// Sockets on this machine.
+enum LocalSocket {
+    /// Whether a process listens on the Unix socket.
+    static func accepts(_ path: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
+            guard bytes.count < room.count else { return false }
+            room.copyBytes(from: bytes)
+            return true
+        }
+        guard fits else { return false }
+        #if canImport(Glibc)
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let descriptor = socket(AF_UNIX, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+    }
+
+    /// A port of 127.0.0.1 on which nothing listens: the wanted one, or any.
+    /// - Returns: nil when there is none.
+    static func freePort(_ wanted: UInt16 = 0) -> UInt16? {
+        #if canImport(Glibc)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = wanted.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        return isBound ? UInt16(bigEndian: address.sin_port) : nil
+    }
 }

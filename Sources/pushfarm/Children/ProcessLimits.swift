@@ -1,12 +1,5 @@
 import EventLoop
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// What a long-running process asks of the kernel for itself.
 enum ProcessLimits {

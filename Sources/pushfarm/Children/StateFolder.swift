@@ -2,14 +2,6 @@ import FarmLogging
 import Foundation
 import Supervision
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The folder for sockets, logs and the private Redis: for its owner only.
 enum StateFolder {
     /// Makes the folder and those above it, where they are missing.

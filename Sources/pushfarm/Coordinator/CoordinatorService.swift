@@ -2,18 +2,11 @@ import Coordinator
 import EventLoop
 import FarmConfiguration
 import FarmLogging
+import Foundation
 import Logging
 import RedisClient
 import StoreProtocol
 import Supervision
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// `pushfarm coordinator`: hands the configuration to the coordinator and runs it.
 @Loop struct CoordinatorService {

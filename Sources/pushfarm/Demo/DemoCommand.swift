@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLoop
 import FarmConfiguration
 
-struct DemoCommand: ParsableCommand {
+struct DemoCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Sends a million pushes to the simulator and counts them.",
@@ -55,12 +55,53 @@ struct DemoCommand: ParsableCommand {
 
     func run() throws {
         let settings = try DemoSettings(assignments)
-        let console = Console(json: json)
-        let load = DemoLoad(pushes: pushes, bad: bad ?? pushes / 100)
-        let (workers, kills) = (workers, kill)
         let folder = try StateFolder.temporary()
-        let service = DemoService(
-            load: load, workers: workers, kills: kills, settings: settings, folder: folder, console: console)
-        try Loop.run { @Loop in try await service.run() }
+        let load = DemoLoad(pushes: pushes, bad: bad ?? pushes / 100)
+        try Loop.run { @Loop in try await run(load, plan(settings, in: folder)) }
+    }
+
+    /// A farm of its own. Takes settings of its app only: it must not touch a real farm.
+    private func plan(_ settings: DemoSettings, in folder: String) -> LocalFarm.Plan {
+        var configuration = Configuration(host: "demo", stateDirectory: folder)
+        configuration.workers = .fixed(workers)
+        let file = ["--config", folder + "/pushfarm.yaml"]
+        var plan = LocalFarm.Plan(
+            configuration: configuration,
+            arguments: file + ["--workers", String(workers), "--set", "host=demo"] + settings.arguments,
+            simulates: true)
+        plan.simulatorArguments = file + ["--port", "0", "--count-distinct"]
+        plan.logsToFiles = true
+        plan.isSealed = true
+        return plan
+    }
+
+    @Loop private func run(_ load: DemoLoad, _ plan: LocalFarm.Plan) async throws {
+        let console = Console(json: json)
+        let folder = plan.configuration.stateDirectory
+        try StateFolder.write("{}\n", to: folder + "/pushfarm.yaml")
+        console.say("starting a private Redis, a simulated gateway, a coordinator and \(workers) workers")
+        let farm = LocalFarm(plan)
+        var summary: DemoSummary?
+        await farm.start(within: .seconds(30)) { client, workers throws(CommandFailure) in
+            guard workers != nil else {
+                throw .failed("the workers did not come up within 30 s\n" + farm.logTail(of: "coordinator"))
+            }
+            console.say(
+                "pushing \(Figures.grouped(load.pushes)), \(Figures.grouped(load.bad)) of them to bad tokens")
+            summary = try await DemoRun(client, farm, load: load, kills: kill, quiet: json).run()
+        }
+        await farm.stop()
+        if farm.end.isGiven, farm.failure == nil {
+            StateFolder.remove(folder)
+            throw CommandFailure.failed("ended before it was done")
+        }
+        if let summary { console.show(summary.json, summary.text(console.style)) }
+        guard farm.failure == nil, let summary, summary.faults.isEmpty else {
+            throw CommandFailure.failed(
+                (farm.failure?.message ?? "the demo did not add up")
+                    + "\nlogs and data are kept in \(folder)")
+        }
+        // Files are kept when there is something in them to look at.
+        StateFolder.remove(folder)
     }
 }

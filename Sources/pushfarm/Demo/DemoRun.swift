@@ -1,57 +1,42 @@
 import EventLoop
+import Foundation
 import Simulator
 import StoreProtocol
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Pushes the demo's jobs into a running farm, kills workers on the way, and draws up the job record.
 @Loop final class DemoRun {
     private let client: FarmClient
+    private let farm: LocalFarm
     private let load: DemoLoad
     private let kills: Int
-    private let control: String
-    /// Leads the session that its workers are in.
-    private let coordinator: pid_t
     private var progress: ProgressLine
     private var sent = 0
     private var settled = 0
-    private var finishedJobs = 0
     private var victims: Set<pid_t> = []
-    private var lastEvent = EntryID.first
     private let app = DemoSettings.app
 
     /// Jobs that wait in the inbox at most: the demo shows a steady stream, not one heap.
     private static let inboxLimit = 64
     /// Without any progress for so long something is stuck.
-    private static let patience = Duration.seconds(60)
+    private static let timeout = Duration.seconds(60)
 
-    init(client: FarmClient, load: DemoLoad, kills: Int, control: String, coordinator: pid_t, quiet: Bool) {
-        self.client = client
-        self.load = load
-        self.kills = kills
-        self.control = control
-        self.coordinator = coordinator
+    init(_ client: FarmClient, _ farm: LocalFarm, load: DemoLoad, kills: Int, quiet: Bool) {
+        (self.client, self.farm, self.load, self.kills) = (client, farm, load, kills)
         progress = ProgressLine("delivering", total: load.pushes, quiet: quiet)
     }
 
-    /// - Parameter isEnded: says when the run was called off or lost one of its processes.
-    func run(until isEnded: @Loop () -> Bool) async throws(CommandFailure) -> DemoSummary {
+    /// Runs until all pushes have an outcome, nothing moves any more, or the farm ends.
+    func run() async throws(CommandFailure) -> DemoSummary {
         let start = ContinuousClock.now
         var lastProgress = start
         var before = 0
-        while finishedJobs < load.jobs, !isEnded() {
+        while settled < load.pushes, !farm.end.isGiven {
             try await feed()
-            try await readEvents()
+            settled = try await client.call(ReadLoad(), app).settled
             try await killWhenDue()
             let now = ContinuousClock.now
             if settled != before { (before, lastProgress) = (settled, now) }
-            guard now - lastProgress < Self.patience else { break }
+            guard now - lastProgress < Self.timeout else { break }
             progress.update(settled, note: victims.isEmpty ? "" : "\(victims.count) killed", now: now)
             do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
         }
@@ -69,28 +54,15 @@ import StoreProtocol
         }
     }
 
-    private func readEvents() async throws(CommandFailure) {
-        while true {
-            let events = try await client.entries(of: .events(app), .after(lastEvent), count: 5000)
-            for event in events where event["type"] == "job.finished" {
-                finishedJobs += 1
-                for outcome in ["delivered", "failed", "expired", "cancelled"] {
-                    settled += event[outcome].flatMap { Int(foreign: $0) } ?? 0
-                }
-            }
-            guard let last = events.last else { return }
-            lastEvent = last.id
-            if events.count < 5000 { return }
-        }
-    }
-
     /// Kills are spread evenly over the run.
     private func killWhenDue() async throws(CommandFailure) {
         guard victims.count < kills, settled >= load.pushes / (kills + 1) * (victims.count + 1) else {
             return
         }
-        let workers = try await FarmReadiness(client: client).workers()
-        // The line may be a second old, and its process's number be another's by now: only children of ours count.
+        let workers = try await client.hosts().flatMap { host in host.workers.filter { $0.state == "ready" } }
+        // The status may be a second old, and the process id be another process's by now. Workers are in the session that
+        // their coordinator leads.
+        let coordinator = farm.coordinator?.pid ?? 0
         let candidates = workers.compactMap(\.pid).map { pid_t($0) }.filter { pid in
             pid > 1 && !victims.contains(pid) && getsid(pid) == coordinator
         }
@@ -101,7 +73,7 @@ import StoreProtocol
     private func summary(_ time: Duration) async throws(CommandFailure) -> DemoSummary {
         let answer: String
         do {
-            answer = try await SimulatorControl.send("counters", socket: control)
+            answer = try await SimulatorControl.send("counters", socket: farm.simulation?.control ?? "")
         } catch {
             throw .failed("the simulator does not answer: \(error)")
         }

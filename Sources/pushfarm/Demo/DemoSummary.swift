@@ -29,15 +29,10 @@ struct DemoSummary: Sendable {
     var workersToKill = 0
     var time: Duration = .zero
     var gateway: GatewayCount
-    private(set) var jobRecords = 0
-    private(set) var unfinished = 0
-    private(set) var accepted = 0
-    private(set) var delivered = 0
-    private(set) var failed = 0
-    private(set) var expired = 0
-    private(set) var cancelled = 0
-    private(set) var maybeDuplicated = 0
-    private(set) var reasons: [String: Int] = [:]
+    private var jobRecords = 0
+    private var unfinished = 0
+    /// The sums of the job records.
+    private var sum = JobRecord(id: "", app: DemoSettings.app, state: .finished)
 
     init(load: DemoLoad, gateway: GatewayCount) {
         self.load = load
@@ -47,13 +42,13 @@ struct DemoSummary: Sendable {
     mutating func add(_ jobRecord: JobRecord) {
         jobRecords += 1
         if jobRecord.state != .finished { unfinished += 1 }
-        accepted += jobRecord.accepted
-        delivered += jobRecord.delivered
-        failed += jobRecord.failed
-        expired += jobRecord.expired
-        cancelled += jobRecord.cancelled
-        maybeDuplicated += jobRecord.maybeDuplicated
-        reasons.merge(jobRecord.reasons, uniquingKeysWith: +)
+        sum.accepted += jobRecord.accepted
+        sum.delivered += jobRecord.delivered
+        sum.failed += jobRecord.failed
+        sum.expired += jobRecord.expired
+        sum.cancelled += jobRecord.cancelled
+        sum.maybeDuplicated += jobRecord.maybeDuplicated
+        sum.reasons.merge(jobRecord.reasons, uniquingKeysWith: +)
     }
 
     /// Good devices that the gateway never heard of.
@@ -63,48 +58,39 @@ struct DemoSummary: Sendable {
 
     /// What does not add up, in words; empty when all does.
     var faults: [String] {
-        let checks: [(Bool, String)] = [
-            (
-                jobRecords == load.jobs && unfinished == 0,
-                "\(load.jobs - jobRecords + unfinished) jobs are not finished"
-            ),
-            (accepted == load.pushes, "\(accepted) pushes accepted, \(load.pushes) sent"),
-            (
-                delivered == load.pushes - load.bad,
-                "\(delivered) delivered, \(load.pushes - load.bad) expected"
-            ),
-            (failed == load.bad, "\(failed) failed, \(load.bad) expected"),
-            (
-                reasons == (load.bad > 0 ? ["BadDeviceToken": load.bad] : [:]),
-                "failed for other reasons: \(reasons)"
-            ),
-            (lost == 0, "\(lost) devices got nothing"),
-            (
-                duplicated == gateway.repeated,
-                "\(duplicated) duplicated, but \(gateway.repeated) with the same apns-id"
-            ),
-            (
-                duplicated <= maybeDuplicated,
-                "\(duplicated) duplicated, but only \(maybeDuplicated) are recorded"
-            ),
-        ]
-        return checks.filter { !$0.0 }.map(\.1)
+        var faults: [String] = []
+        func check(_ isRight: Bool, _ fault: String) { if !isRight { faults.append(fault) } }
+        let good = load.pushes - load.bad
+        let missing = load.jobs - jobRecords + unfinished
+        check(missing == 0, "\(missing) jobs are not finished")
+        check(sum.accepted == load.pushes, "\(sum.accepted) pushes accepted, \(load.pushes) sent")
+        check(sum.delivered == good, "\(sum.delivered) delivered, \(good) expected")
+        check(sum.failed == load.bad, "\(sum.failed) failed, \(load.bad) expected")
+        let reasons = load.bad > 0 ? ["BadDeviceToken": load.bad] : [:]
+        check(sum.reasons == reasons, "failed for other reasons: \(sum.reasons)")
+        check(lost == 0, "\(lost) devices got nothing")
+        check(
+            duplicated == gateway.repeated,
+            "\(duplicated) duplicated, but \(gateway.repeated) with the same apns-id")
+        check(
+            duplicated <= sum.maybeDuplicated,
+            "\(duplicated) duplicated, but only \(sum.maybeDuplicated) are recorded")
+        return faults
     }
 }
 
 extension DemoSummary {
     var json: JSONValue {
-        let milliseconds =
-            time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
-        return .object([
+        .object([
             "ok": .bool(faults.isEmpty), "pushes": .number(load.pushes), "jobs": .number(load.jobs),
-            "accepted": .number(accepted), "delivered": .number(delivered), "failed": .number(failed),
-            "expired": .number(expired), "cancelled": .number(cancelled), "lost": .number(lost),
-            "duplicated": .number(duplicated), "maybe_duplicated": .number(maybeDuplicated),
+            "accepted": .number(sum.accepted), "delivered": .number(sum.delivered),
+            "failed": .number(sum.failed), "expired": .number(sum.expired),
+            "cancelled": .number(sum.cancelled), "lost": .number(lost),
+            "duplicated": .number(duplicated), "maybe_duplicated": .number(sum.maybeDuplicated),
             "gateway_accepted": .number(gateway.accepted), "workers_killed": .number(workersKilled),
-            "milliseconds": .number(milliseconds), "rate": .number(rate),
+            "milliseconds": .number(time.clampedMilliseconds), "rate": .number(rate),
             "reasons": .object(
-                reasons.sorted { $0.key < $1.key }.map {
+                sum.reasons.sorted { $0.key < $1.key }.map {
                     JSONValue.Field(name: $0.key, value: .number($0.value))
                 }),
             "faults": .array(faults.map { .string($0) }),
@@ -113,18 +99,16 @@ extension DemoSummary {
 
     func text(_ style: TextStyle) -> String {
         var table = FactTable()
-        func counts(_ reasons: [String: Int]) -> String {
-            reasons.sorted { $0.key < $1.key }.map { "\($0.key) \(Figures.grouped($0.value))" }
-                .joined(separator: ", ")
-        }
+        let reasons = sum.reasons.sorted { $0.key < $1.key }
+            .map { "\($0.key) \(Figures.grouped($0.value))" }.joined(separator: ", ")
         table.add("pushes", load.pushes, note: "in \(Figures.grouped(load.jobs)) jobs", always: true)
-        table.add("delivered", delivered, .green, always: true)
-        table.add("failed", failed, note: counts(reasons), always: true)
-        table.add("expired", expired, .yellow)
+        table.add("delivered", sum.delivered, .green, always: true)
+        table.add("failed", sum.failed, note: reasons, always: true)
+        table.add("expired", sum.expired, .yellow)
         table.add("accepted by the gateway", gateway.accepted, note: "its own count", always: true)
         table.add("lost", lost, lost == 0 ? .green : .red, always: true)
-        let bound = "of at most \(Figures.grouped(maybeDuplicated)) in the job records"
-        table.add("duplicated", duplicated, note: maybeDuplicated > 0 ? bound : "", always: true)
+        let bound = "of at most \(Figures.grouped(sum.maybeDuplicated)) in the job records"
+        table.add("duplicated", duplicated, note: sum.maybeDuplicated > 0 ? bound : "", always: true)
         if workersToKill > 0 {
             let isShort = workersKilled < workersToKill
             table.add(

@@ -5,7 +5,8 @@ import PushModel
 extension Configuration {
     /// The app that a command is for: the one that was named, or the only one there is.
     func chosenApp(_ name: String?) throws(CommandFailure) -> String {
-        try name ?? Self.onlyApp(of: apps.map(\.name))
+        if let name { return name }
+        return try Self.onlyApp(of: apps.map(\.name))
     }
 
     fileprivate static func onlyApp(of known: [String]) throws(CommandFailure) -> String {

@@ -1,14 +1,7 @@
 import EventLoop
 import FarmConfiguration
 import FarmLogging
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Foundation
 
 /// A whole farm on this machine, as child processes: Redis when none is configured, a simulator when asked, a
 /// coordinator with its workers.
@@ -28,8 +21,12 @@ import FarmLogging
         var hasRedisPort = false
     }
 
-    /// Called when a process ends that was not told to.
-    var onLoss: (@Loop (_ name: String, _ end: ChildProcess.End) -> Void)?
+    /// Given by the operator, by a failure, or when a process ends that was not told to.
+    let end = EndSignal()
+    /// The first failure.
+    private(set) var failure: CommandFailure?
+    /// All processes were started.
+    private(set) var hasStarted = false
     private(set) var simulation: SimulatorStarted?
     /// Of the private Redis, on 127.0.0.1.
     private(set) var redisPort: UInt16?
@@ -42,16 +39,56 @@ import FarmLogging
 
     init(_ plan: Plan) {
         self.plan = plan
+        end.onRepeat = { [unowned self] in kill() }
     }
 
     private var folder: String { plan.configuration.stateDirectory }
 
+    /// Starts the farm and waits for its workers. An error becomes ``failure``, and ends the farm.
+    /// - Parameters:
+    ///   - limit: how long to wait for the workers.
+    ///   - body: gets a connection and the number of workers; nil when they were not ready in time.
+    func start(
+        within limit: Duration, _ body: @Loop (FarmClient, Int?) async throws(CommandFailure) -> Void
+    ) async {
+        do throws(CommandFailure) {
+            try await startProcesses()
+            hasStarted = true
+            if end.isGiven { return }
+            let client = try await FarmClient.connect(plan.configuration, within: .seconds(60))
+            defer { client.close() }
+            let workers = try await readyWorkers(client, within: limit)
+            if !end.isGiven { try await body(client, workers) }
+        } catch {
+            failure = failure ?? error
+            end.give()
+        }
+    }
+
+    /// The number of workers, when all of their host's are ready, and its intake is; nil when they are not in time.
+    private func readyWorkers(
+        _ client: FarmClient, within limit: Duration
+    ) async throws(CommandFailure) -> Int? {
+        let deadline = ContinuousClock.now + limit
+        while ContinuousClock.now < deadline, !end.isGiven {
+            let ready = try await client.hosts().filter { host in
+                host.state == "running" && host.intake?.state == "ready"
+                    && host.workers.allSatisfy { $0.state == "ready" }
+            }
+            let workers = ready.reduce(0) { $0 + $1.workers.count }
+            if workers > 0 { return workers }
+            do { try await Loop.sleep(for: .milliseconds(50)) } catch { break }
+        }
+        return nil
+    }
+
     /// Starts everything in order, each when the one before is there.
-    func start() async throws(CommandFailure) {
+    private func startProcesses() async throws(CommandFailure) {
         try StateFolder.make(folder)
         if plan.configuration.redis == nil { try await startRedis() }
         if plan.simulates { try await startSimulator() }
-        coordinator = try start("coordinator", plan.arguments + simulationArguments + plan.logArguments)
+        coordinator = try start(
+            "coordinator", plan.arguments + redisArguments + simulationArguments + plan.logArguments)
     }
 
     /// Ends everything in the other order. Workers wait for the responses to pushes in flight.
@@ -63,7 +100,7 @@ import FarmLogging
     }
 
     /// Ends everything at once.
-    func kill() {
+    private func kill() {
         isStopping = true
         for service in [coordinator, simulator, redis] { service?.signal(SIGKILL) }
     }
@@ -78,14 +115,8 @@ import FarmLogging
         guard !LocalSocket.accepts(socket) else {
             throw .failed("another farm runs in \(folder); end it, or name another folder with --state-dir")
         }
-        let started: PrivateRedis
-        if plan.hasRedisPort {
-            started = try await PrivateRedis.start(
-                in: folder, socket: socket, passwordFile: plan.configuration.privateRedisPasswordFile)
-        } else {
-            started = try await PrivateRedis.start(in: folder, socket: socket)
-        }
-        (redis, redisPort) = (started.service, started.port)
+        let passwordFile = plan.hasRedisPort ? plan.configuration.privateRedisPasswordFile : nil
+        (redis, redisPort) = try await PrivateRedis.start(in: folder, socket: socket, passwordFile)
         watch(redis)
     }
 
@@ -126,13 +157,25 @@ import FarmLogging
     private func watch(_ service: ChildService?) {
         service?.onEnd = { [weak self] service in
             guard let self, !isStopping, let end = service.end else { return }
-            onLoss?(service.role, end)
+            let tail = logTail(of: service.role)
+            failure =
+                failure
+                ?? CommandFailure(
+                    status: Self.status(of: end),
+                    message: "the \(service.role) \(end.words)" + (tail.isEmpty ? "" : "\n" + tail))
+            self.end.give()
         }
+    }
+
+    /// A child's own status says what went wrong.
+    private static func status(of end: ChildProcess.End) -> ExitStatus {
+        guard case .exited(let status) = end else { return .failed }
+        return ExitStatus(rawValue: status).map { $0 == .done ? .failed : $0 } ?? .failed
     }
 
     /// Points every app at the simulator; without any there is one called demo.
     private var simulationArguments: [String] {
-        guard let simulation else { return privateRedisArguments }
+        guard let simulation else { return [] }
         let apps = plan.configuration.apps
         let values =
             apps.isEmpty
@@ -141,16 +184,19 @@ import FarmLogging
                 app.binary == nil
                     ? simulation.settings(of: app.name) : simulation.binarySettings(of: app.name)
             }
-        return privateRedisArguments + values.flatMap { ["--set", $0] }
+        return values.flatMap { ["--set", $0] }
     }
 
-    private var privateRedisArguments: [String] {
-        ["--state-dir", folder]
-            + (redis == nil
-                ? []
-                : ["--redis", RedisLocation(.unix(plan.configuration.privateRedisSocket)).revealedURL()])
-            + (redisPort == nil
-                ? [] : ["--set", "redis_password_file=" + plan.configuration.privateRedisPasswordFile])
+    private var redisArguments: [String] {
+        var arguments = ["--state-dir", folder]
+        if redis != nil {
+            let place = RedisLocation(.unix(plan.configuration.privateRedisSocket))
+            arguments += ["--redis", place.revealedURL()]
+        }
+        if redisPort != nil {
+            arguments += ["--set", "redis_password_file=" + plan.configuration.privateRedisPasswordFile]
+        }
+        return arguments
     }
 
     private func logFile(of role: String) -> String { folder + "/\(role).log" }

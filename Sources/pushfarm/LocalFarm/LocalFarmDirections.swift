@@ -1,4 +1,6 @@
+import EventLoop
 import FarmConfiguration
+import Foundation
 
 /// How other commands and producers find a farm that runs in one terminal.
 struct LocalFarmDirections: Sendable {
@@ -18,7 +20,7 @@ struct LocalFarmDirections: Sendable {
     var file: String { configuration.stateDirectory + "/" + Configuration.localFarmFile }
 
     /// Whether that file is needed, and can be written.
-    var hasFile: Bool { configuration.file == nil && simulation != nil }
+    var isFileNeeded: Bool { configuration.file == nil && simulation != nil }
 
     /// What it says: where Redis is, and the apps as they are at the simulator.
     var text: String {
@@ -83,8 +85,7 @@ struct LocalFarmDirections: Sendable {
     }
 
     private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder = ProcessEnvironment.workingDirectory else { return path }
-        return folder + "/" + path
+        path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 
     /// As YAML and JSON have a string.
@@ -96,5 +97,11 @@ struct LocalFarmDirections: Sendable {
                 || "-_./:=".utf8.contains($0)
         }
         return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+    }
+}
+
+extension LocalFarmDirections {
+    @Loop init(to farm: LocalFarm, _ configuration: Configuration) {
+        self.init(configuration: configuration, simulation: farm.simulation, redisPort: farm.redisPort)
     }
 }

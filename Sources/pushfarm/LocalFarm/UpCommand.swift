@@ -1,8 +1,9 @@
 import ArgumentParser
 import EventLoop
 import FarmConfiguration
+import Foundation
 
-struct UpCommand: ParsableCommand {
+struct UpCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "up",
         abstract: "Runs everything in one terminal.",
@@ -40,7 +41,9 @@ struct UpCommand: ParsableCommand {
             }
         }
         var plan = LocalFarm.Plan(
-            configuration: configuration, arguments: common.arguments + flags, simulates: simulate)
+            configuration: configuration,
+            arguments: common.arguments + (workers.map { ["--workers", $0] } ?? []),
+            simulates: simulate)
         plan.hasRedisPort = true
         plan.simulatorArguments = (common.config.map { ["--config", $0] } ?? []) + ["--port", "0"]
         if configuration.apps.contains(where: { $0.binary != nil }) {
@@ -50,13 +53,55 @@ struct UpCommand: ParsableCommand {
             "--log-level", configuration.log.level.rawValue, "--log-format",
             configuration.log.format.rawValue,
         ]
-        let console = Console(json: common.json)
-        try Loop.run { @Loop [plan] in try await UpService(plan: plan, console: console).run() }
+        try Loop.run { @Loop [plan] in try await run(plan) }
     }
 
     private var overrides: [Override] {
         service.overrides() + (workers.map { [Override(key: "workers", text: $0, flag: "--workers")] } ?? [])
     }
 
-    private var flags: [String] { workers.map { ["--workers", $0] } ?? [] }
+    /// Runs the farm until Control-C, or until one of its processes ends.
+    @Loop private func run(_ plan: LocalFarm.Plan) async throws {
+        let console = Console(json: common.json)
+        let farm = LocalFarm(plan)
+        let reload = SignalWatcher(SIGHUP) { farm.coordinator?.signal(SIGHUP) }
+        await farm.start(within: .seconds(60)) { client, workers throws(CommandFailure) in
+            guard let workers else { return }
+            let directions = LocalFarmDirections(to: farm, plan.configuration)
+            if directions.isFileNeeded { try StateFolder.write(directions.text, to: directions.file) }
+            show(directions, redis: client.place, workers: workers, console)
+        }
+        await farm.end.wait()
+        // Of a farm that did not come up the error is enough.
+        if farm.hasStarted { console.say("ending") }
+        let directions = LocalFarmDirections(to: farm, plan.configuration)
+        if directions.isFileNeeded { unlink(directions.file) }
+        await farm.stop()
+        withExtendedLifetime(reload) {}
+        if let failure = farm.failure { throw failure }
+    }
+
+    private func show(
+        _ directions: LocalFarmDirections, redis: String, workers: Int, _ console: Console
+    ) {
+        let (apps, simulation, port) = (directions.apps, directions.simulation, directions.redisPort)
+        let passwordFile = port.map { _ in directions.configuration.privateRedisPasswordFile }
+        console.show(
+            .object([
+                "state": .string("running"), "apps": .array(apps.map { .string($0) }),
+                "workers": .number(workers), "redis": .string(redis), "gateway": .text(simulation?.gateway),
+                "binary": .text(simulation?.binary), "feedback": .text(simulation?.feedback),
+                "redis_port": .whole(port.map { Int($0) }), "redis_password_file": .text(passwordFile),
+                "push": .string(directions.push), "redis_cli": .text(directions.redisCommand),
+            ]),
+            """
+            \(Paint.bold.on("pushfarm is up", if: console.colours)): \(workers) workers, \(apps.joined(separator: ", "))
+              Redis    \(redis)\(port.map { ", and 127.0.0.1:\($0) with the password in \(passwordFile ?? "")" } ?? "")
+              gateway  \(simulation.map { "\($0.places) (simulated)" } ?? "as configured")
+              end      Control-C
+            To push from another terminal:
+              \(directions.push)
+            \(directions.redisCommand.map { "  \($0)\n" } ?? "")
+            """)
+    }
 }

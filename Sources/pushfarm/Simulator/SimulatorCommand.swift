@@ -222,12 +222,12 @@ struct SimulatorCommand: ParsableCommand {
         return options
     }
 
-    /// The file may hold colons.
     private static func seconds(_ time: TimeSpan, _ option: String) throws -> Int64 {
         guard let seconds = time.wholeSeconds else { throw ValidationError("\(option) is whole seconds.") }
         return seconds
     }
 
+    /// The file may hold colons.
     private static func key(_ text: String) throws -> SimulatorOptions.Key {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { throw ValidationError("--key is ID:TEAM:FILE.") }

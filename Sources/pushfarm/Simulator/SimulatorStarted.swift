@@ -51,7 +51,9 @@ struct SimulatorStarted: Codable, Sendable {
             "apps.\(app).certificate.key_file=\(certificateFile)",
         ]
     }
+}
 
+extension SimulatorStarted {
     /// Nil while the line is not there as a whole.
     init?(line: String) {
         guard line.hasSuffix("\n"), let read = try? JSONDecoder().decode(Self.self, from: Data(line.utf8))
@@ -59,21 +61,5 @@ struct SimulatorStarted: Codable, Sendable {
             return nil
         }
         self = read
-    }
-
-    init(
-        gateway: String, binary: String?, feedback: String?, caFile: String, keyFile: String, keyID: String,
-        team: String, certificateFile: String, bundle: String, control: String
-    ) {
-        self.gateway = gateway
-        self.binary = binary
-        self.feedback = feedback
-        self.caFile = caFile
-        self.keyFile = keyFile
-        self.keyID = keyID
-        self.team = team
-        self.certificateFile = certificateFile
-        self.bundle = bundle
-        self.control = control
     }
 }
