@@ -73,7 +73,7 @@ import Testing
         #expect(status.status == 1)
         #expect(try Status(json: status.output).apps.first?.fullReason == "memory")
         let push = try await farm.run(
-            "push", "--app", "demo", "--token", Tokens.make(1)[0], "--alert", "Hi", "--patience", "0")
+            "push", "--app", "demo", "--token", Tokens.make(1)[0], "--alert", "Hi", "--timeout", "0")
         #expect(push.status == 75 && push.error.contains("full"), "\(push)")
 
         // The hard mark: RPUSH works until Redis refuses it.

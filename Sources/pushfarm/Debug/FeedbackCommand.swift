@@ -22,10 +22,10 @@ struct FeedbackCommand: ParsableCommand, Sendable {
     var app: String
 
     @Option(reads: ArgumentHelp("How long to wait for it.", valueName: "duration"))
-    var patience = TimeSpan(seconds: 120)
+    var timeout = TimeSpan(seconds: 120)
 
     func validate() throws {
-        try patience.check("--patience", 1...3600)
+        try timeout.check("--timeout", 1...3600)
     }
 
     func run() throws {
@@ -40,7 +40,7 @@ struct FeedbackCommand: ParsableCommand, Sendable {
         guard !apps.isEmpty else { throw CommandFailure.usage("no app has feedback: in the configuration") }
         let console = Console(json: common.json)
         try configuration.withClient { client in
-            let deadline = ContinuousClock.now + patience.duration
+            let deadline = ContinuousClock.now + timeout.duration
             var requests: [FeedbackRequest] = []
             for name in app == "all" ? apps : [app] {
                 requests.append(try await FeedbackRequest.send(name, over: client))

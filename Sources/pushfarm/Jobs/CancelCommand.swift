@@ -16,7 +16,7 @@ struct CancelCommand: FarmCommand {
             cancelled then.
 
             Waits until the job is finished; an interrupt ends only the waiting. Status 3
-            when it is not finished within --patience.
+            when it is not finished within --timeout.
 
             Example:
               pushfarm cancel order-4711
@@ -38,7 +38,7 @@ struct CancelCommand: FarmCommand {
     var wait = true
 
     @Option(reads: ArgumentHelp("How long to wait.", valueName: "duration"))
-    var patience = TimeSpan(seconds: 300)
+    var timeout = TimeSpan(seconds: 300)
 
     @Flag(help: "Says what would be done, and changes nothing.")
     var dryRun = false
@@ -48,7 +48,7 @@ struct CancelCommand: FarmCommand {
         if case .at(let moment) = expireAt, moment / 1000 < WallClock.seconds - 3600 {
             throw ValidationError("--expire-at is long past; leave it out to cancel now.")
         }
-        try patience.check("--patience", 1...86_400)
+        try timeout.check("--timeout", 1...86_400)
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -65,7 +65,7 @@ struct CancelCommand: FarmCommand {
         if wait, expireAt == nil, !dryRun, jobRecord?.state != .finished {
             let poller = JobRecordPoller(
                 client: client, title: "cancelling", quiet: console.json, failsOnRefusal: false)
-            jobRecord = try await poller.wait([job], app, atMost: patience.duration).first
+            jobRecord = try await poller.wait([job], app, atMost: timeout.duration).first
             isOverdue = jobRecord?.state != .finished
         }
         console.show(

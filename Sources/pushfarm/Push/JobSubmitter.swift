@@ -7,10 +7,10 @@ import StoreProtocol
     let client: FarmClient
     let app: String
     /// For one job.
-    var patience: Duration
+    var timeout: Duration
 
     func submit(_ id: String, _ job: [UInt8]) async throws(CommandFailure) {
-        let deadline = ContinuousClock.now + patience
+        let deadline = ContinuousClock.now + timeout
         let offer = Offer(job: job, id: id)
         while true {
             switch try await self.offer(offer) {

@@ -16,7 +16,7 @@ struct PushCommand: ParsableCommand, Sendable {
             The job is checked as the farm checks it before anything is sent; --dry-run
             prints it and sends nothing. With --wait the account is printed when everything
             is settled; the status is 1 unless all was delivered. When the farm is full it
-            waits as long as --patience says, then the status is 75.
+            waits as long as --timeout says, then the status is 75.
 
             More tokens than a job of the app may have go as several jobs, ID.1, ID.2 and
             so on, whose ids it prints; to the farm each is a job of its own.
@@ -46,7 +46,7 @@ struct PushCommand: ParsableCommand, Sendable {
     @OptionGroup(title: "Job fields") var fields: JobFieldOptions
 
     @Option(reads: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
-    var patience = TimeSpan(seconds: 60)
+    var timeout = TimeSpan(seconds: 60)
 
     @Flag(help: "Waits until all is settled, and prints the job record.")
     var wait = false
@@ -61,7 +61,7 @@ struct PushCommand: ParsableCommand, Sendable {
         guard !tokens.isEmpty || tokensFile != nil else {
             throw ValidationError("Give --token or --tokens-file.")
         }
-        try patience.check("--patience", 0...86_400)
+        try timeout.check("--timeout", 0...86_400)
     }
 
     func run() throws {
@@ -79,7 +79,7 @@ struct PushCommand: ParsableCommand, Sendable {
             let app = try await client.chosenApp(named)
             let jobs = try early ?? checkedJobs(for: app, configuration, console)
             guard !dryRun else { return show(jobs, of: app, console) }
-            let submitter = JobSubmitter(client: client, app: app, patience: patience.duration)
+            let submitter = JobSubmitter(client: client, app: app, timeout: timeout.duration)
             for job in jobs { try await submitter.submit(job.id, Array(job.text.utf8)) }
             guard wait else { return show(jobs, of: app, console) }
             let poller = JobRecordPoller(client: client, title: "delivering", quiet: console.json)

@@ -50,7 +50,7 @@ import StoreProtocol
         progress: ProgressLine
     ) {
         (self.client, self.plan, self.survey, self.progress) = (client, plan, survey, progress)
-        submitter = JobSubmitter(client: client, app: plan.app, patience: .zero)
+        submitter = JobSubmitter(client: client, app: plan.app, timeout: .zero)
         chunks = TokenChunks(file: files.paths.tokens, survey: survey, size: files.record.chunk)
         tracker = ScreeningTracker(run: files.record.run, done: files.record.done)
         pace = ScreeningPace(rate: plan.rate)

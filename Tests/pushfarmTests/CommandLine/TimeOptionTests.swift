@@ -74,10 +74,10 @@ struct TimeOptionTests {
     /// Every option that reads a time says so by its value's name.
     @Test func `durations are read wherever one is asked for`() throws {
         #expect(
-            try PushCommand.parse(["--token", "aa", "--alert", "x", "--patience", "2m"]).patience.milliseconds
+            try PushCommand.parse(["--token", "aa", "--alert", "x", "--timeout", "2m"]).timeout.milliseconds
                 == 120_000)
         #expect(
-            try CancelCommand.parse(["job", "--patience", "2m", "--expire-at", "2h"]).expireAt
+            try CancelCommand.parse(["job", "--timeout", "2m", "--expire-at", "2h"]).expireAt
                 == .span(7_200_000))
         #expect(try BacklogCommand.parse(["--over", "500ms"]).over.milliseconds == 500)
         #expect(try JobsCommand.parse(["--over", "1m"]).over.milliseconds == 60_000)
