@@ -53,7 +53,7 @@ import Testing
         try screening.expectOnceAtTheGateway(Self.all)
         // In a new run the invalid tokens are known, with their time.
         let dead = screening.lines("invalid").sorted { $0[0] < $1[0] }
-        let anew = try await screening.run("--anew", "--rate", "5000")
+        let anew = try await screening.run("--start-over", "--rate", "5000")
         #expect(anew.jobRecord.suppressedBefore == 40 && anew.jobRecord.good == 600)
         for (now, before) in zip(screening.lines("invalid").sorted { $0[0] < $1[0] }, dead) {
             #expect(now[..<2] == before[..<2])
@@ -189,7 +189,7 @@ import Testing
     {
         let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
         let screening = try Screening(farm, Self.all)
-        let child = try screening.start("screen", "--rate", "100", "--patience", "2")
+        let child = try screening.start("screen", "--rate", "100", "--timeout", "2")
         try await farm.gateway.requests(100)
         farm.redis.process.signal(SIGSTOP)
         #expect(try await child.wait() == .exited(75), "\(child.error)")

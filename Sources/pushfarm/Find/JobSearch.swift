@@ -85,8 +85,7 @@ extension JobSearch.Outcome {
     func text(_ job: String, _ console: Console) -> String {
         var text = ""
         if let jobRecord {
-            text += JobReport(jobRecords: [jobRecord], console: console, delays: [app: delays]).text(
-                jobRecord)
+            text += JobReport(jobRecords: [jobRecord], console: console, delays: delays).text(jobRecord)
         }
         if let place { text += "\(PlainText.of(app)) \(PlainText.of(job))  \(place.rawValue)\n" }
         if isPaused { text += Paint.red.on("paused", if: console.colours) + "\n" }

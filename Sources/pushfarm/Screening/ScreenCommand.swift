@@ -45,15 +45,15 @@ struct ScreenCommand: ParsableCommand {
     var rest: String?
 
     @Flag(help: "Begins from the start, and replaces what is there.")
-    var anew = false
+    var startOver = false
 
     @Option(
         reads: ArgumentHelp("How long to wait without progress.", valueName: "duration"))
-    var patience = TimeSpan(seconds: 600)
+    var timeout = TimeSpan(seconds: 600)
 
     func validate() throws {
         guard (1...100_000).contains(rate) else { throw ValidationError("--rate is 1 to 100000.") }
-        try patience.check("--patience", 1...86_400)
+        try timeout.check("--timeout", 1...86_400)
     }
 
     func run() throws {
@@ -80,8 +80,8 @@ struct ScreenCommand: ParsableCommand {
             since: last.description)
         let paths = ScreeningFiles.Paths(tokens: tokensFile, good: good, invalid: invalid, rest: rest)
         let run = ScreeningRun(
-            client: client, plan: .init(app: app, rate: rate, patience: patience.duration), survey: survey,
-            files: try ScreeningFiles(paths, fresh: fresh, anew: anew),
+            client: client, plan: .init(app: app, rate: rate, patience: timeout.duration), survey: survey,
+            files: try ScreeningFiles(paths, fresh: fresh, startOver: startOver),
             progress: ProgressLine(
                 "screening", total: survey.tokens, quiet: common.json, plainPause: .seconds(10)))
         var failure: CommandFailure?

@@ -30,8 +30,8 @@ final class ScreeningFiles {
     ///
     /// - Parameters:
     ///   - fresh: the record to begin with.
-    ///   - anew: whatever was left behind is replaced.
-    init(_ paths: Paths, fresh: ScreeningRecord, anew: Bool) throws(CommandFailure) {
+    ///   - startOver: whatever was left behind is replaced.
+    init(_ paths: Paths, fresh: ScreeningRecord, startOver: Bool) throws(CommandFailure) {
         guard Set([paths.tokens, paths.good, paths.invalid, paths.rest, paths.progress]).count == 5 else {
             throw .usage("two of the files are the same one")
         }
@@ -40,9 +40,9 @@ final class ScreeningFiles {
         guard !files.contains(where: { $0.isSame(as: paths.tokens) }) else {
             throw .usage("one of the files is \(paths.tokens) itself")
         }
-        let found = anew ? nil : try Self.found(paths.progress, fresh, paths)
-        if found == nil, !anew, let used = files.first(where: { $0.size > 0 }) {
-            throw .usage("\(used.path) is there already; --anew replaces it")
+        let found = startOver ? nil : try Self.found(paths.progress, fresh, paths)
+        if found == nil, !startOver, let used = files.first(where: { $0.size > 0 }) {
+            throw .usage("\(used.path) is there already; --start-over replaces it")
         }
         (self.paths, self.files, record, isResumed) = (paths, files, found ?? fresh, found != nil)
         // The record goes first: a file without a record that counts its lines would be in the way of the next start.
@@ -55,13 +55,13 @@ final class ScreeningFiles {
     ) throws(CommandFailure) -> ScreeningRecord? {
         guard TextFile.exists(path) else { return nil }
         guard let found = ScreeningRecord(try TextFile.read(path)) else {
-            throw .usage("\(path): cannot be read; --anew begins again")
+            throw .usage("\(path): cannot be read; --start-over begins again")
         }
         guard found.app == fresh.app else {
-            throw .usage("\(path) is of app \(found.app); --anew begins again")
+            throw .usage("\(path) is of app \(found.app); --start-over begins again")
         }
         guard found.fingerprint == fresh.fingerprint else {
-            throw .usage("\(paths.tokens) has changed since its screening began; --anew begins again")
+            throw .usage("\(paths.tokens) has changed since its screening began; --start-over begins again")
         }
         return found
     }
@@ -121,7 +121,7 @@ final class ScreeningFile {
     /// Goes on behind so many bytes; what is there more is cut off.
     func resume(at count: Int) throws(CommandFailure) {
         guard size >= count else {
-            throw .usage("\(path): has lost lines since the screening was interrupted; --anew begins again")
+            throw .usage("\(path): has lost lines since the screening was interrupted; --start-over begins again")
         }
         guard ftruncate(descriptor, off_t(count)) == 0, lseek(descriptor, off_t(count), SEEK_SET) >= 0 else {
             throw failure()

@@ -26,12 +26,12 @@ struct ScreeningFilesTests {
 
     /// Opens the files. A child that another test starts at this moment may hold the lock of closed files until it runs.
     private func open(
-        _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, anew: Bool = false
+        _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, startOver: Bool = false
     ) throws(CommandFailure) -> ScreeningFiles {
         let deadline = ContinuousClock.now + .seconds(2)
         while true {
             do throws(CommandFailure) {
-                return try ScreeningFiles(paths ?? self.paths(), fresh: record, anew: anew)
+                return try ScreeningFiles(paths ?? self.paths(), fresh: record, startOver: anew)
             } catch {
                 guard error.message.contains("another screening"), ContinuousClock.now < deadline else {
                     throw error
@@ -47,10 +47,10 @@ struct ScreeningFilesTests {
 
     /// What opening says, with its status.
     private func refusal(
-        _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, anew: Bool = false
+        _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, startOver: Bool = false
     ) -> String? {
         do throws(CommandFailure) {
-            _ = try open(record, paths, anew: anew)
+            _ = try open(record, paths, startOver: anew)
             return nil
         } catch { return error.status == .usage ? error.message : nil }
     }
@@ -83,14 +83,14 @@ struct ScreeningFilesTests {
 
     @Test func `files that are in the way are left alone, unless it begins again`() throws {
         try writeSome()
-        #expect(refusal(record("other"))?.contains("--anew") == true)
+        #expect(refusal(record("other"))?.contains("--start-over") == true)
         #expect(refusal(record(fingerprint: 2))?.contains("has changed") == true)
         try FileManager.default.removeItem(atPath: tokens + ".good.progress")
-        #expect(refusal(record())?.contains("--anew") == true)
+        #expect(refusal(record())?.contains("--start-over") == true)
         try folder.write("no record", to: "t.good.progress")
         #expect(refusal(record())?.contains("cannot be read") == true)
         #expect(text(".good") == "aa\n")
-        let files = try open(record(run: "second"), anew: true)
+        let files = try open(record(run: "second"), startOver: true)
         #expect(
             !files.isResumed && files.record.run == "second" && text(".good") == "" && text(".invalid") == "")
     }
