@@ -5,14 +5,14 @@ struct VerdictTests {
     /// Every row of Apple's table.
     static let table: [(status: Int, reason: String, verdict: Verdict)] = [
         (400, "BadCollapseId", .requestWrong(reason: "BadCollapseId")),
-        (400, "BadDeviceToken", .tokenInvalid(reason: "BadDeviceToken", timestamp: nil, declared: true)),
+        (400, "BadDeviceToken", .tokenInvalid(reason: "BadDeviceToken", timestamp: nil)),
         (400, "BadExpirationDate", .requestWrong(reason: "BadExpirationDate")),
         (400, "BadMessageId", .requestWrong(reason: "BadMessageId")),
         (400, "BadPriority", .requestWrong(reason: "BadPriority")),
         (400, "BadTopic", .configurationWrong(reason: "BadTopic")),
         (
             400, "DeviceTokenNotForTopic",
-            .tokenInvalid(reason: "DeviceTokenNotForTopic", timestamp: nil, declared: true)
+            .tokenInvalid(reason: "DeviceTokenNotForTopic", timestamp: nil)
         ),
         (400, "DuplicateHeaders", .requestWrong(reason: "DuplicateHeaders")),
         (400, "IdleTimeout", .connectionOver(reason: "IdleTimeout")),
@@ -32,8 +32,8 @@ struct VerdictTests {
         (403, "BadEnvironmentKeyInToken", .credentialsWrong(reason: "BadEnvironmentKeyInToken")),
         (404, "BadPath", .requestWrong(reason: "BadPath")),
         (405, "MethodNotAllowed", .requestWrong(reason: "MethodNotAllowed")),
-        (410, "ExpiredToken", .tokenInvalid(reason: "ExpiredToken", timestamp: nil, declared: true)),
-        (410, "Unregistered", .tokenInvalid(reason: "Unregistered", timestamp: nil, declared: true)),
+        (410, "ExpiredToken", .tokenInvalid(reason: "ExpiredToken", timestamp: nil)),
+        (410, "Unregistered", .tokenInvalid(reason: "Unregistered", timestamp: nil)),
         (413, "PayloadTooLarge", .requestWrong(reason: "PayloadTooLarge")),
         (429, "TooManyProviderTokenUpdates", .authenticationSlow(reason: "TooManyProviderTokenUpdates")),
         (429, "TooManyRequests", .throttled(reason: "TooManyRequests")),
@@ -65,7 +65,7 @@ struct VerdictTests {
         (402, .requestWrong(reason: "New")), (403, .credentialsWrong(reason: "New")),
         (404, .requestWrong(reason: "New")), (405, .requestWrong(reason: "New")),
         (407, .credentialsWrong(reason: "New")),
-        (410, .tokenInvalid(reason: "New", timestamp: nil, declared: true)),
+        (410, .tokenInvalid(reason: "New", timestamp: nil)),
         (413, .requestWrong(reason: "New")), (429, .throttled(reason: "New")),
         (499, .requestWrong(reason: "New")), (500, .serverTrouble(reason: "New", reconnect: false)),
         (502, .serverTrouble(reason: "New", reconnect: false)),
@@ -85,7 +85,7 @@ struct VerdictTests {
         #expect(Verdict(status: 404) == .requestWrong(reason: "HTTP404"))
         #expect(
             Verdict(status: 410, timestamp: 5)
-                == .tokenInvalid(reason: "HTTP410", timestamp: 5, declared: true))
+                == .tokenInvalid(reason: "HTTP410", timestamp: 5))
         #expect(Verdict(status: 503) == .serverTrouble(reason: "HTTP503", reconnect: false))
     }
 
@@ -135,22 +135,6 @@ struct VerdictTests {
         #expect(
             Verdict(status: 500, reason: "Shutdown") == .serverTrouble(reason: "Shutdown", reconnect: true))
         #expect(Verdict(status: 400, reason: "TooManyRequests") == .throttled(reason: "TooManyRequests"))
-    }
-
-    @Test(arguments: [
-        (1_000_000 as Int64?, nil as Int64?, true), (nil, 1000, true), (1_000_000, 1000, true),
-        (999_999, 1000, false), (1_000_001, 1000, true), (0, 1, false),
-        (1_700_000_000_000, 1_699_999_999, true),
-        (1_700_000_000_000, 1_700_000_001, false), (5, .max, false), (5, .min, true), (.max, 1, true),
-        (.min, 1, false),
-    ]) func `a token that registered after the gateway saw it dead is not declared dead`(
-        timestamp: Int64?, registeredAt: Int64?, declared: Bool
-    ) {
-        for reason in ["Unregistered", "ExpiredToken", "New"] {
-            let verdict = Verdict(
-                status: 410, reason: reason, timestamp: timestamp, registeredAt: registeredAt)
-            #expect(verdict == .tokenInvalid(reason: reason, timestamp: timestamp, declared: declared))
-        }
     }
 
     @Test func `only an answer about the push proves the credentials`() {

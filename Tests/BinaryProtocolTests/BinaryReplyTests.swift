@@ -39,11 +39,11 @@ import Testing
             (4, "MissingPayload", .requestWrong(reason: "MissingPayload")),
             (
                 5, "InvalidTokenSize",
-                .tokenInvalid(reason: "InvalidTokenSize", timestamp: nil, declared: true)
+                .tokenInvalid(reason: "InvalidTokenSize", timestamp: nil)
             ),
             (6, "InvalidTopicSize", .credentialsWrong(reason: "InvalidTopicSize")),
             (7, "InvalidPayloadSize", .requestWrong(reason: "InvalidPayloadSize")),
-            (8, "InvalidToken", .tokenInvalid(reason: "InvalidToken", timestamp: nil, declared: true)),
+            (8, "InvalidToken", .tokenInvalid(reason: "InvalidToken", timestamp: nil)),
             (10, "Shutdown", nil), (99, "Status99", .processingFailed(reason: "Status99")),
             (128, "ProtocolError", .requestWrong(reason: "ProtocolError")),
             (255, "Unknown", .processingFailed(reason: "Unknown")),

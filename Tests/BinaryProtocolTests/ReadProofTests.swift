@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ReadProofTests {
     private let start = ContinuousClock.now
-    private func at(_ milliseconds: Int) -> ReadProof.Instant { start + .milliseconds(milliseconds) }
+    private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
     @Test func `each answer proves that what was sent before its question has been read`() {
         var proof = ReadProof()

@@ -7,7 +7,7 @@ import Testing
     private let start = ContinuousClock.now
     private static let quiet = Duration.seconds(1)
 
-    private func at(_ milliseconds: Int) -> SendWindow.Instant { start + .milliseconds(milliseconds) }
+    private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
     /// A window with `count` pushes of 100 bytes, of which so many bytes have left and arrived at once.
     private func window(_ count: Int, left: UInt64? = nil, first: UInt32 = 1) -> SendWindow {

@@ -28,7 +28,7 @@ enum BinaryMutant: String, CaseIterable, Sendable, CustomStringConvertible {
     /// - Parameter questions: that the exchange has asked.
     static func poll(
         _ exchange: BinaryExchange, _ mutant: Self?, unread: Int, answers: Int, questions: Int,
-        at now: BinaryExchange.Instant
+        at now: ContinuousClock.Instant
     ) {
         switch mutant {
         case .ignoresTime: break

@@ -55,10 +55,10 @@ import Testing
         Row(status: 3, verdict: .credentialsWrong(reason: "MissingTopic"), blamesCredentials: true),
         Row(status: 4, verdict: .requestWrong(reason: "MissingPayload")),
         Row(
-            status: 5, verdict: .tokenInvalid(reason: "InvalidTokenSize", timestamp: nil, declared: true)),
+            status: 5, verdict: .tokenInvalid(reason: "InvalidTokenSize", timestamp: nil)),
         Row(status: 6, verdict: .credentialsWrong(reason: "InvalidTopicSize"), blamesCredentials: true),
         Row(status: 7, verdict: .requestWrong(reason: "InvalidPayloadSize")),
-        Row(status: 8, verdict: .tokenInvalid(reason: "InvalidToken", timestamp: nil, declared: true)),
+        Row(status: 8, verdict: .tokenInvalid(reason: "InvalidToken", timestamp: nil)),
         Row(status: 10, verdict: nil, isFarewell: true),
         Row(status: 128, verdict: .requestWrong(reason: "ProtocolError")),
         Row(status: 255, verdict: .processingFailed(reason: "Unknown")),

@@ -62,9 +62,10 @@ final class ExchangeSimulation {
         let limit = UInt32.random(in: 1...60, using: &random)
         gateway = SimulatedPeer(limit: limit)
         exchange = PushExchange<APNsService>(
-            authority: "localhost", providerToken: Array("token".utf8), generation: 1,
-            requestTimeout: Self.timeout, at: now, fault: mutant?.fault)
-        exchange.random = SplitMix(seed: seed)
+            StreamSettings(
+                authority: "localhost", providerToken: Array("token".utf8), generation: 1,
+                requestTimeout: Self.timeout),
+            at: now, random: SplitMix(seed: seed), fault: mutant?.fault)
         nextLook = now + PushExchange<APNsService>.tickInterval
         silentUntil = now
         up = FrameCutter(preface: 24)
@@ -121,7 +122,7 @@ final class ExchangeSimulation {
 
     private func send(_ count: Int) throws {
         for _ in 0..<count where !hasEnded && exchange.room > 0 {
-            if !exchange.isProven, exchange.openStreams > 0 {
+            if !exchange.streams.isProven, exchange.streams.open > 0 {
                 throw Fault(description: "a second push before the first has proved the token")
             }
             let serial = made
@@ -138,8 +139,8 @@ final class ExchangeSimulation {
             }
             made += 1
             waiting[serial] = now
-            guard exchange.openStreams <= exchange.limit else {
-                throw Fault(description: "\(exchange.openStreams) streams of \(exchange.limit)")
+            guard exchange.streams.open <= exchange.streams.budget.limit else {
+                throw Fault(description: "\(exchange.streams.open) streams of \(exchange.streams.budget.limit)")
             }
         }
     }
@@ -268,8 +269,8 @@ final class ExchangeSimulation {
         {
             throw Fault(description: "push \(late.key) waits since \(late.value.duration(to: now))")
         }
-        guard exchange.openStreams <= 60, exchange.awaited == waiting.count || hasEnded else {
-            throw Fault(description: "\(exchange.awaited) are awaited, \(waiting.count) wait")
+        guard exchange.streams.open <= 60, exchange.open.waiting == waiting.count || hasEnded else {
+            throw Fault(description: "\(exchange.open.waiting) are awaited, \(waiting.count) wait")
         }
         if let twice = gateway.fault { throw Fault(description: twice) }
     }
@@ -299,7 +300,7 @@ final class ExchangeSimulation {
         guard hasEnded else {
             throw Fault(
                 description:
-                    "it hangs: \(waiting.count) wait, \(exchange.openStreams) streams of \(exchange.limit)"
+                    "it hangs: \(waiting.count) wait, \(exchange.streams.open) streams of \(exchange.streams.budget.limit)"
                     + (exchange.isSpent ? ", spent" : ""))
         }
         guard waiting.isEmpty else { throw Fault(description: "\(waiting.keys.sorted()) were never settled") }

@@ -46,13 +46,13 @@ import Transport
     func plan(
         token: [UInt8]?? = .none, generation: UInt32 = 1, trust: Trust? = nil,
         certificate: TLSIdentity? = nil,
-        timeout: Duration = .seconds(20), wire: any GatewayWire = .http2, connections: Int = 1
+        timeout: Duration = .seconds(20), wire: GatewayWire = .http2, connections: Int = 1
     ) throws -> GatewayPlan {
         var settings = ClientSettings(trust: trust ?? .authorityFile(gateway.credentials.authorityFile))
         settings.applicationProtocols = wire.applicationProtocol.map { [$0] } ?? []
         settings.identity = certificate
         return GatewayPlan(
-            host: "localhost", port: wire is APNsWire ? gateway.port : gateway.binaryPort ?? 0,
+            host: "localhost", port: wire.applicationProtocol != nil ? gateway.port : gateway.binaryPort ?? 0,
             tls: try TLSContext(client: settings),
             providerToken: try token ?? self.token(), generation: generation, requestTimeout: timeout,
             wire: wire, connections: connections, firstAddress: 0)

@@ -46,7 +46,7 @@ import Transport
     private static let refusals: [(order: String, verdict: Verdict, status: UInt16, retryAfter: UInt32?)] = [
         (
             "400 reason=BadDeviceToken",
-            .tokenInvalid(reason: "BadDeviceToken", timestamp: nil, declared: true),
+            .tokenInvalid(reason: "BadDeviceToken", timestamp: nil),
             400, nil
         ),
         ("413", .requestWrong(reason: "PayloadTooLarge"), 413, nil),
@@ -91,7 +91,7 @@ import Transport
             #expect(farm.sender.refusals.count == 50)
             for refusal in farm.sender.refusals {
                 let expected = Verdict.tokenInvalid(
-                    reason: "Unregistered", timestamp: 0x6553_F100 * 1000, declared: true)
+                    reason: "Unregistered", timestamp: 0x6553_F100 * 1000)
                 #expect(refusal.verdict == expected && refusal.status == 410)
             }
         }

@@ -59,8 +59,11 @@ import Transport
         ).connect()
         let sender = Sender()
         sender.connection = APNsConnection(
-            over: stream, authority: "localhost", providerToken: token.map { Array($0.utf8) }, generation: 1,
-            requestTimeout: timeout, listener: sender)
+            over: stream,
+            StreamSettings(
+                authority: "localhost", providerToken: token.map { Array($0.utf8) }, generation: 1,
+                requestTimeout: timeout),
+            listener: sender)
         return (RawGateway(try await accepted.next(), settings), sender)
     }
 

@@ -9,7 +9,9 @@ struct StalledExchangeTests {
     @Test func `a connection to a gateway that reads nothing is over when its pushes are`() {
         var now = ContinuousClock.now
         let exchange = PushExchange<APNsService>(
-            authority: "localhost", providerToken: nil, generation: 1, requestTimeout: .seconds(1), at: now)
+            StreamSettings(
+                authority: "localhost", providerToken: nil, generation: 1, requestTimeout: .seconds(1)),
+            at: now)
         func receive(_ frame: [UInt8]) { frame.withUnsafeBytes { exchange.receive($0, at: now) } }
         let (settings, ping): ([UInt8], [UInt8]) = (
             [0, 0, 0, 4, 0, 0, 0, 0, 0], [0, 0, 8, 6, 0, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8)
@@ -42,6 +44,6 @@ struct StalledExchangeTests {
                 if case .isOver = event { isOver = true }
             }
         }
-        #expect(settled == 5 && isOver && exchange.openStreams == 5)
+        #expect(settled == 5 && isOver && exchange.streams.open == 5)
     }
 }

@@ -28,13 +28,12 @@ package enum GoAwayNote: Hashable, Sendable {
 
     /// What the note means for the connection and its credentials.
     ///
-    /// A reason that is about single pushes says why the gateway had enough, and nothing about the pushes in
-    /// the air.
+    /// A reason that is about single pushes says why the gateway had enough, and nothing about the pushes in flight.
     package var verdict: Verdict {
         guard case .reason(let words) = self, let known = Reason(rawValue: words) else {
             return .connectionOver(reason: words)
         }
-        let verdict = Verdict(known: known, words: words, timestamp: nil, registeredAt: nil)
+        let verdict = Verdict(known: known, words: words, timestamp: nil)
         switch verdict {
         case .credentialsWrong, .credentialsStale, .authenticationSlow, .configurationWrong, .serverTrouble:
             return verdict

@@ -93,7 +93,4 @@ package struct ProviderTokenAge: Hashable, Sendable {
 
     /// Forgets the present token: the clock or the key was put right.
     package mutating func reset() { (issuedAt, renewedAt, refusedAt) = (nil, nil, nil) }
-
-    /// When ``decide(now:)`` will next ask for a new token.
-    package var nextRefresh: Int64? { issuedAt.map { $0 + refreshAge } }
 }

@@ -6,11 +6,8 @@ package enum Verdict: Hashable, Sendable {
     /// Accepted by the gateway, which is not yet delivered to the device.
     case delivered
     /// No push to this token can succeed. `timestamp` is when the gateway found it invalid, in milliseconds since
-    /// 1970.
-    ///
-    /// `declared` says that the token may be suppressed; false if the app registered it again after
-    /// `timestamp`.
-    case tokenInvalid(reason: String, timestamp: Int64?, declared: Bool)
+    /// 1970: if the app has registered it since, it may be valid.
+    case tokenInvalid(reason: String, timestamp: Int64?)
     /// This push can never be accepted; its token is fine.
     case requestWrong(reason: String)
     /// The app or its topic is set up wrongly.
@@ -42,11 +39,9 @@ package enum Verdict: Hashable, Sendable {
     /// - Parameters:
     ///   - reason: the answer's reason, compared exactly; nil if it had none.
     ///   - timestamp: the answer's timestamp in milliseconds since 1970.
-    ///   - registeredAt: when the producer last saw the token registered, in seconds since 1970.
     ///   - isForeign: the body is not what the gateway writes (``AnswerBody/isForeign(_:)``).
     package init(
-        status: Int, reason: String? = nil, timestamp: Int64? = nil, registeredAt: Int64? = nil,
-        isForeign: Bool = false
+        status: Int, reason: String? = nil, timestamp: Int64? = nil, isForeign: Bool = false
     ) {
         if status == 200 {
             self = .delivered
@@ -61,9 +56,9 @@ package enum Verdict: Hashable, Sendable {
         }
         let words = reason ?? "HTTP\(status)"
         if let known = Reason(rawValue: words), known.status / 100 == status / 100 {
-            self.init(known: known, words: words, timestamp: timestamp, registeredAt: registeredAt)
+            self.init(known: known, words: words, timestamp: timestamp)
         } else {
-            self.init(unknown: words, status: status, timestamp: timestamp, registeredAt: registeredAt)
+            self.init(unknown: words, status: status, timestamp: timestamp)
         }
     }
 
@@ -71,7 +66,7 @@ package enum Verdict: Hashable, Sendable {
     package var reason: String? {
         switch self {
         case .delivered: nil
-        case .tokenInvalid(let reason, _, _), .requestWrong(let reason), .configurationWrong(let reason),
+        case .tokenInvalid(let reason, _), .requestWrong(let reason), .configurationWrong(let reason),
             .credentialsWrong(let reason), .credentialsStale(let reason), .authenticationSlow(let reason),
             .throttled(let reason), .serverTrouble(let reason, _), .outcomeUnknown(let reason),
             .processingFailed(let reason), .connectionOver(let reason):
@@ -95,12 +90,10 @@ package enum Verdict: Hashable, Sendable {
         (500...599).contains(status) && ![501, 503, 505].contains(status)
     }
 
-    init(known: Reason, words: String, timestamp: Int64?, registeredAt: Int64?) {
+    init(known: Reason, words: String, timestamp: Int64?) {
         switch known {
-        case .badDeviceToken, .deviceTokenNotForTopic:
-            self = .tokenInvalid(reason: words, timestamp: timestamp, declared: true)
-        case .unregistered, .expiredToken:
-            self = .gone(words, timestamp: timestamp, registeredAt: registeredAt)
+        case .badDeviceToken, .deviceTokenNotForTopic, .unregistered, .expiredToken:
+            self = .tokenInvalid(reason: words, timestamp: timestamp)
         case .badCollapseID, .badExpirationDate, .badMessageID, .badPriority, .duplicateHeaders,
             .invalidPushType, .missingDeviceToken, .payloadEmpty, .badPath, .methodNotAllowed,
             .payloadTooLarge:
@@ -125,27 +118,18 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    private init(unknown words: String, status: Int, timestamp: Int64?, registeredAt: Int64?) {
+    private init(unknown words: String, status: Int, timestamp: Int64?) {
         switch status {
         // Only 200 is a delivery. Another success or a wrong request must not be sent again.
         case 201...299, 400...499:
             switch status {
             case 401, 403, 407: self = .credentialsWrong(reason: words)
-            case 410: self = .gone(words, timestamp: timestamp, registeredAt: registeredAt)
+            case 410: self = .tokenInvalid(reason: words, timestamp: timestamp)
             case 429: self = .throttled(reason: words)
             default: self = .requestWrong(reason: words)
             }
         case 300...399: self = .configurationWrong(reason: words)
         default: self = .serverTrouble(reason: words, reconnect: false)
         }
-    }
-
-    private static func gone(_ words: String, timestamp: Int64?, registeredAt: Int64?) -> Verdict {
-        guard let timestamp, let registeredAt else {
-            return .tokenInvalid(reason: words, timestamp: timestamp, declared: true)
-        }
-        let (registered, overflow) = registeredAt.multipliedReportingOverflow(by: 1000)
-        let registeredLater = overflow ? registeredAt > 0 : timestamp < registered
-        return .tokenInvalid(reason: words, timestamp: timestamp, declared: !registeredLater)
     }
 }

@@ -45,7 +45,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package var verdict: Verdict? {
         switch self {
         case .noError, .shutdown: nil
-        case .invalidToken, .invalidTokenSize: .tokenInvalid(reason: reason, timestamp: nil, declared: true)
+        case .invalidToken, .invalidTokenSize: .tokenInvalid(reason: reason, timestamp: nil)
         case .missingDeviceToken, .missingPayload, .invalidPayloadSize, .protocolError:
             .requestWrong(reason: reason)
         case .missingTopic, .invalidTopicSize: .credentialsWrong(reason: reason)

@@ -1,4 +1,5 @@
 import DequeModule
+package import FarmPolicy
 
 /// What a peer's TLS proves about its program, without a socket and a clock: the *n*th of its answers says that the program has
 /// read everything that was sent before the *n*th question.
@@ -8,8 +9,6 @@ import DequeModule
 /// an open question is followed by others, twice within ``interval`` and then once in ``longInterval``. A connection begins with two questions,
 /// before which there is nothing to read: a peer that answers at all answers them at once, however slowly it reads.
 package struct ReadProof {
-    package typealias Instant = ContinuousClock.Instant
-
     private struct Question {
         /// Bytes of the connection that were sent before it.
         var end: UInt64

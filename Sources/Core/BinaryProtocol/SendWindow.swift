@@ -1,4 +1,5 @@
 import DequeModule
+package import FarmPolicy
 
 /// Pushes written to a gateway that answers only what it refuses, and not yet known to be safe: in the order of writing, by
 /// identifiers that count up from one push to the next.
@@ -7,8 +8,6 @@ import DequeModule
 /// given the bytes that have left and the time; owns no socket and no clock. Bounded in number and in bytes: when it is
 /// full, writing stops.
 package struct SendWindow: ~Copyable {
-    package typealias Instant = ContinuousClock.Instant
-
     private struct Entry {
         var ticket: UInt64
         /// Bytes of the connection up to the end of its frame.

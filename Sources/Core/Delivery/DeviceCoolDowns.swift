@@ -1,4 +1,4 @@
-import FarmPolicy
+package import FarmPolicy
 import PushModel
 import StoreProtocol
 
@@ -14,7 +14,7 @@ package struct DeviceCoolDowns {
 
     package var isEmpty: Bool { coolDown.isEmpty }
 
-    package mutating func accepted(_ batch: HeldBatch, _ position: Int, at now: ContinuousClock.Instant) {
+    package mutating func accepted(_ batch: HeldBatch, _ position: Int, at now: Instant) {
         if !coolDown.isEmpty { coolDown.accepted(batch.device(of: position), at: now) }
     }
 
@@ -25,7 +25,7 @@ package struct DeviceCoolDowns {
     ///   - isSlowed: the gateway wants less of everybody, which is not the device's doing.
     /// - Returns: how long to wait.
     package mutating func throttled(
-        _ batch: HeldBatch, _ position: Int, asked: Duration, isSlowed: Bool, at now: ContinuousClock.Instant
+        _ batch: HeldBatch, _ position: Int, asked: Duration, isSlowed: Bool, at now: Instant
     ) -> Duration {
         guard !isSlowed else { return asked }
         let attempts = Int(batch.batch.segments[batch.segment(of: position)].attempt) + 1
@@ -37,7 +37,7 @@ package struct DeviceCoolDowns {
 
     /// - Returns: the outcome of a push whose device cools; nil if it may be sent.
     package mutating func postpone(
-        _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: ContinuousClock.Instant
+        _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: Instant
     ) -> ReportedOutcome? {
         // It was refused or delayed, or failed otherwise, before.
         let segment = batch.batch.segments[segment]

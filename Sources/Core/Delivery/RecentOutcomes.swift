@@ -1,4 +1,5 @@
 import DequeModule
+import FarmPolicy
 import StoreProtocol
 
 /// What this worker knows of a batch that it has released.
@@ -28,8 +29,6 @@ struct ReleasedBatch {
 /// and a batch that is checked out once more finds here which of its pushes need not be sent again. Bounded in time, count
 /// and bytes; what it holds it shares with the batch that it was.
 struct RecentOutcomes {
-    typealias Instant = ContinuousClock.Instant
-
     static let age = Duration.seconds(10)
     private let maxCount: Int
     private let maxBytes: Int

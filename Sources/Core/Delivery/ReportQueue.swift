@@ -1,7 +1,7 @@
+import FarmPolicy
+
 /// Batches with outcomes that wait for their report, and when that is due.
 struct ReportQueue {
-    typealias Instant = ContinuousClock.Instant
-
     private var batches: [HeldBatch] = []
     /// In how long the reports are due; nil: there is nothing to do.
     private(set) var delay: Duration?

@@ -1,9 +1,8 @@
+import FarmPolicy
 import StoreProtocol
 
 /// Reports of the last seconds, made once more when Redis may have gone back in time.
 struct ReportRepeats {
-    typealias Instant = ContinuousClock.Instant
-
     private var recent = RecentOutcomes()
     /// Reports without an answer yet.
     private var inFlight = 0

@@ -1,4 +1,4 @@
-import FarmPolicy
+package import FarmPolicy
 import PushModel
 package import StoreProtocol
 
@@ -8,8 +8,6 @@ package import StoreProtocol
 /// and ``Action`` values. Owns no connection, no timer, no clock. Its parts have the state: batches that are held, that wait for their turn,
 /// for a report, for its return, for credit.
 package final class Window {
-    package typealias Instant = ContinuousClock.Instant
-
     /// A call to be made, whose reply must come back here, or a message to the coordinator.
     package enum Action {
         /// To be answered by ``answered(_:_:)``.

@@ -19,7 +19,7 @@ package import PushModel
     /// It carries so much that another connection with room is better.
     var isLoaded: Bool { get }
     /// When a bad token has probably ended it; nil: not known.
-    var expectedEnd: ContinuousClock.Instant? { get }
+    var expectedEnd: Instant? { get }
     /// It takes no more pushes, though it still awaits some outcomes.
     var isSpent: Bool { get }
     /// Some answer has proved that the gateway takes our credentials.
@@ -40,7 +40,7 @@ package import PushModel
     /// - Returns: whether the connection took it.
     func send(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
-        ticket: PushTicket, at now: ContinuousClock.Instant
+        ticket: PushTicket, at now: Instant
     ) -> Bool
     /// Uses another provider token from the next push on.
     func renew(_ token: [UInt8], generation: UInt32)
@@ -61,7 +61,7 @@ extension GatewayConnection {
     package var hasMadeProgress: Bool { isProven }
     package var chunk: Int { room }
     package var isLoaded: Bool { false }
-    package var expectedEnd: ContinuousClock.Instant? { nil }
+    package var expectedEnd: Instant? { nil }
 }
 
 /// Receives the outcomes of pushes and the state of the connection. Calls come from the loop, never from within `send`.

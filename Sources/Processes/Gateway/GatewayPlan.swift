@@ -12,7 +12,7 @@ package struct GatewayPlan {
     package var providerToken: [UInt8]?
     package var generation: UInt32
     package var requestTimeout: Duration
-    package var wire: any GatewayWire
+    package var wire: GatewayWire
     /// Connections at most.
     package var connections: Int
     /// How many there are in fact.
@@ -29,7 +29,7 @@ package struct GatewayPlan {
 
     package init(
         host: String, port: UInt16, proxy: Endpoint? = nil, tls: TLSContext, providerToken: [UInt8]?,
-        generation: UInt32, requestTimeout: Duration, wire: any GatewayWire = .http2, connections: Int,
+        generation: UInt32, requestTimeout: Duration, wire: GatewayWire = .http2, connections: Int,
         firstAddress: Int
     ) {
         self.host = host

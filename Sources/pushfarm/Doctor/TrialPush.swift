@@ -38,8 +38,11 @@ import Transport
         return await withCheckedContinuation { continuation in
             waiting = continuation
             connection = APNsConnection(
-                over: stream, authority: authority, providerToken: providerToken, generation: 1,
-                requestTimeout: Self.patience, listener: self)
+                over: stream,
+                StreamSettings(
+                    authority: authority, providerToken: providerToken, generation: 1,
+                    requestTimeout: Self.patience),
+                listener: self)
         }
     }
 

@@ -2,6 +2,11 @@ import FarmPolicy
 import Testing
 
 struct ShardMapTests {
+    /// The shards that change their worker from one map to another.
+    private func moves(_ map: ShardMap, to next: ShardMap) -> [(shard: Int, from: Int, to: Int)] {
+        (0..<map.shards).map { ($0, map.worker(of: $0), next.worker(of: $0)) }.filter { $0.from != $0.to }
+    }
+
     private static let sizes = [
         (64, 1), (64, 2), (64, 3), (64, 5), (64, 7), (64, 64), (64, 100), (1, 3), (0, 2), (256, 48),
     ]
@@ -18,17 +23,16 @@ struct ShardMapTests {
     @Test(arguments: 1...40) func `one worker more takes only its own share`(workers: Int) {
         let map = ShardMap(shards: 64, workers: workers)
         let more = ShardMap(shards: 64, workers: workers + 1)
-        let moves = map.moves(to: more)
+        let moves = moves(map, to: more)
         #expect(moves.count == 64 / (workers + 1))
         #expect(moves.allSatisfy { $0.to == workers && $0.from < workers })
-        let back = more.moves(to: map)
+        let back = self.moves(more, to: map)
         #expect(back.map(\.shard) == moves.map(\.shard))
         #expect(back.allSatisfy { $0.from == workers })
     }
 
     @Test func `the same numbers give the same map`() {
         #expect(ShardMap(shards: 64, workers: 5) == ShardMap(shards: 64, workers: 5))
-        #expect(ShardMap(shards: 64, workers: 5).moves(to: ShardMap(shards: 64, workers: 5)).isEmpty)
         // Other hosts of the farm count on these.
         #expect(ShardMap(shards: 8, workers: 3).shards(of: 2) == [3, 4])
     }

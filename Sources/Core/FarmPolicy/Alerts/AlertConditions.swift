@@ -1,7 +1,5 @@
 /// The part of the last minute's answers that were errors.
 package struct ErrorShare: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     private static let window = Duration.seconds(60)
     /// Of fewer answers nothing is said.
     private static let least: UInt64 = 50
@@ -24,8 +22,6 @@ package struct ErrorShare: Sendable {
 
 /// Whether a process crashes repeatedly.
 package struct CrashLoop: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     private static let window = Duration.seconds(60)
     private static let most = 3
 

@@ -3,8 +3,6 @@
 /// An alert fires once, is repeated after a while as long as it lasts or when it gets worse, and clears when the condition has been
 /// well for its kind's patience. Knows no clock and tells nobody.
 package struct AlertEvaluator: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package enum Observation: Equatable, Sendable {
         /// - Parameter level: 1 or more; a higher one is worse.
         case bad(level: Int, text: String)

@@ -5,8 +5,6 @@
 /// goes quickly to where the trouble began, and slowly beyond. A share of trouble that stays whatever the rate is has nothing to
 /// do with the rate, and is put up with.
 package struct AllowedRate: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     private struct Round: Hashable {
         var span = 0.0
         var limited = 0.0

@@ -1,8 +1,6 @@
 /// Bits a second on the way to a gateway: what a push takes is known when it has left, so it is charged with what pushes took
 /// lately, and the difference afterwards.
 package struct BandwidthBucket: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     private static let burstSeconds = 0.05
     /// The assumed size of the first pushes.
     private static let firstGuess = 512.0

@@ -3,8 +3,6 @@
 /// A step up that gains too little for what it costs is taken back: then something else is the limit, and it takes longer each
 /// time until that is tried again.
 package struct ConnectionScale: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package struct Step: Hashable, Sendable {
         package enum Cause: String, Hashable, Sendable {
             /// All streams were taken while work waited.

@@ -5,8 +5,6 @@
 /// There is room for so many devices; one more is not cooled. Devices are identified by a number, which two of them may share once
 /// in a long while.
 package struct CoolDown: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package static let first = Duration.seconds(30)
     package static let longest = Duration.seconds(1800)
     /// Between two delayed pushes: in Redis they must not change their order.

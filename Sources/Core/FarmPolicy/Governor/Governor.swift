@@ -3,8 +3,6 @@
 /// Gets a sample of the connections at every poll interval, and says what is to change. Owns no connection and no clock; the rate
 /// that an operator has set is not its business.
 package struct Governor: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package enum Change: Hashable, Sendable {
         case connections(ConnectionScale.Step)
         /// Pushes a second; nil: any number.

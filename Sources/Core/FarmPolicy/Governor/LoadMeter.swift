@@ -1,7 +1,5 @@
 /// Adds up for how long streams were short, and how many were open: updated whenever that may have changed, which is once a turn.
 package struct LoadMeter: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package enum State: Hashable, Sendable {
         /// Nothing waits, or for something else.
         case flowing

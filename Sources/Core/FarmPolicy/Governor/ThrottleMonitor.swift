@@ -1,7 +1,5 @@
 /// Tells a gateway's throttling of everybody from that of a device which gets too much: the first hits several devices at a time.
 package struct ThrottleMonitor: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// So many devices within so long are no coincidence, if they are a good part of all answers.
     private static let several = 3
     private static let span = Duration.seconds(2)

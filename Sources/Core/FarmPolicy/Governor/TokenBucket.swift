@@ -1,7 +1,5 @@
 /// Pushes a second, evenly: after a pause there is no more at once than the burst, which is a twentieth of a second's worth.
 package struct TokenBucket: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     private static let burstSeconds = 0.05
 
     /// Tokens a second, more than 0.

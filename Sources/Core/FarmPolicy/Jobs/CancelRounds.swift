@@ -3,8 +3,6 @@
 /// At once when there is something new, and then again, ever less often, while such a job is not finished: what a worker
 /// had, or what Redis forgot, may have come back.
 package struct CancelRounds: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     private static let first = Duration.seconds(1)
     private static let longest = Duration.seconds(60)
 

@@ -3,8 +3,6 @@
 /// They are found one after the other, counted repeatedly, and reported once they have existed for a while. An app whose
 /// host has just started is not among them.
 package struct StrayInboxes: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package struct Inbox: Hashable, Sendable {
         package let name: String
         package let jobs: Int

@@ -1,7 +1,5 @@
 /// How often connections may be made to one gateway: gateways take clients that reconnect rapidly for an attack.
 package struct DialRate: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// Dials at once, and in the long run the time between two.
     private var burst: Int
     private var interval: Duration

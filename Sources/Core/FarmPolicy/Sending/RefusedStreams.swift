@@ -1,8 +1,6 @@
 /// What one connection does about streams that its gateway refuses without acting on them: after some in a row, with no response
 /// in between, it pauses, and then tries a single one after each of growing pauses, until the first response.
 package struct RefusedStreams: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// Refusals in a row before the first pause.
     package static let enough = 20
 

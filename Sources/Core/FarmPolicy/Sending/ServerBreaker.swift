@@ -3,8 +3,6 @@
 /// Closed: pushes flow. Ten answers of trouble in a row open it: nothing flows for 0.5 s, doubling to 5 s.
 /// Then a single probe goes out. Any answer that is not trouble closes it.
 package struct ServerBreaker: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// What may be sent now.
     package enum Permit: Hashable, Sendable {
         case all

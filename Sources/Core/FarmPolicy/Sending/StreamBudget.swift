@@ -8,7 +8,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Client streams have the odd ids below 2^31; after the last a new connection is needed.
     package static let idsOfConnection = 1 << 30
 
-    private var cap: Int
+    private let cap: Int
     /// nil until the gateway's first SETTINGS.
     private var peerLimit: Int?
     private var isAlone: Bool
@@ -26,8 +26,9 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Streams that are open now.
     package private(set) var open = 0
 
-    /// - Parameter aloneUntilAuthenticated: one stream only until ``authenticated()``: the rule for provider
-    ///   tokens.
+    /// - Parameters:
+    ///   - aloneUntilAuthenticated: one stream only until ``authenticated()``: the rule for provider tokens.
+    ///   - cap: streams at most, whatever the gateway allows.
     package init(
         aloneUntilAuthenticated: Bool, cap: Int = StreamBudget.usualCap,
         ids: Int = StreamBudget.idsOfConnection
@@ -41,12 +42,6 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Fewer streams are opened than the gateway allows.
     package var isSlowed: Bool { pace.map { $0 < min(cap, peerLimit ?? cap) } ?? false }
 
-    /// So many streams at most, whatever the gateway allows.
-    package mutating func setCap(_ streams: Int) {
-        precondition(streams > 0, "a cap of \(streams) streams")
-        cap = streams
-    }
-
     /// How many streams may be open at the same time now.
     package var limit: Int {
         guard let peerLimit, !isGoingAway else { return 0 }
@@ -55,10 +50,6 @@ package struct StreamBudget: ~Copyable, Sendable {
 
     /// How many more streams may be opened now.
     package var available: Int { max(0, min(limit - open, idsLeft)) }
-
-    /// Whether the connection has no further use: it is going away or its ids are used up, and no stream is
-    /// open.
-    package var isFinished: Bool { open == 0 && (isGoingAway || idsLeft == 0) }
 
     /// Whether this connection will never open another stream.
     package var isSpent: Bool { isGoingAway || idsLeft == 0 }
@@ -140,11 +131,11 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// The gateway said GOAWAY.
     package mutating func goAway() { isGoingAway = true }
 
-    /// `count` streams were opened.
-    package mutating func opened(_ count: Int = 1) {
-        precondition(count <= available, "\(count) streams opened with \(available) available")
-        open += count
-        idsLeft -= count
+    /// A stream was opened.
+    package mutating func opened() {
+        precondition(available > 0, "a stream opened with none available")
+        open += 1
+        idsLeft -= 1
     }
 
     /// A stream is over, answered or not.

@@ -3,8 +3,6 @@
 /// A few at a time, so that only they stand still. One that its worker does not release in time is kept, and left
 /// alone for a while.
 package struct HandOver: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// Shards of one app that are withdrawn at the same time.
     package static let most = 4
     /// Time for the responses to pushes in flight, and their reports.

@@ -1,7 +1,5 @@
 /// The hosts that live, as one of them sees it, and since when nothing has changed among them.
 package struct Membership: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// What counts of a host: what decides its shares.
     package struct Host: Hashable, Sendable {
         package let name: String

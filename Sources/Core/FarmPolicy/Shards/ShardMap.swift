@@ -3,13 +3,6 @@
 ///
 /// One worker more or fewer moves as few shards as evenness allows.
 package struct ShardMap: Hashable, Sendable {
-    /// A shard that changes its owner.
-    package struct Move: Hashable, Sendable {
-        package let shard: Int
-        package let from: Int
-        package let to: Int
-    }
-
     package let workers: Int
     private let owners: [Int]
 
@@ -41,13 +34,4 @@ package struct ShardMap: Hashable, Sendable {
 
     /// The shards that `worker` serves, ascending.
     package func shards(of worker: Int) -> [Int] { owners.indices.filter { owners[$0] == worker } }
-
-    /// The shards that change their owner when `next`, of the same farm, takes this map's place.
-    package func moves(to next: ShardMap) -> [Move] {
-        precondition(shards == next.shards, "a map of \(shards) shards against one of \(next.shards)")
-        return owners.indices.compactMap { shard in
-            owners[shard] == next.owners[shard]
-                ? nil : Move(shard: shard, from: owners[shard], to: next.owners[shard])
-        }
-    }
 }

@@ -3,8 +3,6 @@
 /// Five crashes within a minute set a shard aside for 1 s; each further one for twice as long, up to a minute. A shard
 /// that goes a minute without a crash begins again.
 package struct ShardQuarantine: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package struct Shard: Hashable, Sendable {
         package let app: String
         package let number: Int

@@ -5,8 +5,6 @@
 /// worth is seen afterwards: a step without a gain is taken back, and the next one waits longer. Workers go when what is
 /// left takes the rest of them half of their time, whatever single seconds say in which the machine was another's.
 package struct Autoscaler: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// What the workers did in the last second.
     package struct Reading: Sendable {
         /// Processors that all workers took or stood in line for, together.

@@ -39,8 +39,6 @@ package enum EndCause: Hashable, Sendable {
 /// How often workers of this host were killed from outside lately: a kill says nothing about a push while others are
 /// killed too.
 package struct RecentKills: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package var window: Duration = .seconds(60)
     private var kills: [Instant] = []
 

@@ -3,8 +3,6 @@
 /// Asks when nothing was read for a while though requests are open, and now and then on an idle connection.
 /// Any byte that comes back proves life, the PING's own answer or not.
 package struct PingMonitor: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package enum Action: Hashable, Sendable {
         /// Nothing to do before this time.
         case wait(until: Instant)
@@ -15,7 +13,7 @@ package struct PingMonitor: Hashable, Sendable {
     }
 
     private let busy: Duration
-    private var idle: Duration?
+    private let idle: Duration?
     private let timeout: Duration
     private var lastRead: Instant
     /// When the first of the open requests was sent; nil: none is open.
@@ -24,10 +22,10 @@ package struct PingMonitor: Hashable, Sendable {
 
     /// - Parameters:
     ///   - busy: quiet for this long with requests open: PING.
-    ///   - idle: quiet for this long with none open: PING.
+    ///   - idle: quiet for this long with none open: PING; nil: never.
     ///   - timeout: a PING unanswered for this long: dead.
     package init(
-        start: Instant, busy: Duration = .seconds(15), idle: Duration = .seconds(3600),
+        start: Instant, busy: Duration = .seconds(15), idle: Duration? = .seconds(3600),
         timeout: Duration = .seconds(10)
     ) {
         lastRead = start
@@ -35,9 +33,6 @@ package struct PingMonitor: Hashable, Sendable {
         self.idle = idle
         self.timeout = timeout
     }
-
-    /// From now on an idle connection is asked after so long; nil: never.
-    package mutating func ask(whenIdleFor time: Duration?) { idle = time }
 
     /// Bytes were read.
     package mutating func read(at now: Instant) {

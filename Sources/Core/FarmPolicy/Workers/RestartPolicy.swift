@@ -4,8 +4,6 @@
 /// than ``brief``, a little later. Crashes count as a row while nothing is achieved between them: the first is answered
 /// at once, then 1 s, doubling to 60 s, with jitter. A process that never gets ready is not started for ever.
 package struct RestartPolicy: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     package enum Decision: Hashable, Sendable {
         case start(after: Duration)
         /// Started no more, with an alarm, until ``reset()``: it ended this many times without having been

@@ -2,8 +2,6 @@
 ///
 /// It may not know that it should, or not be able to: a host that sees a free shard for long takes it.
 package struct Vacancies<Place: Hashable & Sendable>: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// As long as a lease: a host that lives has looked several times.
     package static var grace: Duration { .seconds(10) }
 

@@ -3,8 +3,6 @@
 /// Only time counts in which we looked ourselves. When this process stood still, or the machine, the child's signs may
 /// be waiting to be read, or it stood still as well.
 package struct Watchdog: Hashable, Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
     /// Without a sign of life for so long a child hangs.
     package static let timeout = Duration.seconds(10)
     /// What one look counts at most; looks are a second apart.

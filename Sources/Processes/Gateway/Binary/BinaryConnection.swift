@@ -48,7 +48,7 @@ import Transport
     package var limit: Int { exchange.limit }
     package var chunk: Int { exchange.chunk }
     package var isLoaded: Bool { exchange.isLoaded }
-    package var expectedEnd: ContinuousClock.Instant? { exchange.expectedEnd }
+    package var expectedEnd: Instant? { exchange.expectedEnd }
     package var isSpent: Bool { exchange.isSpent }
     package var isProven: Bool { exchange.isProven }
     /// What is wrong with a push says nothing about how the gateway is.
@@ -57,7 +57,7 @@ import Transport
 
     package func send(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
-        ticket: PushTicket, at now: ContinuousClock.Instant
+        ticket: PushTicket, at now: Instant
     ) -> Bool {
         guard
             exchange.send(

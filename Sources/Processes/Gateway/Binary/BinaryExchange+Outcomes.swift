@@ -1,5 +1,6 @@
 import APNs
 import BinaryProtocol
+import FarmPolicy
 import PushModel
 
 /// The outcomes of pushes: by a reply, by quiet, and at the end of the connection.

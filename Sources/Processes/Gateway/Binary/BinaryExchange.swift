@@ -1,5 +1,6 @@
 import APNs
 import BinaryProtocol
+import FarmPolicy
 import PushModel
 import Transport
 
@@ -9,8 +10,6 @@ import Transport
 /// push stays in the ``SendWindow`` until something proves its outcome. After each call drain ``nextEvent()``. Every push
 /// that ``send(_:token:payload:ticket:at:)`` took gets its outcome exactly once, at the latest by ``end(_:isPeersDoing:at:)``.
 final class BinaryExchange {
-    typealias Instant = ContinuousClock.Instant
-
     let settings: BinarySettings
     let experience: BinaryExperience
     let generation: UInt32

@@ -1,24 +1,24 @@
-package import BinaryProtocol
-package import EventLoop
-package import FarmPolicy
-package import Transport
+import BinaryProtocol
+import EventLoop
+import FarmPolicy
+import Transport
 
 /// Connections over the binary interface, as many as pushes need, with what they have learned about their gateway.
-@Loop package final class BinaryStrategy: ConnectionStrategy {
+@Loop final class BinaryStrategy: ConnectionStrategy {
     private let settings: BinarySettings
     private let experience: BinaryExperience
     private weak var calm: (any GatewayConnection)?
 
-    package init(_ settings: BinarySettings) {
+    init(_ settings: BinarySettings) {
         self.settings = settings
         experience = BinaryExperience(settings)
     }
 
-    package func connect(
-        _ stream: ByteStream, by plan: GatewayPlan, in pool: PoolState, for listener: any GatewayListener
+    func connect(
+        _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
         // It was dialled because another one was to have ended by now, and that has not.
-        guard pool.connections.count(where: { !$0.isSpent }) < pool.most else { return nil }
+        guard pool.connections.count(where: { !$0.isSpent }) < pool.allowed else { return nil }
         let connection = BinaryConnection(
             over: stream, settings: settings, experience: experience, generation: plan.generation,
             timeout: plan.requestTimeout, listener: listener)
@@ -27,25 +27,25 @@ package import Transport
     }
 
     /// The gateway says nothing before it takes pushes.
-    package func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {
+    func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {
         listener.hasRoom(connection)
     }
 
     // MARK: The calm connection
 
-    package func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
+    func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
         if calm.map({ $0.isSpent }) ?? true { calm = idle(of: connections) }
         return calm
     }
 
-    package func releaseCalmConnection() { calm = nil }
+    func releaseCalmConnection() { calm = nil }
 
     /// Connections are made as pushes need them: there is none too many.
-    package func setMixed(_ isMixed: Bool) -> Bool { false }
+    func setMixed(_ isMixed: Bool) -> Bool { false }
 
-    package func isExtra(_ connection: any GatewayConnection) -> Bool { false }
+    func isExtra(_ connection: any GatewayConnection) -> Bool { false }
 
-    package func lacksExtra(in pool: PoolState) -> Bool { false }
+    func lacksExtra(in pool: ConnectionPool) -> Bool { false }
 
     /// One of several connections, on which nothing is open.
     private func idle(of connections: [any GatewayConnection]) -> (any GatewayConnection)? {
@@ -55,11 +55,11 @@ package import Transport
 
     // MARK: Numbers
 
-    package func demand(in pool: PoolState) -> ConnectionDemand? {
+    func demand(in pool: ConnectionPool) -> ConnectionDemand? {
         let now = ContinuousClock.now
         let dialDone = pool.fastestDial.map { now + $0 }
         var demand = ConnectionDemand(
-            most: pool.most, dialling: pool.dialling, share: experience.pace.share, part: experience.part)
+            most: pool.allowed, dialling: pool.dialling, share: experience.pace.share, part: experience.part)
         var returning = 0
         for connection in pool.connections where !connection.isSpent {
             demand.living += 1
@@ -73,18 +73,18 @@ package import Transport
         return demand
     }
 
-    package func share(_ pushes: @autoclosure () -> Int, over connections: Int) {
+    func share(_ pushes: @autoclosure () -> Int, over connections: Int) {
         guard experience.pace.isRefusing else { return }
         experience.waiting = (pushes(), connections)
     }
 
     /// What the connections and those to come have room for. A connection holds its pushes for so long that nothing is added.
-    package func window(in pool: PoolState) -> Int {
+    func window(in pool: ConnectionPool) -> Int {
         let room = pool.limit + (demand(in: pool)?.headroom ?? 0)
         // Bulk may have all of it but an eighth: its part, too, has to fill the connections and call for the next one.
-        return min(max(room * 8 / 7 + 1, PoolState.leastWindow), settings.window)
+        return min(max(room * 8 / 7 + 1, ConnectionPool.leastWindow), settings.window)
     }
 
     /// That a bad token ended a connection is not a failure.
-    package func isUseless(_ spent: any GatewayConnection) -> Bool { false }
+    func isUseless(_ spent: any GatewayConnection) -> Bool { false }
 }

@@ -15,22 +15,11 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     private var hasFilled = false
     package private(set) var wasRefused = false
 
-    /// - Parameters:
-    ///   - stream: connected, its TLS handshake done.
-    ///   - authority: the gateway's host, with its port unless that is 443.
-    ///   - providerToken: `nil` when the TLS certificate speaks for us.
-    ///   - generation: of the credentials; every refusal carries it.
-    package init(
-        over stream: ByteStream, authority: String, providerToken: [UInt8]?, generation: UInt32,
-        requestTimeout: Duration, streams: Int = 2000, keepAlive: Duration? = .seconds(3600),
-        listener: any GatewayListener
-    ) {
+    /// - Parameter stream: connected, its TLS handshake done.
+    package init(over stream: ByteStream, _ settings: StreamSettings, listener: any GatewayListener) {
         self.stream = stream
         self.listener = listener
-        exchange = PushExchange<APNsService>(
-            authority: authority, providerToken: providerToken, generation: generation,
-            requestTimeout: requestTimeout, at: .now)
-        exchange.use(streams: streams, keepAlive: keepAlive)
+        exchange = PushExchange<APNsService>(settings, at: .now)
         stream.onBytes = { [unowned self] bytes in receive(bytes) }
         stream.onEnd = { [unowned self] end in
             if case .failed(.tls(.alert)) = end { wasRefused = true }
@@ -44,18 +33,18 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     }
 
     package var room: Int { exchange.room }
-    package var openStreams: Int { exchange.openStreams }
-    package var limit: Int { exchange.limit }
+    package var openStreams: Int { exchange.streams.open }
+    package var limit: Int { exchange.streams.budget.limit }
     package var isSpent: Bool { exchange.isSpent }
-    package var isProven: Bool { exchange.isProven }
-    package var isSlowed: Bool { exchange.isSlowed }
-    package var isRefused: Bool { exchange.isRefused }
-    package var hasMadeProgress: Bool { exchange.hasMadeProgress }
+    package var isProven: Bool { exchange.streams.isProven }
+    package var isSlowed: Bool { exchange.streams.isSlowed }
+    package var isRefused: Bool { exchange.streams.refusals.isLasting }
+    package var hasMadeProgress: Bool { exchange.streams.refusals.wasOfUse }
     package var bytesWritten: Int { stream.bytesWritten }
 
     package func send(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
-        ticket: PushTicket, at now: ContinuousClock.Instant
+        ticket: PushTicket, at now: Instant
     ) -> Bool {
         guard exchange.send(head, token: token, id: id, payload: payload, ticket: ticket, at: now) else {
             return false
@@ -90,7 +79,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         if exchange.wantsWrite { stream.setNeedsFlush() }
     }
 
-    func poll(at now: ContinuousClock.Instant = .now) {
+    func poll(at now: Instant = .now) {
         // The process may have stood still: an answer that has come meanwhile goes before the time that has passed.
         stream.readNow()
         guard !exchange.hasEnded else { return }

@@ -6,6 +6,13 @@ package import PushModel
 ///
 /// The header list of a connection's requests is kept; a push changes only what differs from the one before.
 package struct APNsService: StreamService {
+    /// The headers of a push, in the order in which they are sent.
+    /// - Source: Apple, "Sending notification requests to APNs", header table.
+    private enum Header: Int {
+        case method, scheme, authority, path, authorization, topic, pushType, priority, expiration,
+            collapseID, id, contentLength
+    }
+
     private let block: HeaderBlock
     /// Bytes of the longest token that a batch can carry.
     private static let longestToken = 255
@@ -19,40 +26,38 @@ package struct APNsService: StreamService {
     private var bodyCount: Int?
 
     package init(authority: String, providerToken: [UInt8]?) {
-        block = HeaderBlock(
-            RequestHeader.allCases.compactMap { header in
-                let name = "\(header.name)"
-                switch header {
-                case .method: return .fixed(name, "POST")
-                case .scheme: return .fixed(name, "https")
-                case .authority: return .fixed(name, authority)
-                case .path:
-                    return .own(name, prefix: "/3/device/", capacity: 2 * Self.longestToken)
-                case .authorization:
-                    return .changeable(name, prefix: "bearer ", capacity: Self.longestProviderToken)
-                case .topic:
-                    return .changeable(name, capacity: Self.longestTopic, indexed: header.isIndexed)
-                case .collapseID:
-                    return .changeable(name, capacity: 255, indexed: header.isIndexed)
-                case .pushType, .priority, .expiration:
-                    return .changeable(name, capacity: 40, indexed: header.isIndexed)
-                case .id: return .own(name, capacity: 40)
-                case .contentLength: return .own(name, capacity: Self.longestLength)
-                }
-            })
+        block = HeaderBlock(Self.fields(authority: authority))
         if let providerToken { renew(providerToken) }
     }
 
+    /// HPACK may put into its table what repeats from push to push and is no secret.
+    static func fields(authority: String) -> [HeaderField] {
+        [
+            .fixed(":method", "POST"),
+            .fixed(":scheme", "https"),
+            .fixed(":authority", authority),
+            .own(":path", prefix: "/3/device/", capacity: 2 * longestToken),
+            .changeable("authorization", prefix: "bearer ", capacity: longestProviderToken),
+            .changeable("apns-topic", capacity: longestTopic, indexed: true),
+            .changeable("apns-push-type", capacity: 40, indexed: true),
+            .changeable("apns-priority", capacity: 40, indexed: true),
+            .changeable("apns-expiration", capacity: 40, indexed: false),
+            .changeable("apns-collapse-id", capacity: 255, indexed: false),
+            .own("apns-id", capacity: 40),
+            .own("content-length", capacity: longestLength),
+        ]
+    }
+
     package func renew(_ providerToken: [UInt8]) {
-        providerToken.withUnsafeBytes { block.set(Self.index(.authorization), $0) }
+        providerToken.withUnsafeBytes { block.set(Header.authorization.rawValue, $0) }
     }
 
     package mutating func request(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, bodyCount: Int
     ) -> HeaderBlock {
         if head !== self.head { use(head) }
-        block.write(Self.index(.path)) { Hexadecimal.write(token, to: $0) }
-        block.write(Self.index(.id)) { room in
+        block.write(Header.path.rawValue) { Hexadecimal.write(token, to: $0) }
+        block.write(Header.id.rawValue) { room in
             id.write(to: room)
             return PushID.textLength
         }
@@ -75,17 +80,15 @@ package struct APNsService: StreamService {
         set(.contentLength, String(bodyCount))
     }
 
-    private func set(_ header: RequestHeader, _ text: String?) {
-        guard let text else { return block.omit(Self.index(header)) }
-        block.set(Self.index(header), text)
+    private func set(_ header: Header, _ text: String?) {
+        guard let text else { return block.omit(header.rawValue) }
+        block.set(header.rawValue, text)
     }
 
-    private func set(_ header: RequestHeader, _ bytes: UnsafeRawBufferPointer?) {
-        guard let bytes else { return block.omit(Self.index(header)) }
-        block.set(Self.index(header), bytes)
+    private func set(_ header: Header, _ bytes: UnsafeRawBufferPointer?) {
+        guard let bytes else { return block.omit(header.rawValue) }
+        block.set(header.rawValue, bytes)
     }
-
-    private static func index(_ header: RequestHeader) -> Int { Int(header.rawValue) }
 
     // MARK: Responses
 

@@ -1,42 +1,52 @@
 import FarmPolicy
 
-/// The pushes that a connection has open, by slot: the number under which HTTP/2 and the deadlines know them.
-struct OpenPushes {
-    private struct Entry {
-        var ticket = PushTicket(batch: 0, position: 0)
-        var stream: Int32 = 0
-        /// Of the slot's use.
-        var generation: UInt32 = 0
-        /// The generation of the credentials that it was sent with.
-        var credentials: UInt32 = 0
-        /// Milliseconds since the connection began.
-        var sentAt: UInt32 = 0
-        /// The deadline has ended the push; only the stream is still to close.
-        var isAbandoned = false
+/// The pushes that a connection has open, by slot: the number under which HTTP/2 knows them.
+///
+/// Those that wait for their response are a list by age. All have the same timeout, so the oldest is the next that is late. Every
+/// call is O(1), and slots are reused. Moments are milliseconds since the connection began; they may wrap.
+struct OpenPushes: ~Copyable {
+    private enum State: UInt8 {
+        case waiting
+        /// Its deadline has passed, and the end of its stream will say more.
+        case late
+        /// It has its outcome, and its stream is still to close.
+        case abandoned
     }
 
+    private struct Entry {
+        let ticket: PushTicket
+        /// The generation of the credentials that it was sent with.
+        let credentials: UInt32
+        let sentAt: UInt32
+        var stream: Int32 = 0
+        /// The slots of its neighbours in the list.
+        var older: Int32
+        var newer = OpenPushes.none
+        var state = State.waiting
+    }
+
+    private static let none: Int32 = -1
+
+    private let timeout: Int
     private var entries: [Entry] = []
     private var free: [Int] = []
+    private var oldest = none
+    private var newest = none
+    /// Pushes that wait for their response.
+    private(set) var waiting = 0
 
-    /// Gives a push a slot.
-    ///
-    /// - Parameter sentAt: milliseconds since the connection began.
-    mutating func add(
-        _ ticket: PushTicket, credentials: UInt32, sentAt: UInt32 = 0
-    ) -> RequestDeadlines.Request {
-        let slot: Int
-        if let last = free.popLast() {
-            slot = last
-        } else {
-            slot = entries.count
-            entries.append(Entry())
-        }
-        entries[slot].ticket = ticket
-        entries[slot].credentials = credentials
-        entries[slot].sentAt = sentAt
-        entries[slot].generation &+= 1
-        entries[slot].isAbandoned = false
-        return RequestDeadlines.Request(slot: slot, generation: entries[slot].generation)
+    /// - Parameter timeout: milliseconds.
+    init(timeout: UInt32) { self.timeout = Int(timeout) }
+
+    /// Gives a push a slot; pushes are added in the order of their times.
+    mutating func add(_ ticket: PushTicket, credentials: UInt32, sentAt: UInt32) -> Int {
+        let entry = Entry(ticket: ticket, credentials: credentials, sentAt: sentAt, older: newest)
+        let slot = free.popLast() ?? entries.count
+        if slot == entries.count { entries.append(entry) } else { entries[slot] = entry }
+        if newest == Self.none { oldest = Int32(slot) } else { entries[Int(newest)].newer = Int32(slot) }
+        newest = Int32(slot)
+        waiting += 1
+        return slot
     }
 
     func sentAt(of slot: Int) -> UInt32 { entries[slot].sentAt }
@@ -47,33 +57,54 @@ struct OpenPushes {
 
     mutating func set(stream: Int32, of slot: Int) { entries[slot].stream = stream }
 
-    /// The push has its outcome before its stream is closed: the slot stays taken until then.
+    /// Takes the oldest push out of the list if its deadline has passed; to be called until it gives nil. Its slot stays taken.
+    mutating func takeLate(at now: UInt32) -> Int? {
+        guard oldest != Self.none else { return nil }
+        let slot = Int(oldest)
+        guard Int32(bitPattern: now &- entries[slot].sentAt) >= timeout else { return nil }
+        unlink(slot)
+        entries[slot].state = .late
+        return slot
+    }
+
+    /// A late push gets its outcome before its stream is closed.
     mutating func abandon(_ slot: Int) -> PushTicket {
-        entries[slot].isAbandoned = true
+        entries[slot].state = .abandoned
         return entries[slot].ticket
     }
 
     /// Frees the slot of a closed stream.
-    /// - Returns: the push, unless it had its outcome before.
+    /// - Returns: the push, and whether its deadline had not passed; nil if it had its outcome before.
     @discardableResult
-    mutating func remove(_ slot: Int) -> (ticket: PushTicket, request: RequestDeadlines.Request)? {
-        let entry = entries[slot]
+    mutating func remove(_ slot: Int) -> (ticket: PushTicket, isInTime: Bool)? {
         free.append(slot)
-        guard !entry.isAbandoned else { return nil }
-        return (entry.ticket, RequestDeadlines.Request(slot: slot, generation: entry.generation))
+        switch entries[slot].state {
+        case .abandoned: return nil
+        case .late: return (entries[slot].ticket, false)
+        case .waiting:
+            unlink(slot)
+            return (entries[slot].ticket, true)
+        }
+    }
+
+    private mutating func unlink(_ slot: Int) {
+        let (older, newer) = (entries[slot].older, entries[slot].newer)
+        if older == Self.none { oldest = newer } else { entries[Int(older)].newer = newer }
+        if newer == Self.none { newest = older } else { entries[Int(newer)].older = older }
+        waiting -= 1
     }
 }
 
 /// Milliseconds since a start, for pushes: worked out once for all that share a moment.
 struct MillisecondClock {
-    private let start: ContinuousClock.Instant
-    private var moment: ContinuousClock.Instant
+    private let start: Instant
+    private var moment: Instant
     /// What was read last; it wraps after 49 days, and so do differences.
     private(set) var last: UInt32 = 0
 
-    init(start: ContinuousClock.Instant) { (self.start, moment) = (start, start) }
+    init(start: Instant) { (self.start, moment) = (start, start) }
 
-    mutating func read(_ now: ContinuousClock.Instant) -> UInt32 {
+    mutating func read(_ now: Instant) -> UInt32 {
         guard now != moment else { return last }
         moment = now
         let (seconds, attoseconds) = (now - start).components

@@ -8,19 +8,24 @@ import PushModel
 /// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took gets its outcome exactly once,
 /// at the latest by ``end(_:)``.
 final class PushExchange<Service: StreamService> {
-    typealias Instant = ContinuousClock.Instant
+    private enum Phase: Comparable {
+        case open
+        /// It takes no more pushes.
+        case retiring
+        /// Nothing more comes.
+        case over
+        /// Every push has its outcome.
+        case ended
+    }
 
     private let faults: FaultInjection<ExchangeFault>
     private let session: ClientSession
     private var generation: UInt32
     private(set) var streams: StreamControl
-    private var open = OpenPushes()
-    private var deadlines: RequestDeadlines
+    private(set) var open: OpenPushes
     private var quiet: PingMonitor
     private var events = ExchangeEvents()
-    private var isRetiring = false
-    private var isOver = false
-    private(set) var hasEnded = false
+    private var phase = Phase.open
     /// Output was written since the events were last looked at, and so much room there was before.
     private var roomBeforeFill: Int?
     /// From a push's departure to the gateway's response, of responses since they were last taken.
@@ -32,36 +37,27 @@ final class PushExchange<Service: StreamService> {
     static var tickInterval: Duration { .milliseconds(500) }
 
     /// - Parameters:
-    ///   - authority: the gateway's host, with its port unless that is 443.
-    ///   - providerToken: `nil` when the TLS certificate speaks for us.
-    ///   - generation: of the credentials; every refusal carries it.
+    ///   - random: spreads the pauses of connections that were refused together.
     ///   - fault: one that a test puts in.
     init(
-        authority: String, providerToken: [UInt8]?, generation: UInt32, requestTimeout: Duration,
-        at now: Instant, fault: ExchangeFault? = nil
+        _ settings: StreamSettings, at now: Instant,
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator(), fault: ExchangeFault? = nil
     ) {
+        let timeout = UInt32(clamping: settings.requestTimeout.clampedMilliseconds)
         faults = FaultInjection(fault)
-        session = ClientSession(settings: Self.settings)
-        clock = MillisecondClock(start: now)
-        self.generation = generation
-        service = Service(authority: authority, providerToken: providerToken)
-        streams = StreamControl(hasProviderToken: providerToken != nil, timeout: requestTimeout, at: now)
-        deadlines = RequestDeadlines(slots: StreamBudget.usualCap, timeout: requestTimeout, start: now)
-        quiet = PingMonitor(start: now, busy: min(.seconds(15), requestTimeout / 2))
-    }
-
-    private static var settings: SessionSettings {
-        var settings = SessionSettings()
+        var limits = SessionSettings()
         // Answers are a few bytes; the tables and windows of the protocol's defaults are plenty.
-        settings.maxHeaderListSize = 8192
-        return settings
-    }
-
-    /// Keeps to so many streams whatever the gateway allows, and asks an idle gateway after so long whether it lives; before the
-    /// first push.
-    func use(streams limit: Int, keepAlive: Duration?) {
-        streams.setCap(limit)
-        quiet.ask(whenIdleFor: keepAlive)
+        limits.maxHeaderListSize = 8192
+        session = ClientSession(settings: limits)
+        clock = MillisecondClock(start: now)
+        generation = settings.generation
+        service = Service(authority: settings.authority, providerToken: settings.providerToken)
+        streams = StreamControl(
+            hasProviderToken: settings.providerToken != nil, cap: settings.streams, timeout: timeout,
+            random: random, at: now)
+        open = OpenPushes(timeout: timeout)
+        quiet = PingMonitor(
+            start: now, busy: min(.seconds(15), settings.requestTimeout / 2), idle: settings.keepAlive)
     }
 
     /// Pushes that may be sent now.
@@ -69,19 +65,14 @@ final class PushExchange<Service: StreamService> {
     /// The session may know of less room than the budget: a stream that was answered early is still to close, and a session
     /// that failed says so only when its GOAWAY is written.
     var room: Int {
-        if isRetiring || isOver || session.isGoingAway { return 0 }
+        if phase != .open || session.isGoingAway { return 0 }
         return streams.room(of: session.remoteMaxConcurrentStreams - session.openStreams)
     }
 
     /// It takes no more pushes, though it still awaits some outcomes.
-    var isSpent: Bool { isRetiring || isOver || streams.isSpent }
-    /// Spreads the pauses of connections that were refused together.
-    var random: any RandomNumberGenerator {
-        get { streams.random }
-        set { streams.random = newValue }
-    }
-    /// Pushes whose answers are awaited.
-    var awaited: Int { deadlines.count }
+    var isSpent: Bool { phase != .open || streams.budget.isSpent }
+    /// Every push has its outcome.
+    var hasEnded: Bool { phase == .ended }
     var wantsWrite: Bool { session.wantsWrite }
 
     func nextEvent() -> ExchangeEvent? { events.next() }
@@ -97,15 +88,13 @@ final class PushExchange<Service: StreamService> {
         guard room > 0 else { return false }
         let request = service.request(head, token: token, id: id, bodyCount: payload.count)
         let slot = open.add(ticket, credentials: generation, sentAt: clock.read(now))
-        guard case .opened(let number) = session.submit(request, body: payload, tag: UInt32(slot.slot))
-        else {
-            open.remove(slot.slot)
+        guard case .opened(let number) = session.submit(request, body: payload, tag: UInt32(slot)) else {
+            open.remove(slot)
             return false
         }
-        open.set(stream: number, of: slot.slot)
+        open.set(stream: number, of: slot)
         if streams.open == 0 { quiet.becameBusy(at: now) }
         streams.opened()
-        deadlines.add(slot, sentAt: now)
         return true
     }
 
@@ -117,9 +106,9 @@ final class PushExchange<Service: StreamService> {
 
     /// Takes no more pushes, and is over when the answers that are due have come.
     func retire() {
-        guard !isRetiring, !hasEnded else { return }
+        guard phase == .open else { return }
         // No GOAWAY: it would stop no stream of ours, and some gateways then answer the open ones no more.
-        isRetiring = true
+        phase = .retiring
         finishIfDone(reason: "retired")
     }
 
@@ -171,25 +160,23 @@ final class PushExchange<Service: StreamService> {
 
     /// Looks at the deadlines and at how long the gateway has been quiet; every ``tickInterval``.
     func poll(at now: Instant) {
-        guard !isOver else { return }
-        let (waiting, before) = (deadlines.count, room)
-        let moment = clock.read(now)
+        guard phase < .over else { return }
+        let (waiting, before, moment) = (open.waiting, room, clock.read(now))
         streams.poll(at: now)
-        while let late = deadlines.expire(at: now) {
-            let number = open.stream(of: late.slot)
-            streams.timedOut(sentAt: open.sentAt(of: late.slot))
+        while let slot = open.takeLate(at: moment) {
+            let number = open.stream(of: slot)
+            streams.timedOut(sentAt: open.sentAt(of: slot))
             // One that the gateway's limit has held back is unprocessed: the reset says so.
             if hasLeft(number) {
                 streams.endedUnanswered()
-                let ticket = open.abandon(late.slot)
-                emit(.completed(ticket, .unknown(cause: "no answer within the deadline")))
+                events.append(.completed(open.abandon(slot), .unknown(cause: "no answer within the deadline")))
             }
             session.reset(number)
         }
-        streams.timedOut(waiting - deadlines.count, of: waiting)
+        streams.timedOut(waiting - open.waiting, of: waiting)
         if !isSpent, let stall = streams.stall(at: moment) { giveUp(stall) }
         drain(roomBefore: before)
-        if isOver { return }
+        if phase >= .over { return }
         switch quiet.act(at: now) {
         case .wait: break
         case .ping: session.ping(1)
@@ -202,7 +189,7 @@ final class PushExchange<Service: StreamService> {
     /// The connection is closed: open pushes get their outcomes, as far as these are known.
     func end(_ reason: String) {
         guard !hasEnded else { return }
-        (hasEnded, isOver) = (true, true)
+        phase = .ended
         session.abandon()
         while let event = session.nextEvent() {
             switch event {
@@ -212,10 +199,8 @@ final class PushExchange<Service: StreamService> {
             case .settings, .goAway, .pong, .failed: break
             }
         }
-        emit(.ended(reason: reason))
+        events.append(.ended(reason: reason))
     }
-
-    private func emit(_ event: ExchangeEvent) { events.append(event) }
 
     /// Something of a push's request has left us.
     private func hasLeft(_ stream: Int32) -> Bool {
@@ -223,20 +208,20 @@ final class PushExchange<Service: StreamService> {
     }
 
     private func finish(_ reason: String) {
-        guard !isOver else { return }
-        isOver = true
-        emit(.isOver(reason: reason))
+        guard phase < .over else { return }
+        phase = .over
+        events.append(.isOver(reason: reason))
     }
 
     /// Streams that only wait for their reset to be written keep nothing: a gateway that does not read would never let it go.
     private func finishIfDone(reason: String) {
-        if isSpent, streams.open == 0 || deadlines.count == 0 { finish(reason) }
+        if isSpent, streams.open == 0 || open.waiting == 0 { finish(reason) }
     }
 
     /// Takes no more pushes, because the gateway responds to none. Those that are open keep their deadlines.
     private func giveUp(_ stall: ProgressMonitor.Stall) {
-        isRetiring = true
-        emit(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
+        phase = .retiring
+        events.append(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
     }
 
     // MARK: The session's events
@@ -244,8 +229,8 @@ final class PushExchange<Service: StreamService> {
     /// - Parameter roomBefore: from before the session worked, which frees places without an event, too.
     private func drain(roomBefore: Int) {
         while let event = session.nextEvent() { handle(event) }
-        guard !isOver else { return }
-        if room > roomBefore { emit(.hasRoom) }
+        guard phase < .over else { return }
+        if room > roomBefore { events.append(.hasRoom) }
         finishIfDone(reason: "spent")
     }
 
@@ -258,14 +243,14 @@ final class PushExchange<Service: StreamService> {
             close(Int(tag), isUnprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
         case .settings(let settings):
             streams.settings(maxConcurrentStreams: settings.maxConcurrentStreams)
-            emit(.hasRoom)
+            events.append(.hasRoom)
         case .goAway where faults.has(.ignoresGoAway): break
         case .goAway(_, let code, let debug):
             let wasSpent = isSpent
             streams.goAway()
             guard !wasSpent else { return }
             let farewell = service.farewell(code: code, debugData: debug)
-            emit(.isSpent(reason: "GOAWAY \(farewell.words)", verdict: farewell.verdict))
+            events.append(.isSpent(reason: "GOAWAY \(farewell.words)", verdict: farewell.verdict))
         case .pong: break
         case .failed(let error): finish("\(error)")
         }
@@ -286,23 +271,17 @@ final class PushExchange<Service: StreamService> {
 
     /// Frees a push's slot, and reports its outcome unless its deadline has done so before.
     private func close(_ slot: Int, _ outcome: SendOutcome) {
-        let entry = open.remove(slot)
+        let push = open.remove(slot)
         streams.closed()
         if streams.open == 0 { quiet.becameIdle() }
-        guard let entry else { return }
-        let wasInTime = deadlines.remove(entry.request)
+        guard let push else { return }
         switch outcome {
-        case .unprocessed where wasInTime: noteUnprocessed()
+        case .unprocessed where push.isInTime:
+            // After GOAWAY no stream is opened that could be refused.
+            streams.noteUnprocessed(isRefused: !isSpent && !session.isGoingAway)
         case .unknown: streams.endedUnanswered()
         case .delivered, .refused, .unprocessed: break
         }
-        emit(.completed(entry.ticket, outcome))
-    }
-
-    /// The gateway did not act on a push that was sent in time.
-    private func noteUnprocessed() {
-        // After GOAWAY no stream is opened that could be refused.
-        let isRefused = !isSpent && !session.isGoingAway && !isOver
-        streams.noteUnprocessed(isRefused: isRefused)
+        events.append(.completed(push.ticket, outcome))
     }
 }

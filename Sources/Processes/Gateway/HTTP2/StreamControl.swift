@@ -1,43 +1,35 @@
 import APNs
 import FarmPolicy
-import HTTP2
 
 /// How many streams one connection may open now, judged by what its gateway allows, refuses and responds.
 struct StreamControl: ~Copyable {
-    typealias Instant = ContinuousClock.Instant
-
-    private var budget: StreamBudget
-    private var refusals: RefusedStreams
+    private(set) var budget: StreamBudget
+    private(set) var refusals: RefusedStreams
     private var progress: ProgressMonitor
     /// Some response has proved that the gateway takes our credentials.
     private(set) var isProven = false
     /// Spreads the pauses of connections that were refused together.
-    var random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    private var random: any RandomNumberGenerator
 
     /// - Parameters:
     ///   - hasProviderToken: one stream only until the gateway has taken the token.
-    ///   - timeout: in which a request is to be answered.
-    init(hasProviderToken: Bool, timeout: Duration, at now: Instant) {
-        budget = StreamBudget(aloneUntilAuthenticated: hasProviderToken)
+    ///   - cap: streams at most, whatever the gateway allows.
+    ///   - timeout: in milliseconds, in which a request is to be answered.
+    init(
+        hasProviderToken: Bool, cap: Int, timeout: UInt32, random: any RandomNumberGenerator, at now: Instant
+    ) {
+        budget = StreamBudget(aloneUntilAuthenticated: hasProviderToken, cap: cap)
         refusals = RefusedStreams(start: now)
-        progress = ProgressMonitor(timeout: UInt32(clamping: timeout.clampedMilliseconds))
+        progress = ProgressMonitor(timeout: timeout)
+        self.random = random
     }
 
     var open: Int { budget.open }
-    var limit: Int { budget.limit }
     /// It sends less than the gateway allows, because that was in trouble or refused streams.
     var isSlowed: Bool { budget.isSlowed || !refusals.isCalm }
-    /// The gateway has refused every stream for a while, without acting on it.
-    var isRefused: Bool { refusals.isLasting }
-    /// The gateway responded to more than a first push beside many that it did not process.
-    var hasMadeProgress: Bool { refusals.wasOfUse }
-    /// The gateway opens no more streams.
-    var isSpent: Bool { budget.isSpent }
 
     /// Streams that may be opened, if the session has room for `free`.
     func room(of free: Int) -> Int { refusals.room(of: min(budget.available, free)) }
-
-    mutating func setCap(_ streams: Int) { budget.setCap(streams) }
 
     mutating func opened() {
         budget.opened()

@@ -1,4 +1,5 @@
 package import APNs
+import FarmPolicy
 package import HTTP2
 package import PushModel
 
@@ -8,9 +9,6 @@ package import PushModel
 /// each service, so that a push pays nothing for the choice. That needs a connection class for each service, such as
 /// ``APNsConnection``: what is called through a protocol is not specialised.
 package protocol StreamService {
-    /// - Parameters:
-    ///   - authority: the gateway's host, with its port unless that is 443.
-    ///   - providerToken: `nil` when the TLS certificate speaks for us.
     init(authority: String, providerToken: [UInt8]?)
     /// The header list of a push's request, valid until the next call.
     mutating func request(
@@ -24,4 +22,27 @@ package protocol StreamService {
     func rejection(_ answer: Answer, generation: UInt32) -> Rejection
     /// What the gateway's GOAWAY says, and what that means for our credentials.
     func farewell(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict)
+}
+
+/// How a connection speaks to a push service over HTTP/2.
+package struct StreamSettings {
+    /// The gateway's host, with its port unless that is 443.
+    package let authority: String
+    /// Nil when the TLS certificate speaks for us.
+    package let providerToken: [UInt8]?
+    /// Of the credentials; every refusal carries it.
+    package let generation: UInt32
+    package let requestTimeout: Duration
+    /// Streams at most, whatever the gateway allows.
+    package let streams: Int
+    /// After so long an idle gateway is asked whether it lives; nil: never.
+    package let keepAlive: Duration?
+
+    package init(
+        authority: String, providerToken: [UInt8]?, generation: UInt32, requestTimeout: Duration,
+        streams: Int = StreamBudget.usualCap, keepAlive: Duration? = .seconds(3600)
+    ) {
+        (self.authority, self.providerToken, self.generation) = (authority, providerToken, generation)
+        (self.requestTimeout, self.streams, self.keepAlive) = (requestTimeout, streams, keepAlive)
+    }
 }

@@ -38,6 +38,8 @@ import Transport
     /// How long the last dials took that succeeded.
     private var dialTimes: [Duration] = []
     private static let rememberedDials = 8
+    /// The least ``window``.
+    static let leastWindow = 512
     /// Dials of an older plan are dropped when they are done.
     private var epoch = 0
     /// Of connections that are closed.
@@ -115,7 +117,7 @@ import Transport
 
     /// Closes every connection at once.
     package func closeAll() {
-        plan = nil
+        (plan, strategy) = (nil, nil)
         epoch += 1
         for connection in connections { connection.close() }
     }
@@ -159,12 +161,11 @@ import Transport
     package var headroom: Int { demand?.headroom ?? 0 }
 
     /// Pushes that may be granted and unreported: a lost worker makes their outcomes unknown.
-    package var window: Int { state.flatMap { strategy?.window(in: $0) } ?? PoolState.leastWindow }
+    package var window: Int { strategy?.window(in: self) ?? Self.leastWindow }
 
     /// So many held pushes are to be sent: a binary gateway's connections share them.
     package func share(_ pushes: @autoclosure () -> Int) {
-        guard let plan, let strategy else { return }
-        strategy.share(pushes(), over: min(most, plan.connections))
+        strategy?.share(pushes(), over: allowed)
     }
 
     /// The gateway takes connections and responds to no push, for some time.
@@ -179,20 +180,19 @@ import Transport
     /// The last dials have failed, and no connection is dialled for a while.
     var hasFailed: Bool { schedule.hasFailed }
 
-    private var state: PoolState? {
-        guard let plan else { return nil }
-        return PoolState(
-            connections: connections, most: min(most, plan.connections), dialling: dialling,
-            fastestDial: dialTimes.min())
-    }
+    /// Connections that there may be.
+    var allowed: Int { min(most, plan?.connections ?? 0) }
 
-    private var demand: ConnectionDemand? { state.flatMap { strategy?.demand(in: $0) } }
+    /// What the fastest of the last dials took; nil: none has succeeded.
+    var fastestDial: Duration? { dialTimes.min() }
+
+    private var demand: ConnectionDemand? { strategy?.demand(in: self) }
 
     private func isExtra(_ connection: any GatewayConnection) -> Bool {
         strategy?.isExtra(connection) ?? false
     }
 
-    private var lacksExtra: Bool { state.flatMap { strategy?.lacksExtra(in: $0) } ?? false }
+    private var lacksExtra: Bool { strategy?.lacksExtra(in: self) ?? false }
 
     // MARK: Dialling
 
@@ -212,12 +212,11 @@ import Transport
     package func needConnection(for waiting: Int = 1) -> Bool {
         guard let plan else { return false }
         schedule.endPauseIfServed(by: connections)
-        let most = min(most, min(wanted + (lacksExtra ? 1 : 0), plan.connections))
+        let most = min(allowed, wanted + (lacksExtra ? 1 : 0))
+        let isProven = connections.contains { $0.isProven }
         let atOnce =
             schedule.isTroubled(connections)
-            ? 1
-            : plan.wire.dialsAtOnce(
-                isProven: connections.contains { $0.isProven }, connections: plan.connections)
+            ? 1 : plan.wire.dialsAtOnce.map { isProven ? $0 : 1 } ?? plan.connections
         var left = demand?.dials(for: waiting) ?? max(0, min(atOnce, most - living.count) - dialling)
         var hasChanged = false
         while left > 0, !schedule.isPausing, dialling < atOnce {
@@ -256,8 +255,7 @@ import Transport
             let wanted = plan.wire.applicationProtocol ?? "none"
             return dialFailed("the gateway chose the protocol \(chosen), not \(wanted)", refusedByPeer: false)
         }
-        guard let state, let strategy,
-            let connection = strategy.connect(stream, by: plan, in: state, for: owner)
+        guard let strategy, let connection = strategy.connect(stream, by: plan, in: self, for: owner)
         else { return stream.close() }
         connections.append(connection)
         schedule.made(connection)
@@ -274,7 +272,7 @@ import Transport
     /// The connection takes no more pushes, and may await responses for long. Unless it was of use, the next one is not dialled at
     /// once: a gateway that says GOAWAY to every connection would be dialled in a loop.
     package func spent(_ connection: any GatewayConnection) {
-        guard plan != nil, let strategy, strategy.isUseless(connection) else { return }
+        guard let strategy, strategy.isUseless(connection) else { return }
         schedule.wasUseless(connection, connections: connections)
     }
 

@@ -1,18 +1,17 @@
-package import EventLoop
-package import FarmPolicy
-package import Transport
+import EventLoop
+import FarmPolicy
+import Transport
 
 /// How a pool makes and uses the connections of one wire; one for each plan.
 ///
 /// A pool asks it once for a batch or a turn, never for a push.
-@Loop package protocol ConnectionStrategy: AnyObject {
+@Loop protocol ConnectionStrategy: AnyObject {
     /// Makes a connection of a stream that is connected and whose TLS handshake is done.
     ///
     /// - Returns: nil when there are enough connections without it.
     func connect(
-        _ stream: ByteStream, by plan: GatewayPlan, in pool: PoolState, for listener: any GatewayListener
-    )
-        -> (any GatewayConnection)?
+        _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
+    ) -> (any GatewayConnection)?
     /// A connection was added to the pool.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener)
 
@@ -32,33 +31,16 @@ package import Transport
     /// The connection is kept for high priority in addition to those that the governor wants.
     func isExtra(_ connection: any GatewayConnection) -> Bool
     /// Such a connection is missing.
-    func lacksExtra(in pool: PoolState) -> Bool
+    func lacksExtra(in pool: ConnectionPool) -> Bool
 
     // MARK: Numbers
 
     /// What connections there are and how many are needed; nil when the governor chooses their number.
-    func demand(in pool: PoolState) -> ConnectionDemand?
+    func demand(in pool: ConnectionPool) -> ConnectionDemand?
     /// Connections share so many held pushes.
     func share(_ pushes: @autoclosure () -> Int, over connections: Int)
     /// Pushes that may be granted and unreported: see ``ConnectionPool/window``.
-    func window(in pool: PoolState) -> Int
+    func window(in pool: ConnectionPool) -> Int
     /// A connection that takes no more pushes was of no use: the next one is not dialled at once.
     func isUseless(_ spent: any GatewayConnection) -> Bool
-}
-
-/// What a strategy may know of its pool.
-@Loop package struct PoolState {
-    package let connections: [any GatewayConnection]
-    /// Connections that there may be.
-    package let most: Int
-    /// Connections that are being dialled.
-    package let dialling: Int
-    /// What the fastest of the last dials took; nil: none has succeeded.
-    package let fastestDial: Duration?
-
-    /// The least window of a pool.
-    package static let leastWindow = 512
-
-    /// Pushes that all connections together allow to be open.
-    package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
 }

@@ -65,7 +65,7 @@ import FarmPolicy
     // MARK: Dials
 
     /// Takes a dial from the rate; without one a pause begins.
-    func takeDial(at now: ContinuousClock.Instant) -> Bool {
+    func takeDial(at now: Instant) -> Bool {
         let wait = rate.take(at: now)
         guard wait > .zero else { return true }
         pause = .rate(isLong: Self.isLong(wait))

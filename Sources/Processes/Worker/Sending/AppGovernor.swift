@@ -32,7 +32,7 @@ import Logging
     private var refusals = 0
     private var troubles = 0
     private var bytes = 0
-    private var loggedAt: ContinuousClock.Instant?
+    private var loggedAt: Instant?
 
     /// What the sender knows, and the governor does not.
     struct Observation {
@@ -93,7 +93,7 @@ import Logging
     // MARK: The turn
 
     /// Pushes that may leave now, as far as rates go.
-    func allowance(at now: ContinuousClock.Instant) -> Int {
+    func allowance(at now: Instant) -> Int {
         measureBytes()
         return min(tokens?.available(at: now) ?? .max, bits?.available(at: now) ?? .max)
     }
@@ -109,7 +109,7 @@ import Logging
     /// - Parameters:
     ///   - waits: there is more held that may be sent.
     ///   - isLimited: that waits for the rates.
-    func fed(_ sent: Int, waits: Bool, isLimited: Bool, at now: ContinuousClock.Instant) {
+    func fed(_ sent: Int, waits: Bool, isLimited: Bool, at now: Instant) {
         if sent > 0 {
             tokens?.take(sent)
             bits?.take(sent)
@@ -127,7 +127,7 @@ import Logging
     }
 
     /// Nothing may be sent for now, whatever waits.
-    func idle(at now: ContinuousClock.Instant) {
+    func idle(at now: Instant) {
         if poll.isRunning { meter.note(.flowing, open: pool.openStreams, at: now) }
     }
 
@@ -170,7 +170,7 @@ import Logging
         bytes = written
     }
 
-    private func carryOut(_ change: Governor.Change, at now: ContinuousClock.Instant) {
+    private func carryOut(_ change: Governor.Change, at now: Instant) {
         switch change {
         case .connections(let step):
             pool.keep(step.to)
@@ -189,7 +189,7 @@ import Logging
     }
 
     /// Up and down it goes by steps: not each of them is worth a line.
-    private func log(_ before: Double?, _ after: Double?, at now: ContinuousClock.Instant) {
+    private func log(_ before: Double?, _ after: Double?, at now: Instant) {
         guard let after else {
             loggedAt = nil
             return context.log.info("send rate is no longer reduced", metadata: ["app": "\(app)"])
@@ -202,7 +202,7 @@ import Logging
             metadata: ["app": "\(app)", "rate": "\(Int(clamping: after.rounded()))"])
     }
 
-    private func applyRates(at now: ContinuousClock.Instant) {
+    private func applyRates(at now: Instant) {
         if let rate = [limits.rate, share.rate, governor.rate].compactMap(\.self).min() {
             if tokens == nil {
                 tokens = TokenBucket(rate: rate, at: now)

@@ -47,8 +47,8 @@ extension AppSender {
         troubles.rejected(rejection.verdict, at: .now)
         switch rejection.verdict {
         case .delivered: preconditionFailure("an acceptance told as a rejection")
-        case .tokenInvalid(let reason, let timestamp, let isDeclared):
-            invalidToken(batch, position, rejection, reason, timestamp, isDeclared: isDeclared)
+        case .tokenInvalid(let reason, let timestamp):
+            invalidToken(batch, position, rejection, reason, timestamp)
         case .requestWrong(let reason):
             record(batch, position, as: .refused(reason: reason, status: rejection.status))
         case .configurationWrong(let reason): misconfigured(batch, position, rejection, reason)
@@ -70,11 +70,9 @@ extension AppSender {
     }
 
     private func invalidToken(
-        _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String, _ timestamp: Int64?,
-        isDeclared: Bool
+        _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String, _ timestamp: Int64?
     ) {
-        let isInvalid =
-            isDeclared && !suppression.wasRegisteredSince(batch, position, rejection, timestamp)
+        let isInvalid = !suppression.wasRegisteredSince(batch, position, rejection, timestamp)
         var scope: String?
         if isInvalid {
             scope = suppression.suppress(

@@ -108,7 +108,7 @@ extension AppSender {
 
     private func send(
         from batch: HeldBatch, over connection: any GatewayConnection, atMost most: Int,
-        at now: ContinuousClock.Instant
+        at now: Instant
     ) -> Int {
         var sent = 0
         let milliseconds = context.redis.clock.milliseconds

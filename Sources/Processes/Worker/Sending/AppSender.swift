@@ -42,7 +42,7 @@ import StoreProtocol
     lazy var nextTurn = Timer { [unowned self] in schedule() }
     lazy var reportTimer = Timer { [unowned self] in reportsAreDue() }
     /// When high was last sent while bulk was held.
-    private var mixedAt: ContinuousClock.Instant?
+    private var mixedAt: Instant?
     private static let mixedFor = Duration.seconds(60)
 
     /// Why nothing is sent, if nothing is.

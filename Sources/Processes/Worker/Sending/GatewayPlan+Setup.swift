@@ -13,7 +13,7 @@ extension GatewayPlan {
     /// - Throws: when certificate, key or CA cannot be used.
     init(_ setup: AppSetup, token: [UInt8]?, generation: UInt32, worker: Int) throws(CredentialError) {
         var settings = try ClientSettings(setup)
-        let wire: any GatewayWire = setup.binary.map { .binary(BinarySettings($0)) } ?? .http2
+        let wire: GatewayWire = setup.binary.map { .binary(BinarySettings($0)) } ?? .http2
         settings.applicationProtocols = wire.applicationProtocol.map { [$0] } ?? []
         self.init(
             host: setup.host, port: setup.port,

@@ -15,13 +15,13 @@ struct GatewayTroubles {
     var isLasting: Bool { breaker.pauses >= 3 }
 
     /// A push may be sent; a probe needs one as well.
-    mutating func maySend(at now: @autoclosure () -> ContinuousClock.Instant) -> Bool {
+    mutating func maySend(at now: @autoclosure () -> Instant) -> Bool {
         if breaker.isClosed { return true }
         if case .probe = breaker.permit(at: now()) { return true }
         return false
     }
 
-    mutating func permit(at now: ContinuousClock.Instant) -> ServerBreaker.Permit { breaker.permit(at: now) }
+    mutating func permit(at now: Instant) -> ServerBreaker.Permit { breaker.permit(at: now) }
 
     mutating func probeSent() { breaker.probeSent() }
 
@@ -30,14 +30,14 @@ struct GatewayTroubles {
         streak.other()
     }
 
-    mutating func unprocessed(at now: ContinuousClock.Instant) { breaker.probeReturned(at: now) }
+    mutating func unprocessed(at now: Instant) { breaker.probeReturned(at: now) }
 
     /// The response to a push was lost.
-    mutating func lostResponse(at now: @autoclosure () -> ContinuousClock.Instant) {
+    mutating func lostResponse(at now: @autoclosure () -> Instant) {
         if !breaker.isClosed { breaker.troubled(at: now(), using: &random) }
     }
 
-    mutating func rejected(_ verdict: Verdict, at now: @autoclosure () -> ContinuousClock.Instant) {
+    mutating func rejected(_ verdict: Verdict, at now: @autoclosure () -> Instant) {
         switch verdict {
         case .serverTrouble(let reason, _), .outcomeUnknown(let reason):
             self.reason = reason

@@ -56,6 +56,11 @@ import PushModel
             let registered = batch.batch.segments[batch.segment(of: position)].options.registeredAt,
             SuppressionReason(answer: answer, status: Int(rejection.status))?.yieldsToRegistration == true
         else { return false }
+        return Self.isRegistration(atSecond: registered, after: timestamp)
+    }
+
+    /// - Parameter timestamp: milliseconds since 1970.
+    nonisolated static func isRegistration(atSecond registered: Int64, after timestamp: Int64) -> Bool {
         let (milliseconds, overflow) = registered.multipliedReportingOverflow(by: 1000)
         return overflow ? registered > 0 : timestamp < milliseconds
     }

@@ -1,7 +1,8 @@
+import FarmPolicy
 import RandomTesting
 import Testing
 
-@testable import FarmPolicy
+@testable import Gateway
 
 /// What governs a connection, all together on one simulated clock: streams, deadlines, breaker, back-off, against a gateway
 /// that answers, fails, is silent, changes its limit, goes away and comes back.
@@ -22,13 +23,14 @@ import Testing
     private struct Walk: ~Copyable {
         var random: SplitMix
         var now = ContinuousClock.now
+        /// Milliseconds that have passed.
+        var moment: UInt32 = 0
         var budget: StreamBudget
-        var deadlines: RequestDeadlines
+        var pushes = OpenPushes(timeout: UInt32(GovernorWalkTests.timeout / .milliseconds(1)))
         var breaker = ServerBreaker()
         var backOff = BackOff()
-        var free: [Int] = Array(0..<64)
-        var generations: [UInt32] = Array(repeating: 0, count: 64)
-        var open: [(request: RequestDeadlines.Request, answer: Answer, at: ContinuousClock.Instant)] = []
+        var open: [(slot: Int, sentAt: ContinuousClock.Instant, answer: Answer, at: ContinuousClock.Instant)] =
+            []
         /// Streams whose request is given up and whose end has not come.
         var abandoned = 0
         var limit = 0
@@ -43,11 +45,12 @@ import Testing
         init(seed: UInt64) {
             random = SplitMix(seed: seed)
             budget = StreamBudget(aloneUntilAuthenticated: true, cap: 64)
-            deadlines = RequestDeadlines(slots: 64, timeout: GovernorWalkTests.timeout, start: now)
         }
 
         mutating func step() throws(Fault) {
-            now += .milliseconds(random.int(in: 1...200))
+            let time = random.int(in: 1...200)
+            now += .milliseconds(time)
+            moment += UInt32(time)
             if !isHealthy {
                 if random.chance(25) {
                     mood = [.good, .trouble, .none].randomElement(using: &random) ?? .good
@@ -61,7 +64,8 @@ import Testing
             if isConnected { try send() }
             try Fault.unless(
                 open.count + abandoned == budget.open, "\(budget.open) streams, \(open.count) requests")
-            try Fault.unless(deadlines.count == open.count, "\(deadlines.count) deadlines of \(open.count)")
+            let waiting = pushes.waiting
+            try Fault.unless(waiting == open.count, "\(waiting) deadlines of \(open.count)")
             let latest = now + GovernorWalkTests.timeout * 20
             for request in open { try Fault.unless(request.at <= latest, "an answer that nobody waits for") }
         }
@@ -87,7 +91,7 @@ import Testing
         /// The connection is lost: everything open has an unknown outcome.
         private mutating func lose() {
             isConnected = false
-            for request in open { close(request.request) }
+            for request in open { close(request.slot) }
             for _ in 0..<abandoned { budget.closed() }
             abandoned = 0
             open = []
@@ -96,10 +100,9 @@ import Testing
             dialAt = now + pause
         }
 
-        private mutating func close(_ request: RequestDeadlines.Request) {
-            deadlines.remove(request)
+        private mutating func close(_ slot: Int) {
+            pushes.remove(slot)
             budget.closed()
-            free.append(request.slot)
         }
 
         private mutating func troubled() {
@@ -108,29 +111,31 @@ import Testing
         }
 
         private mutating func expire() throws(Fault) {
-            let waiting = deadlines.count
-            while let late = deadlines.expire(at: now) {
-                guard let index = open.firstIndex(where: { $0.request == late }) else {
+            let waiting = pushes.waiting
+            while let late = pushes.takeLate(at: moment) {
+                guard let index = open.firstIndex(where: { $0.slot == late }) else {
                     Issue.record("expired what is not open")
                     return
                 }
                 open.remove(at: index)
                 abandoned += 1
-                free.append(late.slot)
+                pushes.remove(late)
                 if isProbing { troubled() }
             }
             // What is given up is reset, and its stream ends at once.
             for _ in 0..<abandoned { budget.closed() }
             abandoned = 0
-            if (waiting - deadlines.count) * 8 > waiting { budget.timedOut() }
-            try Fault.unless(deadlines.next.map { $0 > now } ?? true, "nothing waits beyond its deadline")
+            if (waiting - pushes.waiting) * 8 > waiting { budget.timedOut() }
+            try Fault.unless(
+                open.allSatisfy { $0.sentAt + GovernorWalkTests.timeout > now },
+                "nothing waits beyond its deadline")
         }
 
         private mutating func answer() {
             let ready = open.filter { $0.at <= now && $0.answer != .none }
             open.removeAll { $0.at <= now && $0.answer != .none }
             for request in ready {
-                close(request.request)
+                close(request.slot)
                 budget.answered()
                 answered += 1
                 budget.authenticated()
@@ -153,14 +158,11 @@ import Testing
                 return
             }
             let isProbe = !breaker.isClosed
-            for _ in 0..<min(most, free.count) {
-                guard let slot = free.popLast() else { break }
-                generations[slot] += 1
-                let request = RequestDeadlines.Request(slot: slot, generation: generations[slot])
+            for _ in 0..<min(most, 64 - open.count) {
                 budget.opened()
-                deadlines.add(request, sentAt: now)
+                let slot = pushes.add(PushTicket(batch: 0, position: 0), credentials: 0, sentAt: moment)
                 let delay = Duration.milliseconds(random.int(in: 1...400))
-                open.append((request, isHealthy ? .good : mood, now + delay))
+                open.append((slot, now, isHealthy ? .good : mood, now + delay))
                 sent += 1
                 if isProbe {
                     breaker.probeSent()

@@ -1,0 +1,2 @@
+/// A moment on a clock that does not go back.
+package typealias Instant = ContinuousClock.Instant

@@ -1,0 +1,92 @@
+import RandomTesting
+import Testing
+
+@testable import Gateway
+
+/// A `~Copyable` value cannot be used inside `#expect`, so mutations are made by these.
+private func late(_ pushes: inout OpenPushes, _ now: UInt32) -> Int? { pushes.takeLate(at: now) }
+
+private func isInTime(_ pushes: inout OpenPushes, _ slot: Int) -> Bool? { pushes.remove(slot)?.isInTime }
+
+private func add(_ pushes: inout OpenPushes, at now: UInt32, position: UInt32 = 0) -> Int {
+    pushes.add(PushTicket(batch: 1, position: position), credentials: 3, sentAt: now)
+}
+
+struct OpenPushesTests {
+    @Test(arguments: [0, UInt32.max - 500] as [UInt32]) func `the oldest is late first, and not before its time`(
+        start: UInt32
+    ) {
+        var pushes = OpenPushes(timeout: 1000)
+        let slots = [0, 5, 5].map { add(&pushes, at: start &+ $0) }
+        #expect(Set(slots).count == 3)
+        let moments: [(UInt32, Int?)] = [
+            (999, nil), (1000, slots[0]), (1004, nil), (2000, slots[1]), (2000, slots[2]), (2000, nil),
+        ]
+        for (moment, slot) in moments {
+            let found = late(&pushes, start &+ moment)
+            #expect(found == slot)
+        }
+        let waiting = pushes.waiting
+        #expect(waiting == 0)
+    }
+
+    @Test func `an answered push is never late, and its slot is used again`() {
+        var pushes = OpenPushes(timeout: 1000)
+        let (first, second) = (add(&pushes, at: 0), add(&pushes, at: 1))
+        var found = isInTime(&pushes, first)
+        #expect(found == true)
+        let third = add(&pushes, at: 500)
+        #expect(third == first)
+        var slot = late(&pushes, 1400)
+        #expect(slot == second)
+        slot = late(&pushes, 1499)
+        #expect(slot == nil)
+        slot = late(&pushes, 1500)
+        #expect(slot == third)
+        found = isInTime(&pushes, third)
+        #expect(found == false)
+    }
+
+    @Test func `a late push has its outcome before its stream ends, or after, and once`() {
+        var pushes = OpenPushes(timeout: 1000)
+        let slot = add(&pushes, at: 0, position: 7)
+        _ = late(&pushes, 1000)
+        let ticket = pushes.abandon(slot)
+        #expect(ticket == PushTicket(batch: 1, position: 7))
+        let found = isInTime(&pushes, slot)
+        #expect(found == nil)
+    }
+
+    @Test func `agrees with a plain list`() {
+        for seed in 0..<500 as Range<UInt64> {
+            var random = SplitMix(seed: seed)
+            var pushes = OpenPushes(timeout: 100)
+            var list: [(slot: Int, sentAt: UInt32)] = []
+            var lateSlots: Set<Int> = []
+            var now: UInt32 = 0
+            for _ in 0..<300 {
+                now += UInt32.random(in: 0...20, using: &random)
+                switch Int.random(in: 0...2, using: &random) {
+                case 0 where list.count < 12:
+                    let slot = add(&pushes, at: now)
+                    #expect(!list.contains { $0.slot == slot } && !lateSlots.contains(slot))
+                    list.append((slot, now))
+                case 1:
+                    let open = list.map(\.slot) + lateSlots.sorted()
+                    guard let slot = open.randomElement(using: &random) else { continue }
+                    let found = isInTime(&pushes, slot)
+                    #expect(found == (lateSlots.remove(slot) == nil))
+                    list.removeAll { $0.slot == slot }
+                default:
+                    while let slot = pushes.takeLate(at: now) {
+                        #expect(!list.isEmpty && list[0].slot == slot && list[0].sentAt + 100 <= now)
+                        lateSlots.insert(list.removeFirst().slot)
+                    }
+                    #expect(list.first.map { $0.sentAt + 100 > now } ?? true)
+                }
+                let waiting = pushes.waiting
+                #expect(waiting == list.count)
+            }
+        }
+    }
+}
