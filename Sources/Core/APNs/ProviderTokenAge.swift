@@ -90,7 +90,4 @@ package struct ProviderTokenAge: Hashable, Sendable {
         guard let renewedAt else { return 0 }
         return max(0, leastAge - (now - renewedAt))
     }
-
-    /// Forgets the present token: the clock or the key was put right.
-    package mutating func reset() { (issuedAt, renewedAt, refusedAt) = (nil, nil, nil) }
 }

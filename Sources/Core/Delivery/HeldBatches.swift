@@ -8,6 +8,8 @@ struct HeldBatches {
     /// By shard and lane of held batches.
     private var routes: [Int: ShardRoute] = [:]
     private var lastNumber: UInt32 = 0
+    /// Redis may have been asked to take a batch back, and not have answered.
+    private var mayBeGoingBack = false
 
     var isEmpty: Bool { batches.isEmpty }
     var count: Int { batches.count }
@@ -26,7 +28,7 @@ struct HeldBatches {
 
     /// The route that batches of this one's shard and lane share.
     mutating func route(of id: BatchID) -> ShardRoute {
-        let list = Self.list(id.shard, id.lane ?? .high)
+        let list = id.list
         if let route = routes[list] { return route }
         let route = ShardRoute()
         routes[list] = route
@@ -44,13 +46,32 @@ struct HeldBatches {
         forgetID(batch.id)
         batch.leaveTally()
         batch.leaveRoute()
-        if batch.route.batches == 0 { routes[Self.list(batch.shard, batch.lane)] = nil }
+        if batch.route.batches == 0 { routes[batch.list] = nil }
         return true
+    }
+
+    /// Redis is asked to take a batch back.
+    mutating func beganGoingBack() { mayBeGoingBack = true }
+
+    /// Older batches of its list are going back: a younger one must not be sent before them, so it goes back, too.
+    mutating func isBehindReturn(_ batch: HeldBatch) -> Bool {
+        guard mayBeGoingBack else { return false }
+        let returns = values.filter { $0.standing == .goingBack }
+        mayBeGoingBack = !returns.isEmpty
+        return returns.contains { $0.number < batch.number && $0.list == batch.list }
     }
 
     mutating func drop(_ number: UInt32) -> Bool { batches.removeValue(forKey: number) != nil }
 
     mutating func forgetID(_ id: BatchID) { numbers[id] = nil }
+}
 
-    private static func list(_ shard: Int, _ lane: Lane) -> Int { shard << 1 | Int(lane.rawValue) }
+extension BatchID {
+    /// The same for all batches of one shard and lane.
+    fileprivate var list: Int { shard << 1 | Int((lane ?? .high).rawValue) }
+}
+
+extension HeldBatch {
+    /// The same for all batches of one shard and lane.
+    var list: Int { id.list }
 }

@@ -1,10 +1,10 @@
 import PushModel
-import StoreProtocol
+package import StoreProtocol
 
 /// The shards of an app that this worker serves, those that were withdrawn and are not yet empty, and which of them may
 /// have batches.
-final class ReadyShards {
-    private(set) var tokens: [Int: FenceToken] = [:]
+package final class ReadyShards {
+    package private(set) var tokens: [Int: FenceToken] = [:]
     /// Withdrawn shards with batches that are still held, and the tokens they had.
     private(set) var leaving: [Int: FenceToken] = [:]
     private var pending = PerLane(high: Set<Int>(), bulk: Set<Int>())
@@ -25,20 +25,23 @@ final class ReadyShards {
     }
 
     /// The shard's token, whether it is served or leaving.
-    func token(of shard: Int) -> FenceToken? { tokens[shard] ?? leaving[shard] }
+    package func token(of shard: Int) -> FenceToken? { tokens[shard] ?? leaving[shard] }
 
     /// Nothing of a withdrawn shard is held any more.
     func released(_ shard: Int) { leaving[shard] = nil }
 
+    /// There may be batches in the shards.
+    package func mayHaveBatches(_ shards: some Sequence<Int>) { mayHaveBatches(shards, of: nil) }
+
     /// There may be batches in the shards, of one lane if it is named.
-    func mayHaveBatches(_ shards: some Sequence<Int>, of lane: Lane? = nil) {
+    func mayHaveBatches(_ shards: some Sequence<Int>, of lane: Lane?) {
         for shard in shards where tokens[shard] != nil {
             if lane != .bulk { pending.high.insert(shard) }
             if lane != .high { pending.bulk.insert(shard) }
         }
     }
 
-    func allMayHaveBatches() { pending = PerLane(high: Set(tokens.keys), bulk: Set(tokens.keys)) }
+    package func allMayHaveBatches() { pending = PerLane(high: Set(tokens.keys), bulk: Set(tokens.keys)) }
 
     var mayHaveBulk: Bool { !pending.bulk.isEmpty }
 

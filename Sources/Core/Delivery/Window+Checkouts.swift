@@ -43,7 +43,7 @@ extension Window {
     }
 
     private var knownBatches: [BatchID] {
-        held.values.filter { $0.standing == .ours || $0.standing == .goingBack }.map(\.id) + unreadable.ids
+        held.values.filter { $0.standing == .ours || $0.standing == .goingBack }.map(\.id) + unreadable.keys
     }
 
     /// Redis has answered a checkout, or has not.
@@ -57,6 +57,8 @@ extension Window {
         }
         releaseShards()
     }
+
+    package var isCheckingOut: Bool { checkouts.isPending }
 
     /// Finds batches that Redis assigns to this worker and that it does not hold.
     package func searchBatches() { checkouts.searchServed() }
@@ -78,7 +80,7 @@ extension Window {
         guard !shards.leaving.isEmpty else { return }
         var busy: Set<Int> = []
         for batch in held.values { busy.insert(batch.shard) }
-        for id in unreadable.ids { busy.insert(id.shard) }
+        for id in unreadable.keys { busy.insert(id.shard) }
         let empty = checkouts.takeEmpty(held: busy)
         if !empty.isEmpty { add(.released(empty)) }
     }
@@ -90,18 +92,27 @@ extension Window {
         let request = Park(
             token: shards.token(of: given.id.shard) ?? .none, worker: worker, batch: given.id,
             delivery: given.delivery, reason: reason)
-        unreadable.add(request)
+        unreadable[request.batch] = request
         add(.quarantine(request))
     }
 
     /// Redis has quarantined a batch, or has not.
     package func quarantined(_ request: Park, _ result: Result<Bool, StoreError>) {
         let shard = request.batch.shard
-        switch unreadable.answered(request, result, token: shards.token(of: shard)) {
-        case .done: break
-        case .failed: reports.retrySoon()
-        case .askAgain(let again): add(.quarantine(again))
-        case .fenced: fenced(shard, request.token)
+        switch result {
+        case .success: unreadable[request.batch] = nil
+        case .failure(.fenced):
+            // When only the token was out of date, the batch still bears our name.
+            if let token = shards.token(of: shard), token != request.token {
+                var again = request
+                again.token = token
+                unreadable[request.batch] = again
+                add(.quarantine(again))
+            } else {
+                unreadable[request.batch] = nil
+                fenced(shard, request.token)
+            }
+        case .failure: reports.retrySoon()
         }
         releaseShards()
     }

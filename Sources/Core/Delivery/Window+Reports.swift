@@ -19,7 +19,7 @@ extension Window {
             report(batch)
             proceed(batch)
         }
-        for request in unreadable.open { add(.quarantine(request)) }
+        for request in unreadable.values { add(.quarantine(request)) }
         repeatReports()
     }
 
@@ -106,7 +106,7 @@ extension Window {
         guard !batch.isReporting else { return }
         switch batch.standing {
         case .ours where mode == .returning || batch.isHalted:
-            if batch.inFlight == 0 { returns.isDue = true }
+            if batch.inFlight == 0 { areReturnsDue = true }
         case .ours:
             if batch.mustCompare { report(batch) }
             requeue(batch)
@@ -144,21 +144,28 @@ extension Window {
 
     // MARK: Returns
 
-    /// Gives back the batches that have nothing in flight and nothing unreported.
+    /// Gives back the batches that have nothing in flight and nothing unreported: each to the head of its list, the newest first,
+    /// and none before those that came after it.
     func returnIdle() {
+        areReturnsDue = false
+        var blocked: Set<Int> = []
         let leaving = held.values.filter { $0.standing == .ours && (mode == .returning || $0.isHalted) }
-        for step in returns.takeSteps(of: leaving) {
-            switch step {
-            case .report(let batch): report(batch)
-            case .putBack(let batch): putBack(batch)
+        for batch in leaving.sorted(by: { $0.number > $1.number }) {
+            let isIdle = batch.inFlight == 0 && !batch.isReporting
+            if isIdle, batch.unreported > 0 || batch.mustCompare {
+                report(batch)
+            } else if isIdle, !blocked.contains(batch.list) {
+                putBack(batch)
+                continue
             }
+            blocked.insert(batch.list)
         }
     }
 
     private func putBack(_ batch: HeldBatch) {
         guard let token = shards.token(of: batch.shard) else { return release(batch) }
         batch.goBack()
-        returns.began()
+        held.beganGoingBack()
         batch.beginAsking()
         let batches = [(id: batch.id, delivery: batch.delivery)]
         add(.putBack(call(about: batch), PutBack(token: token, worker: worker, batches: batches)))
@@ -191,7 +198,7 @@ extension Window {
     package func reconnected(isOther: Bool) {
         reports.endPause()
         if isOther {
-            repeats.expectOther()
+            recent.expectOther()
             compareAll()
         }
         reportDue()
@@ -200,7 +207,7 @@ extension Window {
     /// Compares every held batch with Redis's map, makes the reports of the last seconds once more, and searches for batches that
     /// Redis assigns to this worker.
     func compareAll() {
-        guard repeats.beginComparing(at: now) else { return }
+        guard recent.beginComparing(at: now) else { return }
         for batch in held.values where batch.standing == .ours || batch.standing == .goingBack {
             batch.mustCompare = true
             report(batch)
@@ -211,24 +218,24 @@ extension Window {
 
     /// Makes the reports of the last seconds once more.
     package func repeatAll() {
-        repeats.repeatAll(at: now)
+        recent.repeatAll(at: now)
         repeatReports()
     }
 
     private func repeatReports() {
         let shards = shards
-        for report in repeats.next(worker: worker, token: { shards.token(of: $0) ?? .none }) {
+        for report in recent.repeats(worker: worker, token: { shards.token(of: $0) ?? .none }) {
             add(.repeated(report))
         }
     }
 
     /// Redis has answered a repeated report, or has not.
     package func repeated(_ report: Report, _ result: Result<Report.Reply, StoreError>) {
-        repeats.answered()
+        recent.answered()
         switch result {
         case .failure:
             // All of them once more: which ones had an answer does not matter.
-            repeats.repeatAll(at: now)
+            recent.repeatAll(at: now)
             reports.retrySoon()
         case .success(.taken(let state)):
             if !state.isDone { add(.hasReported) }

@@ -1,8 +1,25 @@
 import FarmPolicy
-import PushModel
+package import PushModel
 
 /// Whose turn it is, and how much credit a lane may have.
 extension Window {
+    /// A new turn begins: batches that were passed over in the last one have their turn again.
+    package func beginTurn() { queues.beginTurn() }
+
+    /// The batch cannot be sent now, though others of its lane can: it is passed over for the rest of the turn.
+    package func pass(_ batch: HeldBatch) { queues.pass(batch) }
+
+    package var hasPassedBatches: Bool { queues.hasPassed }
+
+    /// Pushes that may be sent, at most.
+    package var sendable: Int { queues.sendable }
+
+    /// Batches of a lane that may be sent.
+    package func waitingBatches(of lane: Lane) -> Int { queues.count(lane) }
+
+    /// - Parameter floor: percent of the pushes that are bulk while high waits, too.
+    package func setBulkFloor(_ floor: Int) { queues.setBulkFloor(floor) }
+
     /// The batch whose turn it is, and how many of its next positions may be sent before this is asked again, and
     /// ``sent(_:of:)`` called.
     ///

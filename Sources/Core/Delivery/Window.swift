@@ -48,10 +48,12 @@ package final class Window {
     var suspects = SuspectQueue()
     var credit: CreditQueue
     var reports = ReportQueue()
-    var returns = ReturnQueue()
-    var repeats = ReportRepeats()
+    /// Batches wait to be given back.
+    var areReturnsDue = false
+    var recent = RecentOutcomes()
     var checkouts: ShardCheckouts
-    var unreadable = UnreadableBatches()
+    /// Batches that cannot be read, and that Redis is to quarantine.
+    var unreadable: [BatchID: Park] = [:]
     var builder = ResultsBuilder()
     private let faults: FaultInjection<DeliveryFault>
     private var actions: [Action] = []
@@ -71,18 +73,18 @@ package final class Window {
         checkouts = ShardCheckouts(tally)
     }
 
-    var shards: ReadyShards { checkouts.shards }
+    package var shards: ReadyShards { checkouts.shards }
     /// Granted positions without a known outcome, with the credit that is asked for.
     package var exposure: Int { tally.sum }
     /// In how long ``reportDue()`` is to be called, if at all.
     package var delay: Duration? { reports.delay }
     /// Nothing is held, being checked out, or being said any more.
     package var isIdle: Bool {
-        held.isEmpty && unreadable.isEmpty && !checkouts.isPending && repeats.isIdle && checkouts.isConfirmed
+        held.isEmpty && unreadable.isEmpty && !checkouts.isPending && recent.isIdle && checkouts.isConfirmed
     }
 
     package func takeActions() -> [Action] {
-        if returns.isDue { returnIdle() }
+        if areReturnsDue { returnIdle() }
         guard !actions.isEmpty else { return [] }
         defer { actions.removeAll(keepingCapacity: true) }
         return actions
@@ -90,7 +92,26 @@ package final class Window {
 
     func add(_ action: Action) { actions.append(action) }
 
+    // MARK: Held batches
+
+    package var isEmpty: Bool { held.isEmpty }
+    package var batchCount: Int { held.count }
+    package var holdsBulk: Bool { held.values.contains { $0.lane == .bulk } }
+
+    package func batch(_ number: UInt32) -> HeldBatch? { held[number] }
+
+    package func batch(_ id: BatchID) -> HeldBatch? { held[id] }
+
+    /// Drops outcomes of batches that were released too long ago for Redis to have lost them.
+    package func dropOldOutcomes() { recent.dropOld(at: now) }
+
     // MARK: Orders
+
+    /// The most credit that may be granted and unreported.
+    package func setCreditLimit(_ limit: Int) { credit.limit = limit }
+
+    /// Reports name the positions that were delivered.
+    package func setMarksDelivered(_ marksDelivered: Bool) { builder.marksDelivered = marksDelivered }
 
     package func change(to mode: Mode) {
         guard mode != self.mode else { return }
@@ -100,7 +121,7 @@ package final class Window {
         case .holding: break
         case .returning:
             queues.removeAll()
-            returns.isDue = true
+            areReturnsDue = true
         }
     }
 
@@ -115,10 +136,10 @@ package final class Window {
         for batch in held.values {
             batch.isHalted =
                 !faults.has(.ignoresWithdrawal)
-                && (tokens[batch.shard] == nil || returns.isAhead(of: batch, among: held))
+                && (tokens[batch.shard] == nil || held.isBehindReturn(batch))
             if !batch.isHalted { requeue(batch) }
         }
-        returns.isDue = true
+        areReturnsDue = true
         releaseShards()
     }
 
@@ -146,13 +167,13 @@ package final class Window {
             number: held.nextNumber(), id: given.id, shard: given.id.shard, lane: given.id.lane ?? .high,
             delivery: given.delivery, granted: given.granted, suspicion: given.suspicion, map: given.map,
             batch: batch, tally: tally, route: held.route(of: given.id), faults: faults)
-        if let past = repeats[given.id] { one.restore(past) }
+        if let past = recent[given.id] { one.restore(past) }
         held.add(one)
         welcome(one)
     }
 
     private func welcome(_ batch: HeldBatch) {
-        batch.isHalted = shards.tokens[batch.shard] == nil || returns.isAhead(of: batch, among: held)
+        batch.isHalted = shards.tokens[batch.shard] == nil || held.isBehindReturn(batch)
         credit.add(batch)
         if batch.unreported > 0 { report(batch) }
         proceed(batch)
@@ -160,10 +181,10 @@ package final class Window {
 
     func release(_ batch: HeldBatch) {
         guard held.remove(batch) else { return }
-        if batch.knowsOutcomes { repeats.add(batch, at: now) }
+        if batch.knowsOutcomes { recent.add(batch, at: now) }
         suspects.remove(batch)
         releaseShards()
-        if faults.has(.remembersNothing) { repeats.forgetAll() }
+        if faults.has(.remembersNothing) { recent = RecentOutcomes() }
     }
 
     /// Puts a batch in its place in its lane again, after more of it may be sent: older ones go first.

@@ -77,7 +77,7 @@ package import Supervision
             let tokens = shards.map { (Int($0.number), FenceToken($0.fence)) }
             apps[app]?.assign(Dictionary(tokens) { $1 })
         case .batchesReady(let app, let shards):
-            apps[app]?.window.mayHaveBatches(shards.lazy.map { Int($0) })
+            apps[app]?.window.shards.mayHaveBatches(shards.lazy.map { Int($0) })
             apps[app]?.schedule()
         case .suppressed(let app, let shards):
             apps[app]?.suppressionLists.heard(shards.lazy.map { Int($0) })
@@ -94,7 +94,7 @@ package import Supervision
             setups[app]?.use.budgetRate = rate
             apps[app]?.follow(budgetRate: rate > 0 ? rate : nil)
         case .returnBatches(let app, let jobs, let shards):
-            apps[app]?.returnBatches(jobs: jobs, shards: shards.map { Int($0) })
+            apps[app]?.shards.returnBatches(jobs: Set(jobs), shards: shards.lazy.map { Int($0) })
         case .finish(let milliseconds): life.finish(within: .milliseconds(Int64(milliseconds)))
         }
     }
@@ -209,7 +209,7 @@ package import Supervision
 
     private func pollApps() {
         for app in apps.values {
-            app.window.mayHaveBatches()
+            app.window.shards.allMayHaveBatches()
             app.expireOverdue()
             if polls.isMultiple(of: Self.pollsBetweenSearches) { app.searchBatches() }
         }

@@ -56,3 +56,7 @@ struct CredentialStateTests {
         #expect(credentials.state == .ok && credentials.generation == 1)
     }
 }
+
+extension CredentialState {
+    fileprivate var maySend: Bool { state == .ok || state == .trial }
+}

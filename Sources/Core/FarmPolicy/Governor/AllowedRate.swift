@@ -5,25 +5,6 @@
 /// goes quickly to where the trouble began, and slowly beyond. A share of trouble that stays whatever the rate is has nothing to
 /// do with the rate, and is put up with.
 package struct AllowedRate: Sendable {
-    private struct Round: Hashable {
-        var span = 0.0
-        var limited = 0.0
-        var answers = 0
-        var troubles = 0
-
-        var count: Int { answers + troubles }
-        var share: Double { count > 0 ? Double(troubles) / Double(count) : 0 }
-        var rate: Double { span > 0 ? Double(count) / span : 0 }
-        var taken: Double { span > 0 ? Double(answers) / span : 0 }
-
-        mutating func add(_ sample: GovernorSample) {
-            span += sample.seconds
-            limited += sample.limited * sample.seconds
-            answers += sample.answers
-            troubles += sample.troubles
-        }
-    }
-
     /// A round with fewer responses says little, and is extended up to so many seconds.
     private static let enough = (answers: 20, seconds: 10.0)
     private static let leastTroubles = 3
@@ -35,7 +16,7 @@ package struct AllowedRate: Sendable {
     private let length: Double
     /// Pushes a second; nil: any number.
     package private(set) var limit: Double?
-    private var round = Round()
+    private var round = GovernorSum()
     /// Answers of this round are of pushes that were sent at another rate.
     private var isSkipping = false
     /// What the gateway took when all was well.
@@ -80,17 +61,17 @@ package struct AllowedRate: Sendable {
         round.add(sample)
         idleSeconds = sample.answers + sample.troubles > 0 ? 0 : idleSeconds + sample.seconds
         if idleSeconds >= Self.forgets.seconds { forget() }
-        guard round.span >= length,
-            round.count >= Self.enough.answers || round.span >= Self.enough.seconds
+        guard round.seconds >= length,
+            round.count >= Self.enough.answers || round.seconds >= Self.enough.seconds
         else { return }
         let done = round
-        round = Round()
+        round = GovernorSum()
         guard !isSkipping else {
             isSkipping = false
             return
         }
         guard done.count >= Self.leastTroubles else { return }
-        if done.troubles >= Self.leastTroubles, done.share > 1.3 * tolerated + Self.leastShare {
+        if done.troubles >= Self.leastTroubles, done.troubleShare > 1.3 * tolerated + Self.leastShare {
             troubled(done)
         } else {
             calm(done)
@@ -99,9 +80,9 @@ package struct AllowedRate: Sendable {
 
     // MARK: Down
 
-    private mutating func troubled(_ done: Round) {
+    private mutating func troubled(_ done: GovernorSum) {
         guard !isFutile(done) else { return }
-        last = (done.share, done.rate)
+        last = (done.troubleShare, done.rate)
         let tookSome = done.taken >= 0.01 * done.rate
         ceiling = tookSome ? done.taken : max(usual, done.rate, ceiling)
         lower(to: min(tookSome ? 0.85 * done.taken : done.rate / 2, 0.9 * (limit ?? done.rate)))
@@ -112,20 +93,20 @@ package struct AllowedRate: Sendable {
         growth = ceiling / 50
         looseRounds = 0
         isSkipping = true
-        round = Round()
+        round = GovernorSum()
     }
 
     /// The last decreases did not lower the share of trouble: it is put up with, and the rate is as it was.
-    private mutating func isFutile(_ done: Round) -> Bool {
-        guard let last, limit != nil, done.share < 0.8, done.rate < 0.9 * last.rate,
-            done.share > 0.7 * last.share
+    private mutating func isFutile(_ done: GovernorSum) -> Bool {
+        guard let last, limit != nil, done.troubleShare < 0.8, done.rate < 0.9 * last.rate,
+            done.troubleShare > 0.7 * last.share
         else {
             futile = 0
             return false
         }
         futile += 1
         guard futile >= 2 else { return false }
-        tolerated = max(done.share, last.share)
+        tolerated = max(done.troubleShare, last.share)
         self.last = nil
         forget()
         return true
@@ -133,15 +114,15 @@ package struct AllowedRate: Sendable {
 
     // MARK: Up
 
-    private mutating func calm(_ done: Round) {
-        tolerated = min(tolerated, max(done.share, 0.9 * tolerated))
+    private mutating func calm(_ done: GovernorSum) {
+        tolerated = min(tolerated, max(done.troubleShare, 0.9 * tolerated))
         futile = 0
         last = nil
         guard let limit else {
             usual = usual == 0 ? done.taken : 0.7 * usual + 0.3 * done.taken
             return
         }
-        guard done.limited >= 0.25 * done.span || done.rate >= 0.8 * limit else {
+        guard done.limited >= 0.25 * done.seconds || done.rate >= 0.8 * limit else {
             looseRounds += 1
             if looseRounds >= Self.forgets.rounds { forget() }
             return

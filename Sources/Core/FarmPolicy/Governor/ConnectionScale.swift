@@ -29,24 +29,6 @@ package struct ConnectionScale: Hashable, Sendable {
         let rate: Double
     }
 
-    /// Time that was spent in a state without a break, and the answers that came in it.
-    private struct Stretch: Hashable {
-        var span = Duration.zero
-        var blocked = 0.0
-        var answers = 0
-        var troubles = 0
-
-        var seconds: Double { span / .seconds(1) }
-        var rate: Double { seconds > 0 ? Double(answers) / seconds : 0 }
-
-        mutating func add(_ sample: GovernorSample) {
-            span += sample.span
-            blocked += sample.blocked * sample.seconds
-            answers += sample.answers
-            troubles += sample.troubles
-        }
-    }
-
     /// A step up has to gain this part of what it would in the best case.
     private static let leastGain = 0.25
     /// With so much of the streams of one step less in use, that is not enough.
@@ -61,8 +43,8 @@ package struct ConnectionScale: Hashable, Sendable {
     /// Since when there are fewer than wanted while there is work.
     private var shortSince: Instant?
     private var trial: Trial?
-    private var judged = Stretch()
-    private var blocked = Stretch()
+    private var judged = GovernorSum()
+    private var blocked = GovernorSum()
     private var slack = Duration.zero
     private var heldUntil: Instant?
     private var trialPause = Self.trialPause.first
@@ -106,7 +88,7 @@ package struct ConnectionScale: Hashable, Sendable {
 
     private mutating func converge(at now: Instant) {
         settledAt = now + settings.settlePeriod
-        (judged, blocked, slack) = (Stretch(), Stretch(), .zero)
+        (judged, blocked, slack) = (GovernorSum(), GovernorSum(), .zero)
     }
 
     private mutating func change(to count: Int, _ cause: Step.Cause, at now: Instant) -> Step? {
@@ -123,7 +105,7 @@ package struct ConnectionScale: Hashable, Sendable {
     private mutating func hold(at now: Instant, periods: Int) {
         let end = now + settings.settlePeriod * periods
         if heldUntil.map({ $0 < end }) ?? true { heldUntil = end }
-        blocked = Stretch()
+        blocked = GovernorSum()
     }
 
     /// A step up had no effect: the next is made later.
@@ -137,13 +119,13 @@ package struct ConnectionScale: Hashable, Sendable {
         guard let trial else { return nil }
         judged.add(sample)
         guard judged.span >= settings.minSustain else { return nil }
-        defer { judged = Stretch() }
-        if Double(judged.troubles) > 0.02 * Double(judged.answers + judged.troubles) {
+        defer { judged = GovernorSum() }
+        if judged.troubleShare > 0.02 {
             refuse(at: now)
             return change(to: trial.from, .troubled, at: now)
         }
         let best = Double(wanted) / Double(trial.from) - 1
-        let gain = trial.rate > 0 ? judged.rate / trial.rate - 1 : best
+        let gain = trial.rate > 0 ? judged.taken / trial.rate - 1 : best
         if judged.blocked >= judged.seconds / 2, gain < Self.leastGain * best {
             refuse(at: now)
             return change(to: trial.from, .useless, at: now)
@@ -157,12 +139,12 @@ package struct ConnectionScale: Hashable, Sendable {
 
     private mutating func grow(_ sample: GovernorSample, at now: Instant) -> Step? {
         guard !settings.growsByItself, trial == nil, wanted < settings.maxConnections else { return nil }
-        if sample.isBusy || sample.isTroubled || sample.blocked < 0.25 { blocked = Stretch() }
+        if sample.isBusy || sample.isTroubled || sample.blocked < 0.25 { blocked = GovernorSum() }
         guard !sample.isBusy, !sample.isTroubled, sample.blocked >= 0.5 else { return nil }
         if let heldUntil, now < heldUntil { return nil }
         blocked.add(sample)
         guard blocked.span >= settings.minSustain else { return nil }
-        let before = Trial(from: wanted, rate: blocked.rate)
+        let before = Trial(from: wanted, rate: blocked.taken)
         let step = change(
             to: min(settings.scale.up(from: wanted), settings.maxConnections), .blocked, at: now)
         trial = step == nil ? nil : before

@@ -32,3 +32,31 @@ package struct GovernorSample: Hashable, Sendable {
     /// More of the answers were trouble than there always is.
     var isTroubled: Bool { 50 * troubles > answers + troubles }
 }
+
+/// What several samples in a row add up to.
+struct GovernorSum: Hashable {
+    private(set) var span = Duration.zero
+    /// Seconds in which pushes were held and no connection had room for them.
+    private(set) var blocked = 0.0
+    /// Seconds in which pushes were held and waited for the allowed rate only.
+    private(set) var limited = 0.0
+    private(set) var answers = 0
+    private(set) var troubles = 0
+
+    var seconds: Double { span / .seconds(1) }
+    var count: Int { answers + troubles }
+    /// The part of the answers that was trouble.
+    var troubleShare: Double { count > 0 ? Double(troubles) / Double(count) : 0 }
+    /// Answers a second.
+    var rate: Double { seconds > 0 ? Double(count) / seconds : 0 }
+    /// Answers a second that were no trouble.
+    var taken: Double { seconds > 0 ? Double(answers) / seconds : 0 }
+
+    mutating func add(_ sample: GovernorSample) {
+        span += sample.span
+        blocked += sample.blocked * sample.seconds
+        limited += sample.limited * sample.seconds
+        answers += sample.answers
+        troubles += sample.troubles
+    }
+}

@@ -31,9 +31,6 @@ package struct CredentialState: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether pushes may be sent.
-    package var maySend: Bool { state == .ok || state == .trial }
-
     /// An answer said that other credentials of the same key may do.
     package mutating func stale(reason: String, generation answered: Generation) -> Action {
         switch state {

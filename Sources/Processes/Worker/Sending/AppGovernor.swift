@@ -1,4 +1,3 @@
-import Delivery
 import EventLoop
 import FarmPolicy
 import Gateway
@@ -14,6 +13,8 @@ import Logging
     private unowned let pool: ConnectionPool
     /// Called when sending may resume.
     private let wake: @Loop () -> Void
+    /// Asked before each decision.
+    private let observe: @Loop () -> Observation
 
     private var planned = GovernorSettings()
     private var settings = GovernorSettings()
@@ -43,14 +44,12 @@ import Logging
         var isStopped: Bool
     }
 
-    /// Asked before each decision.
-    var observe: @Loop () -> Observation = { Observation(delivered: 0, isAtWork: false, isStopped: false) }
-
-    init(_ context: WorkerContext, app: String, pool: ConnectionPool, wake: @escaping @Loop () -> Void) {
-        self.context = context
-        self.app = app
-        self.pool = pool
-        self.wake = wake
+    init(
+        _ context: WorkerContext, app: String, pool: ConnectionPool, wake: @escaping @Loop () -> Void,
+        observe: @escaping @Loop () -> Observation
+    ) {
+        (self.context, self.app, self.pool) = (context, app, pool)
+        (self.wake, self.observe) = (wake, observe)
     }
 
     /// Follows the plan that the pool follows since just now. What was learned by the same settings stays.
@@ -222,18 +221,5 @@ import Logging
         } else {
             bits = nil
         }
-    }
-}
-
-/// What the governor observes of the sender.
-extension AppSender {
-    func makeGovernor() -> AppGovernor {
-        let governor = AppGovernor(context, app: name, pool: pool) { [unowned self] in schedule() }
-        governor.observe = { [unowned self] in
-            AppGovernor.Observation(
-                delivered: counts.delivered, isAtWork: pool.openStreams > 0 || !window.isEmpty,
-                isStopped: !troubles.isClosed)
-        }
-        return governor
     }
 }

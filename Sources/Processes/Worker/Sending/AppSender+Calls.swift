@@ -37,7 +37,7 @@ extension AppSender {
             case .repeated(let report):
                 store.send(report) { [weak self] result in self?.update { $0.repeated(report, result) } }
             case .hasReported: hasReported = true
-            case .released(let shards): released(shards)
+            case .released(let empty): shards.released(empty)
             case .fenced: context.onFenced(name)
             }
         }
@@ -54,7 +54,7 @@ extension AppSender {
     func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
         if case .failure(let error) = result { note(error, "checkout failed") }
         update { $0.checkedOut(request, result) }
-        returnLateBatches()
+        shards.returnLateBatches()
         guard case .success(let reply) = result else { return }
         learnPause(isPaused: reply.pauseReason != nil)
         #if FAILPOINTS

@@ -4,14 +4,61 @@ import Delivery
 import EventLoop
 import FarmPolicy
 import Gateway
+import Logging
 import PushModel
 
 #if FAILPOINTS
     import Failpoints
 #endif
 
-/// The outcomes of pushes, and what they mean for their batch, their app and their connection.
+/// What connections and the pool report: the outcomes of pushes, with what they mean for their batch, their app and their
+/// connection, and the ends of connections and dials.
 extension AppSender {
+    // MARK: Connections
+
+    func hasRoom(_ connection: any GatewayConnection) { schedule() }
+
+    func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
+        context.log.debug(
+            "connection takes no more pushes", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        pool.spent(connection)
+        schedule()
+        // Such as a certificate for the other environment, which the gateway refuses before the first push.
+        guard case .credentialsWrong(let reason) = verdict, suspension == nil else { return }
+        pool.retireAll()
+        suspendInDoubt(.credentialsWrong, reason)
+    }
+
+    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {
+        context.log.error(
+            "the gateway rejected pushes that had counted as delivered",
+            metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
+        context.notify(.late(app: name, pushes: UInt32(clamping: count), reason: reason))
+    }
+
+    func ended(_ connection: any GatewayConnection, reason: String) {
+        pool.remove(connection, reason: reason)
+        context.log.info("connection ended", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        schedule()
+    }
+
+    func dialFailed(_ reason: String, refusedByPeer: Bool) {
+        context.log.warning("cannot connect", metadata: ["app": "\(name)", "reason": "\(reason)"])
+        schedule()
+        guard refusedByPeer, pool.refusalsInARow >= 3, suspension == nil else { return }
+        suspendInDoubt(.credentialsWrong, reason)
+    }
+
+    func dialPauseEnded() { schedule() }
+
+    /// Nothing more is sent until the coordinator has decided.
+    private func suspendInDoubt(_ doubt: Notice.Doubt, _ reason: String) {
+        suspension = .doubt
+        context.notify(.doubt(app: name, doubt, generation: generation, reason: reason))
+    }
+
+    // MARK: Outcomes
+
     func completed(_ ticket: PushTicket, _ outcome: SendOutcome) {
         guard let batch = window.batch(ticket.batch) else { return }
         let position = Int(ticket.position)
@@ -26,7 +73,10 @@ extension AppSender {
             counts.addDelivered()
             if !coolDowns.isEmpty { coolDowns.accepted(batch, position, at: .now) }
             window.delivered(batch, position)
-            if provenGeneration != generation { prove() }
+            if provenGeneration != generation {
+                provenGeneration = generation
+                context.notify(.proved(app: name, generation: generation))
+            }
         case .unprocessed:
             troubles.unprocessed(at: .now)
             window.giveBack(batch, position)
@@ -87,9 +137,9 @@ extension AppSender {
 
     /// The gateway refused a push because its device gets too many.
     private func throttled(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String) {
-        let wait = coolDowns.throttled(
-            batch, position, asked: .milliseconds(Int64(asked(rejection))), isSlowed: governor.rate != nil,
-            at: .now)
+        var wait = Duration.milliseconds(Int64(asked(rejection)))
+        // When the gateway wants less of everybody, that is not the device's doing.
+        if governor.rate == nil { wait = coolDowns.throttled(batch, position, asked: wait, at: .now) }
         record(
             batch, position,
             as: .retry(
@@ -125,15 +175,14 @@ extension AppSender {
         record(batch, position, as: .refused(reason: reason, status: rejection.status))
     }
 
-    /// A response that concerns the whole app: nothing more is sent until the coordinator has decided.
+    /// A response that concerns the whole app.
     private func doubt(
         _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ rejection: Rejection, _ reason: String
     ) {
         window.giveBack(batch, position)
         guard suspension == nil, rejection.generation == generation else { return }
-        suspension = .doubt
         pool.retireAll()
-        context.notify(.doubt(app: name, doubt, generation: generation, reason: reason))
+        suspendInDoubt(doubt, reason)
     }
 
     /// Records the outcome of a push that was not delivered.
@@ -142,10 +191,5 @@ extension AppSender {
     ) {
         counts.add(outcome)
         window.record(batch, position, as: outcome, timestamp: timestamp)
-    }
-
-    private func prove() {
-        provenGeneration = generation
-        context.notify(.proved(app: name, generation: generation))
     }
 }

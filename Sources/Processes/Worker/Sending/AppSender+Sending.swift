@@ -51,7 +51,7 @@ extension AppSender {
             left -= sent
             batch.route.left(over: ObjectIdentifier(connection), by: batch)
             window.sent(sent, of: batch)
-            if batch.lane == .high, sent > 0 { sentHigh() }
+            if batch.lane == .high, sent > 0, window.holdsBulk { sentBothLanes() }
             if isProbe, sent > 0 {
                 troubles.probeSent()
                 break
@@ -98,12 +98,6 @@ extension AppSender {
             batch.route.leave()
             return nil
         }
-    }
-
-    /// High was sent; a campaign may be on its way, too.
-    private func sentHigh() {
-        guard window.holdsBulk else { return }
-        sentBothLanes()
     }
 
     private func send(

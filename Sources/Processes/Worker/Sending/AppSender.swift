@@ -9,10 +9,6 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-#if FAILPOINTS
-    import Failpoints
-#endif
-
 /// Sends the pushes of one app: checks batches out, feeds them to the gateway, reports their outcomes.
 ///
 /// Work is done at the end of a loop's turn, once for all that the turn brought.
@@ -27,13 +23,22 @@ import StoreProtocol
     private var longestRetryAfter = Duration.seconds(600)
     let suppressionLists: SuppressionLists
     let suppression: SuppressionFilter
-    /// All shards that the coordinator gave us; the window has those of them whose suppression lists are known.
-    let shards = ServedShards()
     let window: Window
+    private(set) lazy var shards = ServedShards(window, suppressionLists) { [unowned self] in
+        schedule()
+    } onReleased: { [unowned self] shards in
+        context.notify(.released(app: name, shards: shards.map { UInt16($0) }))
+    }
     private(set) lazy var pool = ConnectionPool(owner: self)
-    private(set) lazy var governor = makeGovernor()
+    private(set) lazy var governor = AppGovernor(context, app: name, pool: pool) { [unowned self] in
+        schedule()
+    } observe: { [unowned self] in
+        AppGovernor.Observation(
+            delivered: counts.delivered, isAtWork: pool.openStreams > 0 || !window.isEmpty,
+            isStopped: !troubles.isClosed)
+    }
     var troubles = GatewayTroubles()
-    var coolDowns = DeviceCoolDowns()
+    var coolDowns = CoolDown()
     var counts = SendCounts()
     private var isDue = false
     /// Sending resumes as soon as the app's suppression lists are read.
@@ -53,22 +58,6 @@ import StoreProtocol
     var provenGeneration: UInt32?
     private(set) var generation: UInt32 = 0
 
-    enum Suspension {
-        /// The gateway rejects the credentials; the coordinator knows, and has not decided yet.
-        case doubt
-        /// The app is paused: batches go back.
-        case paused
-        /// Redis says that the app is paused, which the coordinator may not know: batches go back until Redis says otherwise.
-        case pausedInRedis
-        /// The app is not served any more: batches go back.
-        case left
-        /// The worker is finishing: nothing new starts.
-        case finishing
-
-        var isPause: Bool { self == .paused || self == .pausedInRedis }
-        fileprivate var mode: Window.Mode { self == .doubt ? .holding : .returning }
-    }
-
     init(_ context: WorkerContext, app: String) {
         self.context = context
         name = app
@@ -77,7 +66,10 @@ import StoreProtocol
         suppressionLists = SuppressionLists(store, life: 30 * 86_400, log: context.log)
         suppression = SuppressionFilter(suppressionLists)
         context.exclusiveTurn.join(self)
-        suppressionLists.onLoaded = { [unowned self] in suppressionsAreKnown() }
+        suppressionLists.onLoaded = { [unowned self] in
+            shards.suppressionsAreKnown()
+            resumeIfKnown()
+        }
     }
 
     // MARK: Orders
@@ -90,12 +82,25 @@ import StoreProtocol
         window.setBulkFloor(bulkFloor)
     }
 
+    /// These shards are served from now on; the others are withdrawn.
+    func assign(_ tokens: [Int: FenceToken]) {
+        shards.assign(tokens)
+        governor.follow(shards.share)
+    }
+
+    /// What the whole farm may send from now on, in pushes a second; nil: any number.
+    func follow(budgetRate: Double?) {
+        shards.follow(budgetRate: budgetRate)
+        governor.follow(shards.share)
+        schedule()
+    }
+
     func follow(
         _ plan: GatewayPlan?, topic: String, environment: String = "", limits: RateLimits = RateLimits(),
         budget: FarmBudget = FarmBudget(), shards: Int = 1
     ) {
         self.shards.follow(budget, shards: shards)
-        takeShare()
+        governor.follow(self.shards.share)
         suppression.follow(
             topic: topic, environment: environment, generation: plan?.generation ?? generation)
         self.topic = topic
@@ -106,7 +111,7 @@ import StoreProtocol
         }
         pool.follow(plan)
         if let plan { governor.follow(plan, limits: limits) }
-        if case .doubt = suspension { suspension = nil }
+        if suspension == .doubt { suspension = nil }
         schedule()
     }
 
@@ -145,7 +150,7 @@ import StoreProtocol
     }
 
     private func suspend(as next: Suspension) {
-        guard !isFinishing, suspension != .left else { return }
+        guard suspension != .finishing, suspension != .left else { return }
         // Recent suppressions may be false and rejected by Redis: reload them.
         if next.isPause, suspension?.isPause != true { suppressionLists.reload() }
         suspension = next
@@ -155,18 +160,18 @@ import StoreProtocol
     }
 
     func resume() {
-        guard !isFinishing, suspension != .left else { return }
+        guard suspension != .finishing, suspension != .left else { return }
         guard suppressionLists.isWhole else {
             resumesWhenKnown = true
             return
         }
         suspension = nil
         troubles.reset()
-        window.mayHaveBatches()
+        window.shards.allMayHaveBatches()
         schedule()
     }
 
-    func resumeIfKnown() {
+    private func resumeIfKnown() {
         guard resumesWhenKnown, suppressionLists.isWhole else { return }
         resumesWhenKnown = false
         resume()
@@ -189,7 +194,7 @@ import StoreProtocol
     /// There is a connection to Redis again.
     func reconnected(isOther: Bool) {
         window.now = .now
-        window.mayHaveBatches()
+        window.shards.allMayHaveBatches()
         window.reconnected(isOther: isOther)
         suppressionLists.reconnected(isOther: isOther)
         schedule()
@@ -216,9 +221,6 @@ import StoreProtocol
 
     // MARK: Batches
 
-    private var limit: Int {
-        min(pool.window, governor.usefulWindow)
-    }
     private var wantsBatches: Bool { suspension == nil && context.mayStart && troubles.maySend(at: .now) }
 
     /// Expires held pushes whose deadline has passed: the gateway may be unreachable for long.
@@ -253,7 +255,7 @@ import StoreProtocol
         isDue = false
         context.turns.note(self, isAtWork: !window.isEmpty)
         window.now = .now
-        window.setCreditLimit(limit)
+        window.setCreditLimit(min(pool.window, governor.usefulWindow))
         window.yieldsToSuspect = context.exclusiveTurn.isWanted
         feed()
         let wantsMore = wantsBatches && !window.yieldsToSuspect
@@ -261,9 +263,5 @@ import StoreProtocol
             store.send(request) { [weak self] in self?.checkedOut(request, $0) }
         }
         carryOut()
-    }
-
-    private var isFinishing: Bool {
-        if case .finishing = suspension { true } else { false }
     }
 }

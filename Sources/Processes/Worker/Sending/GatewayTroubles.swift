@@ -4,7 +4,10 @@ import FarmPolicy
 /// Whether an app's gateway is in trouble, by its responses: the circuit breaker, and responses about a wrong configuration in a row.
 struct GatewayTroubles {
     private var breaker = ServerBreaker()
-    private var streak = ConfigurationStreak()
+    /// Refusals of the app's own topic in a row.
+    private var topicRefusals = 0
+    /// So many of them mean that the app's configuration is wrong.
+    private static let mostTopicRefusals = 5
     private var random = SystemRandomNumberGenerator()
     /// What the gateway last responded when it was in trouble.
     private(set) var reason = ""
@@ -27,7 +30,7 @@ struct GatewayTroubles {
 
     mutating func delivered() {
         breaker.answered()
-        streak.other()
+        topicRefusals = 0
     }
 
     mutating func unprocessed(at now: Instant) { breaker.probeReturned(at: now) }
@@ -44,17 +47,17 @@ struct GatewayTroubles {
             breaker.troubled(at: now(), using: &random)
         default: breaker.answered()
         }
-        if case .configurationWrong = verdict {} else { streak.other() }
+        if case .configurationWrong = verdict {} else { topicRefusals = 0 }
     }
 
     /// The app's own topic was refused.
     ///
     /// - Returns: whether it was so often that the app's configuration must be wrong.
-    mutating func topicRefused() -> Bool { streak.wrong() }
+    mutating func topicRefused() -> Bool {
+        topicRefusals += 1
+        return topicRefusals >= Self.mostTopicRefusals
+    }
 
     /// An operator has resumed the app: earlier responses count no more.
-    mutating func reset() {
-        breaker = ServerBreaker()
-        streak = ConfigurationStreak()
-    }
+    mutating func reset() { (breaker, topicRefusals) = (ServerBreaker(), 0) }
 }

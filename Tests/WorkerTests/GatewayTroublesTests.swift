@@ -1,0 +1,18 @@
+import Testing
+
+@testable import Worker
+
+@Suite struct GatewayTroublesTests {
+    @Test func `five refusals of the topic in a row pause the app, with another answer between they do not`() {
+        var troubles = GatewayTroubles()
+        for _ in 0..<3 {
+            for _ in 0..<4 {
+                let pauses = troubles.topicRefused()
+                #expect(!pauses)
+            }
+            troubles.delivered()
+        }
+        let pauses = (0..<6).map { _ in troubles.topicRefused() }
+        #expect(pauses == [false, false, false, false, true, true])
+    }
+}
