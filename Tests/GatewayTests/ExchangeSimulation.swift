@@ -140,7 +140,8 @@ final class ExchangeSimulation {
             made += 1
             waiting[serial] = now
             guard exchange.streams.open <= exchange.streams.budget.limit else {
-                throw Fault(description: "\(exchange.streams.open) streams of \(exchange.streams.budget.limit)")
+                throw Fault(
+                    description: "\(exchange.streams.open) streams of \(exchange.streams.budget.limit)")
             }
         }
     }

@@ -29,8 +29,7 @@ import Testing
         var pushes = OpenPushes(timeout: UInt32(GovernorWalkTests.timeout / .milliseconds(1)))
         var breaker = ServerBreaker()
         var backOff = BackOff()
-        var open: [(slot: Int, sentAt: ContinuousClock.Instant, answer: Answer, at: ContinuousClock.Instant)] =
-            []
+        var open: [(slot: Int, sentAt: Instant, answer: Answer, at: Instant)] = []
         /// Streams whose request is given up and whose end has not come.
         var abandoned = 0
         var limit = 0

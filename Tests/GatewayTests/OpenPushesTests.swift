@@ -13,9 +13,8 @@ private func add(_ pushes: inout OpenPushes, at now: UInt32, position: UInt32 = 
 }
 
 struct OpenPushesTests {
-    @Test(arguments: [0, UInt32.max - 500] as [UInt32]) func `the oldest is late first, and not before its time`(
-        start: UInt32
-    ) {
+    @Test(arguments: [0, UInt32.max - 500] as [UInt32])
+    func `the oldest is late first, and not before its time`(start: UInt32) {
         var pushes = OpenPushes(timeout: 1000)
         let slots = [0, 5, 5].map { add(&pushes, at: start &+ $0) }
         #expect(Set(slots).count == 3)

@@ -3,7 +3,7 @@ import Testing
 @testable import Worker
 
 @Suite struct GatewayTroublesTests {
-    @Test func `five refusals of the topic in a row pause the app, with another answer between they do not`() {
+    @Test func `five refused topics in a row pause the app, with another answer between they do not`() {
         var troubles = GatewayTroubles()
         for _ in 0..<3 {
             for _ in 0..<4 {

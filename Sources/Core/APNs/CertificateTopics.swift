@@ -44,3 +44,76 @@ package struct CertificateTopics: Hashable, Sendable {
         allowed.contains { topic.equals($0) }
     }
 }
+
+/// Writes DER, as far as certificate extensions need it: one-byte tags and definite lengths.
+/// - Source: ITU-T X.690, 8.1.
+package enum DER {
+    package enum Tag {
+        package static let null: UInt8 = 0x05
+        package static let utf8String: UInt8 = 0x0C
+        package static let sequence: UInt8 = 0x30
+    }
+
+    /// One element: its tag, the length of its content, its content.
+    package static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+        guard content.count > 127 else { return [tag, UInt8(content.count)] + content }
+        var length: [UInt8] = []
+        var rest = content.count
+        while rest > 0 {
+            length.insert(UInt8(truncatingIfNeeded: rest), at: 0)
+            rest >>= 8
+        }
+        return [tag, 0x80 | UInt8(length.count)] + length + content
+    }
+}
+
+/// Reads the elements of a DER encoding one after another; an element's content is read by another reader.
+///
+/// One-byte tags and definite lengths only, which is all that certificate extensions need.
+struct DERReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+    private(set) var isBroken = false
+
+    /// `bytes` must outlive the reader.
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    /// The next element, or nil at the end and at the first fault.
+    mutating func next() -> (tag: UInt8, content: UnsafeRawBufferPointer)? {
+        guard !isBroken, !isAtEnd else { return nil }
+        guard let tag = byte(), tag & 0x1F != 0x1F, let length = length(), length <= bytes.count - position
+        else {
+            isBroken = true
+            return nil
+        }
+        defer { position += length }
+        return (tag, UnsafeRawBufferPointer(rebasing: bytes[position..<position + length]))
+    }
+
+    /// The content of the next element if it has this tag.
+    mutating func next(_ tag: UInt8) -> UnsafeRawBufferPointer? {
+        guard let element = next(), element.tag == tag else { return nil }
+        return element.content
+    }
+
+    private mutating func byte() -> UInt8? {
+        guard position < bytes.count else { return nil }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    private mutating func length() -> Int? {
+        guard let first = byte() else { return nil }
+        guard first & 0x80 != 0 else { return Int(first) }
+        let count = first & 0x7F
+        guard (1...4).contains(count) else { return nil }
+        var length = 0
+        for _ in 0..<count {
+            guard let next = byte() else { return nil }
+            length = length << 8 | Int(next)
+        }
+        return length
+    }
+}

@@ -1,3 +1,5 @@
+package import APNs
+
 /// What a gateway says before it closes, if it says anything: 6 bytes, big-endian.
 ///
 /// 8, status `UInt8`, identifier `UInt32` of the notification that was refused, or after ``BinaryStatus/shutdown`` of the
@@ -56,6 +58,60 @@ package struct BinaryReply: Hashable, Sendable {
                         identifier: UInt32(truncatingIfNeeded: packed)))
             }
             return .incomplete
+        }
+    }
+}
+
+/// The status of a reply on the binary interface; any byte may come.
+///
+/// - Source: Apple, "Binary Provider API", codes in error-response packet; "Legacy Notification Format".
+package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let noError = BinaryStatus(rawValue: 0)
+    package static let processingError = BinaryStatus(rawValue: 1)
+    package static let missingDeviceToken = BinaryStatus(rawValue: 2)
+    package static let missingTopic = BinaryStatus(rawValue: 3)
+    package static let missingPayload = BinaryStatus(rawValue: 4)
+    package static let invalidTokenSize = BinaryStatus(rawValue: 5)
+    package static let invalidTopicSize = BinaryStatus(rawValue: 6)
+    package static let invalidPayloadSize = BinaryStatus(rawValue: 7)
+    package static let invalidToken = BinaryStatus(rawValue: 8)
+    /// The gateway goes for maintenance: the reply names the last notification that it accepted.
+    package static let shutdown = BinaryStatus(rawValue: 10)
+    package static let protocolError = BinaryStatus(rawValue: 128)
+    package static let unknown = BinaryStatus(rawValue: 255)
+
+    /// Apple's words in one, such as "InvalidToken"; "Status99" for a status without any.
+    package var reason: String {
+        switch self {
+        case .noError: "NoError"
+        case .processingError: "ProcessingError"
+        case .missingDeviceToken: "MissingDeviceToken"
+        case .missingTopic: "MissingTopic"
+        case .missingPayload: "MissingPayload"
+        case .invalidTokenSize: "InvalidTokenSize"
+        case .invalidTopicSize: "InvalidTopicSize"
+        case .invalidPayloadSize: "InvalidPayloadSize"
+        case .invalidToken: "InvalidToken"
+        case .shutdown: "Shutdown"
+        case .protocolError: "ProtocolError"
+        case .unknown: "Unknown"
+        default: "Status\(rawValue)"
+        }
+    }
+
+    /// What it means for the notification that the reply names; nil if the reply blames none: ``noError`` and ``shutdown``.
+    package var verdict: Verdict? {
+        switch self {
+        case .noError, .shutdown: nil
+        case .invalidToken, .invalidTokenSize: .tokenInvalid(reason: reason, timestamp: nil)
+        case .missingDeviceToken, .missingPayload, .invalidPayloadSize, .protocolError:
+            .requestWrong(reason: reason)
+        case .missingTopic, .invalidTopicSize: .credentialsWrong(reason: reason)
+        default: .processingFailed(reason: reason)
         }
     }
 }

@@ -46,8 +46,6 @@ struct LaneQueues {
         return nil
     }
 
-    // MARK: Turns
-
     /// A new turn begins: batches that were passed over in the last one have their turn again.
     mutating func beginTurn() { passed = [0, 0] }
 

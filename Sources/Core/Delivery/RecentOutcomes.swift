@@ -75,8 +75,6 @@ struct RecentOutcomes {
         return entries[Int(number - first)].batch
     }
 
-    // MARK: Repeating
-
     /// Redis may have gone back in time: whether it is to be compared with now.
     mutating func beginComparing(at now: Instant) -> Bool {
         if let lastCompared, lastCompared + Self.pause > now { return false }

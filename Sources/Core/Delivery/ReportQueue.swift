@@ -32,8 +32,6 @@ struct ReportQueue {
     /// A call has failed: it is made again with the next reports.
     mutating func retrySoon() { delay = delay ?? Self.retryInterval }
 
-    // MARK: Rest
-
     /// Redis has not done what it was asked: no more is asked for before a while is over.
     mutating func pause(from now: Instant) {
         pauseEnd = now + Self.retryInterval

@@ -85,8 +85,6 @@ extension Window {
         if !empty.isEmpty { add(.released(empty)) }
     }
 
-    // MARK: Unreadable batches
-
     /// A batch that cannot be sent: it is quarantined, with the reason.
     func quarantine(_ given: Checkout.Batch, reason: String) {
         let request = Park(

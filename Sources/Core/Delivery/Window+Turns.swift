@@ -63,8 +63,6 @@ extension Window {
     /// More pushes than all connections together take: a count of those that wait may stop there.
     package static let mostWaiting = 1 << 20
 
-    // MARK: Suspects
-
     /// The batch that is to be sent next with nothing else in flight, if there is one.
     package var suspect: HeldBatch? { mode == .sending ? suspects.first() : nil }
 
@@ -73,8 +71,6 @@ extension Window {
 
     /// Nothing of the app is in flight or has credit, but for the suspect batch.
     package var isClearForSuspect: Bool { exposure == (suspect.map { $0.exposure + $0.asked } ?? 0) }
-
-    // MARK: Credit
 
     /// Bulk is to be sent, held or maybe in Redis.
     private var bulkWaits: Bool {

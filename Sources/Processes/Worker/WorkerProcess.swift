@@ -30,7 +30,7 @@ package import Supervision
     private var setups: [String: AppSetup] = [:]
     private var tokens: [String: (generation: UInt32, token: [UInt8])] = [:]
     private var pollTimer: Timer?
-    private var readings: [String: FeedbackReading] = [:]
+    private let readings: FeedbackReadings
     /// Runs while it is finishing: when nothing is held any more, it ends.
     private var idleWatch: Timer?
     private var polls = 0
@@ -38,7 +38,9 @@ package import Supervision
 
     package init(log: Logger, logging: ChildLogging) {
         self.log = log
-        life = ChildLife(signalGrace: .seconds(20), log: log, logging: logging)
+        let life = ChildLife<Notice, Order>(signalGrace: .seconds(20), log: log, logging: logging)
+        self.life = life
+        readings = FeedbackReadings(log: log) { life.send($0) }
     }
 
     /// Runs until the work is done.
@@ -56,8 +58,6 @@ package import Supervision
         context?.redis.close()
         return status
     }
-
-    private func send(_ notice: Notice) { life.send(notice) }
 
     private func carryOut(_ order: Order) {
         switch order {
@@ -81,7 +81,7 @@ package import Supervision
             apps[app]?.schedule()
         case .suppressed(let app, let shards):
             apps[app]?.suppressionLists.heard(shards.lazy.map { Int($0) })
-        case .feedback(let order): readFeedback(order)
+        case .feedback(let order): readings.begin(order, setup: setups[order.app], app: apps[order.app])
         case .lease(let end):
             context?.leaseClock = LeaseClock(end: end)
             for app in apps.values { app.schedule() }
@@ -112,12 +112,12 @@ package import Supervision
         // Connections that are closed at the end have their last loop turn after this object is released.
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
             [weak self] notice in
-            self?.send(notice)
+            self?.life.send(notice)
         }
         var isKnown = false
         connection.onReady = { [unowned self] isOther in
             if !isKnown {
-                send(.hello(pid: getpid()))
+                life.send(.hello(pid: getpid()))
                 ProcessMemory.releaseIdleCode()
             }
             isKnown = true
@@ -169,34 +169,10 @@ package import Supervision
                 budget: FarmBudget(setup.use), shards: max(1, Int(setup.use.shards)))
         } catch {
             log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
-            send(
+            life.send(
                 .doubt(
                     app: setup.name, .credentialsWrong, generation: token?.generation ?? setup.generation,
                     reason: "\(error)"))
-        }
-    }
-
-    private func readFeedback(_ order: FeedbackOrder) {
-        func ended(_ tuples: Int, _ error: String) {
-            readings[order.reading] = nil
-            send(
-                .feedback(app: order.app, reading: order.reading, tuples: UInt64(tuples), error: error))
-        }
-        guard let setup = setups[order.app], let app = apps[order.app] else {
-            return ended(0, "the app is not served here")
-        }
-        guard readings[order.reading] == nil else { return }
-        do {
-            let tls = try TLSContext(client: ClientSettings(setup))
-            let reading = FeedbackReading(
-                order, scope: SuppressionScope(environment: setup.environment, topic: setup.topic),
-                store: app.store,
-                known: SuppressionLists(app.store, life: app.suppressionLists.life, log: log),
-                ended: ended)
-            readings[order.reading] = reading
-            reading.start(tls, proxy: setup.proxy)
-        } catch {
-            ended(0, "\(error)")
         }
     }
 
@@ -222,7 +198,7 @@ package import Supervision
         sum.residentBytes = ProcessMemory.residentBytes
         let time = ProcessorTime.now
         (sum.processorTaken, sum.processorQueued) = (time.taken, time.queued)
-        send(.heartbeat(sum))
+        life.send(.heartbeat(sum))
     }
 
     /// By a signal, one way: nothing more is checked out, whatever shards are given.
@@ -252,7 +228,7 @@ package import Supervision
     private func fenced(_ app: String) {
         guard !life.isFinishing else { return }
         log.warning("another owner has a shard: this worker exits", metadata: ["app": "\(app)"])
-        send(.fenced(app: app))
+        life.send(.fenced(app: app))
         for app in apps.values { app.repeatReports() }
         life.finish(within: life.orphanGrace, status: ChildStatus.fenced)
     }

@@ -51,8 +51,6 @@ package struct HostShares: Hashable, Sendable {
         }
     }
 
-    // MARK: Dealing
-
     private static func deal(
         _ app: String, _ entrants: [Entrant], _ shards: Int, _ pins: [Int: String]
     ) -> [String] {
@@ -92,8 +90,6 @@ package struct HostShares: Hashable, Sendable {
         for index in lacking.prefix(shards - parts.reduce(0, +)) { parts[index] += 1 }
         return parts
     }
-
-    // MARK: Drawing
 
     /// A ticket and who drew it: equal tickets are practically impossible; the name decides, so that hosts need not agree on an order.
     private struct Rank: Comparable {

@@ -77,3 +77,96 @@ package struct WorkerPlacement: Sendable {
         quiet = quiet.filter { $0 < places }
     }
 }
+
+/// Which worker serves which shard: even to within one shard, and the same for the same numbers on every
+/// host.
+///
+/// One worker more or fewer moves as few shards as evenness allows.
+package struct ShardMap: Hashable, Sendable {
+    package let workers: Int
+    private let owners: [Int]
+
+    /// Starts with one worker that has all; each further one takes its share from those who have the most.
+    package init(shards: Int, workers: Int) {
+        precondition(shards >= 0 && workers > 0, "\(shards) shards for \(workers) workers")
+        var held = [Array(0..<shards)]
+        for worker in 1..<max(workers, 1) {
+            var taken: [Int] = []
+            for _ in 0..<shards / (worker + 1) {
+                var richest = 0
+                for other in 1..<worker where held[other].count > held[richest].count { richest = other }
+                taken.append(held[richest].removeLast())
+            }
+            held.append(taken)
+        }
+        var owners = Array(repeating: 0, count: shards)
+        for (worker, shards) in held.enumerated() {
+            for shard in shards { owners[shard] = worker }
+        }
+        self.owners = owners
+        self.workers = workers
+    }
+
+    package var shards: Int { owners.count }
+
+    /// The index of the worker that serves `shard`; the first one's when there is no such shard.
+    package func worker(of shard: Int) -> Int { owners[checked: shard] ?? 0 }
+
+    /// The shards that `worker` serves, ascending.
+    package func shards(of worker: Int) -> [Int] { owners.indices.filter { owners[$0] == worker } }
+}
+
+/// Which worker serves each shard: a shard goes to another worker only when its last worker has released it.
+package struct ShardAssignments: Sendable {
+    private struct Hand {
+        let worker: Int
+        /// The worker was ordered to serve it; otherwise it was ordered to release it.
+        var isGiven: Bool
+    }
+
+    private var assignments: [String: [Int: Hand]] = [:]
+
+    package init() {}
+
+    /// The worker that has the shard, or has not yet released it.
+    package func holder(of shard: Int, app: String) -> Int? { assignments[app]?[shard]?.worker }
+
+    /// The worker has no shard.
+    package func isEmpty(_ worker: Int) -> Bool {
+        assignments.values.allSatisfy { shards in shards.values.allSatisfy { $0.worker != worker } }
+    }
+
+    /// The worker is to have these shards of an app from now on, and no others.
+    /// - Returns: those of them that no other worker has: the worker is to serve these.
+    package mutating func give(_ wanted: [Int], of app: String, to worker: Int) -> Set<Int> {
+        var shards = assignments[app] ?? [:]
+        for (shard, hand) in shards where hand.worker == worker { shards[shard]?.isGiven = false }
+        var given: Set<Int> = []
+        for shard in wanted where shards[shard].map({ $0.worker == worker }) ?? true {
+            shards[shard] = Hand(worker: worker, isGiven: true)
+            given.insert(shard)
+        }
+        assignments[app] = shards
+        return given
+    }
+
+    /// The worker has released shards as ordered.
+    /// - Returns: the shards that no worker has now.
+    package mutating func released(_ shards: some Sequence<Int>, of app: String, by worker: Int) -> [Int] {
+        shards.filter { shard in
+            guard let hand = assignments[app]?[shard], hand.worker == worker, !hand.isGiven else {
+                return false
+            }
+            assignments[app]?[shard] = nil
+            return true
+        }
+    }
+
+    /// The worker's process has exited, and its batches were reclaimed.
+    package mutating func ended(_ worker: Int) {
+        for (app, shards) in assignments { assignments[app] = shards.filter { $0.value.worker != worker } }
+    }
+
+    /// The app is not served any more.
+    package mutating func forget(_ app: String) { assignments[app] = nil }
+}

@@ -21,13 +21,13 @@ extension BinaryExchange {
         case .late(let count):
             // A reply that is slower than all before it lengthens the wait for the next ones.
             experience.quiet.wasTooShort()
-            emit(.wasWrong(count: count, reason: reason))
+            events.append(.wasWrong(count: count, reason: reason))
         case .foreign:
             guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
             accept(window.count - 1)
         }
         // Nothing that follows was looked at.
-        while let ticket = pop() { emit(.completed(ticket, .unprocessed)) }
+        while let ticket = pop() { events.append(.completed(ticket, .unprocessed)) }
         finish(reason)
     }
 
@@ -55,13 +55,13 @@ extension BinaryExchange {
         experience.pace.accepted(count)
         for _ in 0..<count {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            emit(.completed(PushTicket(ticket), .delivered))
+            events.append(.completed(PushTicket(ticket), .delivered))
         }
     }
 
     func reject(_ ticket: PushTicket, with status: BinaryStatus) {
         guard let verdict = status.verdict else { return }
-        emit(
+        events.append(
             .completed(
                 ticket,
                 .refused(
@@ -81,7 +81,7 @@ extension BinaryExchange {
     func resize() {
         let before = room
         window.longest = experience.pace.window
-        if room > before || room > 0 && window.isEmpty { emit(.hasRoom) }
+        if room > before || room > 0 && window.isEmpty { events.append(.hasRoom) }
     }
 
     // MARK: The end
@@ -91,15 +91,15 @@ extension BinaryExchange {
     /// - Parameter isPeersDoing: it ended without our having closed it.
     func end(_ reason: String, isPeersDoing: Bool, at now: Instant) {
         guard !hasEnded else { return }
-        (hasEnded, isOver) = (true, true)
+        phase = .ended
         // What was quiet for long enough was taken out when that was looked at. By now the end may have been waiting to be
         // read for an unknown time.
         for _ in 0..<unknownCount(isPeersDoing: isPeersDoing) {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
-            emit(.completed(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
+            events.append(.completed(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
         }
-        while let ticket = pop() { emit(.completed(ticket, .unprocessed)) }
-        emit(.ended(reason: reason))
+        while let ticket = pop() { events.append(.completed(ticket, .unprocessed)) }
+        events.append(.ended(reason: reason))
     }
 
     /// An end without a reply leaves the outcomes of a window unknown, all of which goes again: less at a time, or a gateway that closes early
@@ -116,7 +116,7 @@ extension BinaryExchange {
         if window.hasArrived { isProven = true }
         guard let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")
-        emit(
+        events.append(
             .completed(
                 ticket,
                 .refused(Rejection(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
@@ -124,13 +124,13 @@ extension BinaryExchange {
     }
 
     func finish(_ reason: String) {
-        guard !isOver else { return }
-        isOver = true
-        emit(.isOver(reason: reason))
+        guard phase < .over else { return }
+        phase = .over
+        events.append(.isOver(reason: reason))
     }
 
     func finishIfDone() {
-        if isRetiring, window.isEmpty { finish("retired") }
+        if phase == .retiring, window.isEmpty { finish("retired") }
     }
 }
 

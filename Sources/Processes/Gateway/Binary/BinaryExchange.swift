@@ -10,6 +10,16 @@ import Transport
 /// push stays in the ``SendWindow`` until something proves its outcome. After each call drain ``nextEvent()``. Every push
 /// that ``send(_:token:payload:ticket:at:)`` took gets its outcome exactly once, at the latest by ``end(_:isPeersDoing:at:)``.
 final class BinaryExchange {
+    enum Phase: Comparable {
+        case open
+        /// It takes no more pushes.
+        case retiring
+        /// Nothing more comes.
+        case over
+        /// Every push has its outcome.
+        case ended
+    }
+
     let settings: BinarySettings
     let experience: BinaryExperience
     let generation: UInt32
@@ -19,7 +29,7 @@ final class BinaryExchange {
     private var proof = ReadProof()
     private var output = OutputBuffer()
     private var reply = BinaryReply.Reader()
-    private var events = ExchangeEvents()
+    var events = ExchangeEvents()
     /// Pushes that the gateway has accepted here.
     var accepted = 0
     /// Bytes handed over to be written: no more of them can have left.
@@ -33,9 +43,7 @@ final class BinaryExchange {
     /// The push in the window must not have company.
     private var isAlone = false
     private var polledAt: Instant
-    var isRetiring = false
-    var isOver = false
-    var hasEnded = false
+    var phase = Phase.open
     /// The gateway has accepted or refused something: it takes our credentials.
     var isProven = false
 
@@ -83,14 +91,13 @@ final class BinaryExchange {
         return experience.quiet.usualReply.map { fullSince + $0 }
     }
     /// It takes no more pushes, though it still awaits some outcomes.
-    var isSpent: Bool { isRetiring || isOver }
+    var isSpent: Bool { phase != .open }
+    var hasEnded: Bool { phase == .ended }
     /// There are bytes to hand over.
     var wantsWrite: Bool { !output.isEmpty }
     var hasEvents: Bool { !events.isEmpty }
 
     func nextEvent() -> ExchangeEvent? { events.next() }
-
-    func emit(_ event: ExchangeEvent) { events.append(event) }
 
     // MARK: Pushes
 
@@ -107,14 +114,12 @@ final class BinaryExchange {
         isAlone = isRetry && !settings.command.isIdentified
         guard !isAlone || window.isEmpty else { return false }
         // What the gateway would refuse by its size would take all that follows down with it.
-        let oversize: BinaryStatus? =
-            if payload.count > settings.command.longestPayload {
-                .invalidPayloadSize
-            } else if token.count
-                > BinaryCommand.longestToken
-            { .invalidTokenSize } else { nil }
-        if let oversize {
-            reject(ticket, with: oversize)
+        guard payload.count <= settings.command.longestPayload else {
+            reject(ticket, with: .invalidPayloadSize)
+            return true
+        }
+        guard token.count <= BinaryCommand.longestToken else {
+            reject(ticket, with: .invalidTokenSize)
             return true
         }
         write(
@@ -128,9 +133,9 @@ final class BinaryExchange {
 
     /// Takes no more pushes, and is over when all have their outcome.
     func retire(at now: Instant) {
-        guard !isRetiring, !hasEnded else { return }
-        isRetiring = true
-        if settings.endsWithSentinel, settings.command.isIdentified, !window.isEmpty, !isOver {
+        guard phase == .open else { return }
+        phase = .retiring
+        if settings.endsWithSentinel, settings.command.isIdentified, !window.isEmpty {
             // No device token has one byte.
             let token: [UInt8] = [0]
             let payload = Array(#"{"aps":{}}"#.utf8)
@@ -159,7 +164,7 @@ final class BinaryExchange {
 
     /// Moves output into `space`, as much as fits.
     func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
-        guard !isOver else { return 0 }
+        guard phase < .over else { return 0 }
         let front = output.front.prefix(space.count)
         space.copyMemory(from: UnsafeRawBufferPointer(rebasing: front))
         handed += UInt64(front.count)
@@ -174,7 +179,7 @@ final class BinaryExchange {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer, at now: Instant) {
-        guard !isOver else { return }
+        guard phase < .over else { return }
         switch reply.read(bytes) {
         case .incomplete: break
         case .malformed: finish("a reply that cannot be read")
@@ -190,7 +195,7 @@ final class BinaryExchange {
     ///   - unread: bytes that have left and that the gateway has probably not read yet.
     ///   - answers: to what was ``asked(at:)``, so far.
     func poll(unread: Int, answers: Int, at now: Instant) {
-        guard !isOver else { return }
+        guard phase < .over else { return }
         // After a process pause, replies may still be buffered: restart the quiet timer.
         if now - polledAt > Self.longestGap { window.restartQuiet(at: now) }
         polledAt = now
@@ -201,7 +206,7 @@ final class BinaryExchange {
         if needsClock { trustClock(at: now) } else { trustAnswers(at: now) }
         resize()
         finishIfDone()
-        if isOver { return }
+        if phase >= .over { return }
         if window.isEmpty {
             if now - movedAt > Self.longestIdle { finish("idle for too long") }
         } else if !isWaiting(at: now) {
@@ -243,7 +248,7 @@ final class BinaryExchange {
 
     /// It should be ``asked(at:)`` whether the gateway has read what has left.
     func wantsAnswer(at now: Instant) -> Bool {
-        settings.asksIfRead && !isOver && needsAnswer(at: now) && proof.mayAsk(at: now)
+        settings.asksIfRead && phase < .over && needsAnswer(at: now) && proof.mayAsk(at: now)
     }
 
     /// An answer would say of something that it has arrived, or that it is safe; or that there are answers.

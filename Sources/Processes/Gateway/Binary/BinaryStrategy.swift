@@ -31,8 +31,6 @@ import Transport
         listener.hasRoom(connection)
     }
 
-    // MARK: The calm connection
-
     func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
         if calm.map({ $0.isSpent }) ?? true { calm = idle(of: connections) }
         return calm
@@ -52,8 +50,6 @@ import Transport
         guard connections.count(where: { !$0.isSpent }) > 1 else { return nil }
         return connections.first { !$0.isSpent && $0.openStreams == 0 }
     }
-
-    // MARK: Numbers
 
     func demand(in pool: ConnectionPool) -> ConnectionDemand? {
         let now = ContinuousClock.now

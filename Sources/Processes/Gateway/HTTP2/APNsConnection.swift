@@ -57,9 +57,9 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         exchange.renew(token, generation: generation)
     }
 
-    package func heedThrottles() { exchange.heedThrottles() }
+    package func heedThrottles() { exchange.streams.heedThrottles() }
 
-    package func takeLowered() -> Bool { exchange.takeLowered() }
+    package func takeLowered() -> Bool { exchange.streams.takeLowered() }
 
     package func takeLatencies() -> LatencyCounts? { exchange.takeLatencies() }
 

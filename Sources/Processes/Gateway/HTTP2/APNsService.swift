@@ -90,8 +90,6 @@ package struct APNsService: StreamService {
         block.set(header.rawValue, bytes)
     }
 
-    // MARK: Responses
-
     package func rejection(_ answer: Answer, generation: UInt32) -> Rejection {
         let body = AnswerBody(answer.body)
         let verdict = Verdict(

@@ -21,7 +21,8 @@ final class PushExchange<Service: StreamService> {
     private let faults: FaultInjection<ExchangeFault>
     private let session: ClientSession
     private var generation: UInt32
-    private(set) var streams: StreamControl
+    /// How many streams may be open.
+    var streams: StreamControl
     private(set) var open: OpenPushes
     private var quiet: PingMonitor
     private var events = ExchangeEvents()
@@ -112,13 +113,6 @@ final class PushExchange<Service: StreamService> {
         finishIfDone(reason: "retired")
     }
 
-    // MARK: The gateway's trouble
-
-    /// Responses 429 are each device's own matter, unless they are several devices'.
-    func heedThrottles() { streams.heedThrottles() }
-
-    func takeLowered() -> Bool { streams.takeLowered() }
-
     /// How long answers took since the last call.
     func takeLatencies() -> LatencyCounts {
         defer { latencies = LatencyCounts() }
@@ -169,7 +163,8 @@ final class PushExchange<Service: StreamService> {
             // One that the gateway's limit has held back is unprocessed: the reset says so.
             if hasLeft(number) {
                 streams.endedUnanswered()
-                events.append(.completed(open.abandon(slot), .unknown(cause: "no answer within the deadline")))
+                let ticket = open.abandon(slot)
+                events.append(.completed(ticket, .unknown(cause: "no answer within the deadline")))
             }
             session.reset(number)
         }
@@ -183,8 +178,6 @@ final class PushExchange<Service: StreamService> {
         case .dead: finish("no answer to PING")
         }
     }
-
-    // MARK: The end
 
     /// The connection is closed: open pushes get their outcomes, as far as these are known.
     func end(_ reason: String) {

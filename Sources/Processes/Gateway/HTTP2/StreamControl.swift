@@ -40,8 +40,6 @@ struct StreamControl: ~Copyable {
 
     mutating func takeLowered() -> Bool { budget.takeLowered() }
 
-    // MARK: Time
-
     mutating func turn(to now: Instant) { refusals.turn(to: now) }
 
     mutating func poll(at now: Instant) { refusals.poll(at: now) }
@@ -60,8 +58,6 @@ struct StreamControl: ~Copyable {
     mutating func stall(at moment: UInt32) -> ProgressMonitor.Stall? {
         progress.stall(allowsStreams: budget.limit > 0, at: moment)
     }
-
-    // MARK: What the gateway says
 
     mutating func settings(maxConcurrentStreams: UInt32?) {
         budget.settings(maxConcurrentStreams: maxConcurrentStreams)

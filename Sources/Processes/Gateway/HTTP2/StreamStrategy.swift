@@ -10,8 +10,8 @@ import Transport
     private static let mostOfConnection = 2000
 
     /// Makes a connection of a stream whose TLS handshake is done.
-    typealias MakeConnection = @Loop (ByteStream, StreamSettings, any GatewayListener) ->
-        any GatewayConnection
+    typealias MakeConnection =
+        @Loop (ByteStream, StreamSettings, any GatewayListener) -> any GatewayConnection
     private let makeConnection: MakeConnection
 
     init(_ makeConnection: @escaping MakeConnection) { self.makeConnection = makeConnection }
@@ -29,8 +29,6 @@ import Transport
 
     /// There is room when the gateway's settings have come.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {}
-
-    // MARK: The calm connection
 
     func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
         if let extra, extra.isSpent { self.extra = nil }
@@ -55,8 +53,6 @@ import Transport
     private func living(in pool: ConnectionPool) -> Int {
         pool.connections.count { !$0.isSpent && !isExtra($0) }
     }
-
-    // MARK: Numbers
 
     func demand(in pool: ConnectionPool) -> ConnectionDemand? { nil }
 

@@ -15,8 +15,6 @@ import Transport
     /// A connection was added to the pool.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener)
 
-    // MARK: The calm connection
-
     /// Of several connections, the one that is kept free of bulk: a push of high priority would wait behind all that a campaign has
     /// put before the gateway, and over the binary interface for the reply to its bad tokens.
     ///
@@ -32,8 +30,6 @@ import Transport
     func isExtra(_ connection: any GatewayConnection) -> Bool
     /// Such a connection is missing.
     func lacksExtra(in pool: ConnectionPool) -> Bool
-
-    // MARK: Numbers
 
     /// What connections there are and how many are needed; nil when the governor chooses their number.
     func demand(in pool: ConnectionPool) -> ConnectionDemand?

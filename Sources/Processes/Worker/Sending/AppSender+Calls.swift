@@ -8,7 +8,7 @@ import StoreProtocol
     import Failpoints
 #endif
 
-/// Calls to Redis that the window wants, and their answers.
+/// Calls to Redis that the window wants, their answers, and what the connection to Redis goes through.
 extension AppSender {
     /// Makes the calls and notifies the coordinator.
     func carryOut() {
@@ -49,6 +49,28 @@ extension AppSender {
         // Without a connection nothing can be reported; on the next connection everything is.
         guard context.redis.isReady else { return }
         update { $0.reportDue() }
+    }
+
+    /// There is a connection to Redis again.
+    func reconnected(isOther: Bool) {
+        window.now = .now
+        window.shards.allMayHaveBatches()
+        window.reconnected(isOther: isOther)
+        suppressionLists.reconnected(isOther: isOther)
+        schedule()
+    }
+
+    /// Finds batches that Redis assigns to this worker and that it does not hold.
+    func searchBatches() {
+        window.searchBatches()
+        suppressionLists.readEnds()
+        schedule()
+    }
+
+    /// Ownership is uncertain: the reports of the last seconds are made once more.
+    func repeatReports() {
+        window.now = .now
+        window.repeatAll()
     }
 
     func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {

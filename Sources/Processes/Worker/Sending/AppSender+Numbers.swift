@@ -33,8 +33,6 @@ extension AppSender {
         if let numbers = takeNumbers() { sum.apps.append(numbers) }
     }
 
-    // MARK: Dump
-
     var summary: String {
         let state = suspension.map { "\($0)" } ?? "sending"
         return [

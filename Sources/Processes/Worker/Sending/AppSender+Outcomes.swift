@@ -185,6 +185,12 @@ extension AppSender {
         suspendInDoubt(doubt, reason)
     }
 
+    /// How long the gateway asked to wait, in milliseconds, as far as that counts; 0: it did not.
+    private func asked(_ rejection: Rejection) -> UInt32 {
+        let time = min(.seconds(Int64(rejection.retryAfter ?? 0)), longestRetryAfter)
+        return UInt32(clamping: time.milliseconds)
+    }
+
     /// Records the outcome of a push that was not delivered.
     func record(
         _ batch: HeldBatch, _ position: Int, as outcome: ReportedOutcome, timestamp: Int64? = nil

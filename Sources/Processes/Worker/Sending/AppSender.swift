@@ -20,7 +20,7 @@ import StoreProtocol
     /// Its share of the worker's time when other apps have something to send as well.
     private(set) var weight = 1
     /// Where the gateway's Retry-After asks for more, so much counts.
-    private var longestRetryAfter = Duration.seconds(600)
+    private(set) var longestRetryAfter = Duration.seconds(600)
     let suppressionLists: SuppressionLists
     let suppression: SuppressionFilter
     let window: Window
@@ -122,12 +122,6 @@ import StoreProtocol
         schedule()
     }
 
-    /// How long the gateway asked to wait, in milliseconds, as far as that counts; 0: it did not.
-    func asked(_ rejection: Rejection) -> UInt32 {
-        let time = min(.seconds(Int64(rejection.retryAfter ?? 0)), longestRetryAfter)
-        return UInt32(clamping: time.milliseconds)
-    }
-
     func pause() { suspend(as: .paused) }
 
     /// The coordinator does not serve the app any more.
@@ -190,28 +184,6 @@ import StoreProtocol
 
     /// Nothing is held, sent or being reported any more.
     var isIdle: Bool { window.isIdle && pool.openStreams == 0 }
-
-    /// There is a connection to Redis again.
-    func reconnected(isOther: Bool) {
-        window.now = .now
-        window.shards.allMayHaveBatches()
-        window.reconnected(isOther: isOther)
-        suppressionLists.reconnected(isOther: isOther)
-        schedule()
-    }
-
-    /// Finds batches that Redis assigns to this worker and that it does not hold.
-    func searchBatches() {
-        window.searchBatches()
-        suppressionLists.readEnds()
-        schedule()
-    }
-
-    /// Ownership is uncertain: the reports of the last seconds are made once more.
-    func repeatReports() {
-        window.now = .now
-        window.repeatAll()
-    }
 
     /// High was sent while bulk is held, too.
     func sentBothLanes() {

@@ -2,6 +2,7 @@ import APNs
 import BinaryProtocol
 import ControlChannel
 import Delivery
+import FarmPolicy
 import Gateway
 import OpenSSL
 import Transport
@@ -69,4 +70,28 @@ extension ClientSettings {
 
 extension AppSetup {
     var proxy: Endpoint? { proxyHost.isEmpty ? nil : .tcp(host: proxyHost, port: proxyPort) }
+}
+
+/// What an operator lets one worker send for an app; nil: any amount.
+struct RateLimits: Hashable {
+    /// Pushes a second.
+    var rate: Double?
+    /// Bits a second.
+    var bandwidth: Double?
+
+    init() {}
+
+    init(_ use: AppSetup.Use) {
+        rate = use.maxRate > 0 ? use.maxRate : nil
+        bandwidth = use.maxBandwidth > 0 ? use.maxBandwidth : nil
+    }
+}
+
+extension FarmBudget {
+    init(_ use: AppSetup.Use) {
+        self.init(
+            rate: use.budgetRate > 0 ? use.budgetRate : nil,
+            bandwidth: use.budgetBandwidth > 0 ? use.budgetBandwidth : nil,
+            connections: use.budgetConnections > 0 ? Int(use.budgetConnections) : nil)
+    }
 }

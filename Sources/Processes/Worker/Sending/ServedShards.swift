@@ -60,8 +60,6 @@ import StoreProtocol
         onChange()
     }
 
-    // MARK: Budget
-
     func follow(_ budget: FarmBudget, shards: Int) { self.budget = (budget, shards) }
 
     /// What the whole farm may send from now on, in pushes a second; nil: any number.
@@ -71,8 +69,6 @@ import StoreProtocol
     var share: FarmBudget.Share {
         budget.farm.share(of: Set(shards.keys).filter { $0 < budget.shards }, among: budget.shards)
     }
-
-    // MARK: Recall
 
     /// Gives back the batches of these jobs that are not in flight. The whole shard goes back, so that nothing overtakes, and is served
     /// again when nothing of it is held.

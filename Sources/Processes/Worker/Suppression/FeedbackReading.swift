@@ -2,6 +2,7 @@ import APNs
 import BinaryProtocol
 import ControlChannel
 import EventLoop
+import Logging
 import OpenSSL
 import PushModel
 import RedisClient
@@ -168,5 +169,41 @@ import Transport
         let isKnown = known.covers(record, of: shard, at: now)
         if !isKnown { known.note(record, of: shard, at: now) }
         return Suppress.Entry(shard: shard, record: isKnown ? nil : record, event: event)
+    }
+}
+
+/// The readings of feedback services that are under way in this worker.
+@Loop final class FeedbackReadings {
+    private let log: Logger
+    private let notify: @Loop (Notice) -> Void
+    private var readings: [String: FeedbackReading] = [:]
+
+    init(log: Logger, notify: @escaping @Loop (Notice) -> Void) { (self.log, self.notify) = (log, notify) }
+
+    var isEmpty: Bool { readings.isEmpty }
+
+    /// - Parameters:
+    ///   - setup: of the app; nil when it is not served here.
+    ///   - app: its sender.
+    func begin(_ order: FeedbackOrder, setup: AppSetup?, app: AppSender?) {
+        guard let setup, let app else { return ended(order, 0, "the app is not served here") }
+        guard readings[order.reading] == nil else { return }
+        do {
+            let tls = try TLSContext(client: ClientSettings(setup))
+            let reading = FeedbackReading(
+                order, scope: SuppressionScope(environment: setup.environment, topic: setup.topic),
+                store: app.store,
+                known: SuppressionLists(app.store, life: app.suppressionLists.life, log: log)
+            ) { [unowned self] in ended(order, $0, $1) }
+            readings[order.reading] = reading
+            reading.start(tls, proxy: setup.proxy)
+        } catch {
+            ended(order, 0, "\(error)")
+        }
+    }
+
+    private func ended(_ order: FeedbackOrder, _ tuples: Int, _ error: String) {
+        readings[order.reading] = nil
+        notify(.feedback(app: order.app, reading: order.reading, tuples: UInt64(tuples), error: error))
     }
 }
