@@ -54,12 +54,6 @@ struct VerdictTests {
         #expect(Set(Self.table.map(\.reason)) == Set(Reason.allCases.map(\.rawValue)))
     }
 
-    @Test func `200 is a delivery whatever else it says`() {
-        #expect(Verdict(status: 200) == .delivered)
-        #expect(Verdict(status: 200, reason: "BadDeviceToken") == .delivered)
-        #expect(Verdict.delivered.reason == nil)
-    }
-
     @Test(arguments: [
         (400, Verdict.requestWrong(reason: "New")), (401, .credentialsWrong(reason: "New")),
         (402, .requestWrong(reason: "New")), (403, .credentialsWrong(reason: "New")),
@@ -138,7 +132,6 @@ struct VerdictTests {
     }
 
     @Test func `only an answer about the push proves the credentials`() {
-        #expect(Verdict(status: 200).provesAuthentication)
         #expect(Verdict(status: 400, reason: "BadDeviceToken").provesAuthentication)
         #expect(Verdict(status: 410, reason: "Unregistered").provesAuthentication)
         #expect(!Verdict(status: 403, reason: "InvalidProviderToken").provesAuthentication)

@@ -98,8 +98,7 @@ package enum GoAwayNote: Hashable, Sendable {
         switch verdict {
         case .credentialsWrong, .credentialsStale, .authenticationSlow, .configurationWrong, .serverTrouble:
             return verdict
-        case .delivered, .tokenInvalid, .requestWrong, .throttled, .outcomeUnknown, .processingFailed,
-            .connectionOver:
+        case .tokenInvalid, .requestWrong, .throttled, .outcomeUnknown, .processingFailed, .connectionOver:
             return .connectionOver(reason: words)
         }
     }

@@ -1,10 +1,8 @@
-/// What an answer of the gateway means for the push, its app and its connection.
+/// What a response that is no acceptance means for the push, its app and its connection.
 ///
 /// Reasons are the gateway's own words, kept as they came; an answer without one is named by its status
 /// ("HTTP404").
 package enum Verdict: Hashable, Sendable {
-    /// Accepted by the gateway, which is not yet delivered to the device.
-    case delivered
     /// No push to this token can succeed. `timestamp` is when the gateway found it invalid, in milliseconds since
     /// 1970: if the app has registered it since, it may be valid.
     case tokenInvalid(reason: String, timestamp: Int64?)
@@ -31,7 +29,7 @@ package enum Verdict: Hashable, Sendable {
     /// The connection is over; the push may go out on another.
     case connectionOver(reason: String)
 
-    /// Judges one answer.
+    /// Judges a response whose status is not 200.
     ///
     /// A known reason decides if its own status is of the same class (4xx, 5xx) as `status`; else the status
     /// alone does. A response that the gateway cannot have sent is trouble of the way to it, such as a proxy's 411, or its 502 with a
@@ -43,11 +41,7 @@ package enum Verdict: Hashable, Sendable {
     package init(
         status: Int, reason: String? = nil, timestamp: Int64? = nil, isForeign: Bool = false
     ) {
-        if status == 200 {
-            self = .delivered
-            return
-        }
-        if reason == nil, isForeign || !Reason.statuses.contains(status), !(201...299).contains(status) {
+        if reason == nil, isForeign || !Reason.statuses.contains(status), !(200...299).contains(status) {
             let words = "HTTP\(status)"
             self =
                 Self.mayHaveBeenSentOn(status)
@@ -62,10 +56,9 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// What the gateway said; nil for ``delivered``.
-    package var reason: String? {
+    /// What the gateway said.
+    package var reason: String {
         switch self {
-        case .delivered: nil
         case .tokenInvalid(let reason, _), .requestWrong(let reason), .configurationWrong(let reason),
             .credentialsWrong(let reason), .credentialsStale(let reason), .authenticationSlow(let reason),
             .throttled(let reason), .serverTrouble(let reason, _), .outcomeUnknown(let reason),
@@ -77,7 +70,7 @@ package enum Verdict: Hashable, Sendable {
     /// Whether the gateway had accepted the credentials when it gave this answer.
     package var provesAuthentication: Bool {
         switch self {
-        case .delivered, .tokenInvalid, .requestWrong, .configurationWrong, .throttled, .processingFailed:
+        case .tokenInvalid, .requestWrong, .configurationWrong, .throttled, .processingFailed:
             true
         case .credentialsWrong, .credentialsStale, .authenticationSlow, .serverTrouble, .outcomeUnknown,
             .connectionOver:
@@ -121,7 +114,7 @@ package enum Verdict: Hashable, Sendable {
     private init(unknown words: String, status: Int, timestamp: Int64?) {
         switch status {
         // Only 200 is a delivery. Another success or a wrong request must not be sent again.
-        case 201...299, 400...499:
+        case 200...299, 400...499:
             switch status {
             case 401, 403, 407: self = .credentialsWrong(reason: words)
             case 410: self = .tokenInvalid(reason: words, timestamp: timestamp)

@@ -1,6 +1,6 @@
 package import APNs
 
-/// The outcome of a push that was sent, and how certain that is. `ReportedOutcome` in Worker explains how outcomes relate.
+/// The outcome of a push that was sent, and how certain that is. `ReportedOutcome` in Delivery explains how outcomes relate.
 package enum SendOutcome {
     /// The gateway accepted it.
     case delivered

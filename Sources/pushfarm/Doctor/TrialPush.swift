@@ -80,7 +80,7 @@ import Transport
         switch fate {
         case .delivered: answer(.accepted)
         case .refused(let refusal):
-            answer(.refused(status: refusal.status, reason: refusal.verdict.reason ?? ""))
+            answer(.refused(status: refusal.status, reason: refusal.verdict.reason))
         case .unprocessed:
             answer(note.map { .refused(status: 0, reason: $0) } ?? .none("it was not processed"))
         case .unknown(let cause): answer(note.map { .refused(status: 0, reason: $0) } ?? .none(cause))
@@ -88,8 +88,8 @@ import Transport
     }
 
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
-        note = verdict.reason ?? reason
-        if !isSent { answer(.refused(status: 0, reason: note ?? reason)) }
+        note = verdict.reason
+        if !isSent { answer(.refused(status: 0, reason: verdict.reason)) }
     }
 
     func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {}

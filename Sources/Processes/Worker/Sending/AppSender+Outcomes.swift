@@ -96,7 +96,6 @@ extension AppSender {
         informGovernor(of: rejection.verdict, batch, position)
         troubles.rejected(rejection.verdict, at: .now)
         switch rejection.verdict {
-        case .delivered: preconditionFailure("an acceptance told as a rejection")
         case .tokenInvalid(let reason, let timestamp):
             invalidToken(batch, position, rejection, reason, timestamp)
         case .requestWrong(let reason):

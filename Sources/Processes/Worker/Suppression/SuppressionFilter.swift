@@ -52,9 +52,9 @@ import PushModel
     func wasRegisteredSince(
         _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ timestamp: Int64?
     ) -> Bool {
-        guard let timestamp, let answer = rejection.verdict.reason,
+        guard let timestamp,
             let registered = batch.batch.segments[batch.segment(of: position)].options.registeredAt,
-            SuppressionReason(answer: answer, status: Int(rejection.status))?.yieldsToRegistration == true
+            Self.reason(of: rejection)?.yieldsToRegistration == true
         else { return false }
         return Self.isRegistration(atSecond: registered, after: timestamp)
     }
@@ -75,9 +75,7 @@ import PushModel
         _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, timestamp: Int64?, isPaused: Bool,
         at seconds: Int64
     ) -> String? {
-        guard rejection.generation >= generation, let answer = rejection.verdict.reason,
-            let reason = SuppressionReason(answer: answer, status: Int(rejection.status))
-        else { return nil }
+        guard rejection.generation >= generation, let reason = Self.reason(of: rejection) else { return nil }
         let push = batch.batch.pushes[position]
         let scope = scope(of: batch.batch.segments[Int(push.segment)].options)
         guard scope.text.utf8.count <= Self.longestScope else { return nil }
@@ -89,6 +87,10 @@ import PushModel
             tokens.note(record, of: batch.shard, at: seconds)
         }
         return scope.text
+    }
+
+    private static func reason(of rejection: Rejection) -> SuppressionReason? {
+        SuppressionReason(answer: rejection.verdict.reason, status: Int(rejection.status))
     }
 
     private func scope(of options: PushOptions) -> Scope {
