@@ -142,8 +142,6 @@ extension Window {
         add(.fenced)
     }
 
-    // MARK: Returns
-
     /// Gives back the batches that have nothing in flight and nothing unreported: each to the head of its list, the newest first,
     /// and none before those that came after it.
     func returnIdle() {

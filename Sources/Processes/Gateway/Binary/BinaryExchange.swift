@@ -26,7 +26,7 @@ final class BinaryExchange {
     /// In which the peer's machine must have taken what it was sent.
     private let timeout: Duration
     var window: SendWindow
-    private var proof = ReadProof()
+    private var check: SafetyCheck
     private var output = OutputBuffer()
     private var reply = BinaryReply.Reader()
     var events = ExchangeEvents()
@@ -34,28 +34,21 @@ final class BinaryExchange {
     var accepted = 0
     /// Bytes handed over to be written: no more of them can have left.
     private(set) var handed: UInt64 = 0
-    /// Bytes that the gateway has probably not read, when that was looked at last.
-    private var unread = 0
     /// When something moved last, or had no reason to.
     private var movedAt: Instant
     /// Since when the window is full.
     private var fullSince: Instant?
     /// The push in the window must not have company.
     private var isAlone = false
-    private var polledAt: Instant
     var phase = Phase.open
     /// The gateway has accepted or refused something: it takes our credentials.
     var isProven = false
 
     /// Between two checks of which pushes have become safe.
     static let tickInterval = Duration.milliseconds(50)
-    /// A longer time between two checks does not count as quiet.
-    private static let longestGap = Duration.milliseconds(500)
     /// In bytes, the most that a connection has in its window: what may lie unread at the gateway must be read within the
     /// quiet time.
     private static let longestBytes = 4 << 20
-    /// How long a new gateway may take to show whether it answers questions.
-    private static let trialTime = Duration.seconds(10)
     /// A connection that was not used for so long is not trusted any more.
     private static let longestIdle = Duration.seconds(1800)
     /// The sentinel's place in the window.
@@ -69,7 +62,8 @@ final class BinaryExchange {
         self.experience = experience
         self.generation = generation
         self.timeout = timeout
-        (movedAt, polledAt) = (now, now)
+        movedAt = now
+        check = SafetyCheck(settings, experience, at: now)
         window = SendWindow(
             longest: experience.pace.window, longestBytes: Self.longestBytes, firstIdentifier: firstIdentifier
         )
@@ -196,69 +190,30 @@ final class BinaryExchange {
     ///   - answers: to what was ``asked(at:)``, so far.
     func poll(unread: Int, answers: Int, at now: Instant) {
         guard phase < .over else { return }
-        // After a process pause, replies may still be buffered: restart the quiet timer.
-        if now - polledAt > Self.longestGap { window.restartQuiet(at: now) }
-        polledAt = now
-        if proof.answered(answers) { (experience.answersQuestions, movedAt) = (true, now) }
-        // A gateway that reads slowly has not stopped.
-        if unread < self.unread { movedAt = now }
-        self.unread = unread
-        if needsClock { trustClock(at: now) } else { trustAnswers(at: now) }
+        let (safe, hasMoved) = check.poll(&window, unread: unread, answers: answers, at: now)
+        if hasMoved { movedAt = now }
+        accept(safe)
         resize()
         finishIfDone()
         if phase >= .over { return }
         if window.isEmpty {
             if now - movedAt > Self.longestIdle { finish("idle for too long") }
-        } else if !isWaiting(at: now) {
+        } else if !check.isWaiting(for: window, at: now) {
             movedAt = now
         } else if now - movedAt > timeout {
-            if !proof.hasAnswers, experience.answersQuestions == true { experience.answersQuestions = nil }
+            check.stalled()
             experience.pace.stalled(after: accepted)
             finish("the gateway took nothing for \(timeout)")
         }
     }
 
-    /// Quiet counts from when the gateway has read the bytes, until when it was heard last: both are proven.
-    private func trustAnswers(at now: Instant) {
-        window.arrived(upTo: proof.readUpTo, at: now)
-        if let heardUntil = proof.heardUntil {
-            accept(window.safe(after: experience.quiet.current, at: heardUntil))
-        }
-    }
-
-    /// Only the room in the gateway's receive buffer shows what the gateway has read.
-    private func trustClock(at now: Instant) {
-        if window.arrived(allBut: unread, at: now) { movedAt = now }
-        let isUnknown = settings.asksIfRead && experience.answersQuestions == nil
-        let quiet = experience.quiet.current
-        let safe = window.safe(after: isUnknown ? max(quiet, Self.trialTime) : quiet, at: now)
-        if isUnknown, safe > 0 { experience.answersQuestions = false }
-        accept(safe)
-    }
-
-    /// There is something that the gateway ought to take, or to say.
-    private func isWaiting(at now: Instant) -> Bool {
-        needsClock ? !window.hasArrived : !window.hasLeft || needsAnswer(at: now)
-    }
-
-    // MARK: Questions
-
-    /// The gateway has answered no question so far, here or elsewhere, or cannot be asked.
-    var needsClock: Bool { !settings.asksIfRead || !proof.hasAnswers && experience.answersQuestions != true }
-
     /// It should be ``asked(at:)`` whether the gateway has read what has left.
     func wantsAnswer(at now: Instant) -> Bool {
-        settings.asksIfRead && phase < .over && needsAnswer(at: now) && proof.mayAsk(at: now)
-    }
-
-    /// An answer would say of something that it has arrived, or that it is safe; or that there are answers.
-    private func needsAnswer(at now: Instant) -> Bool {
-        proof.isBeginning || window.isUnderWay
-            || window.nextSafe(after: experience.quiet.current).map { $0 <= now } ?? false
+        phase < .over && check.wantsAnswer(about: window, at: now)
     }
 
     /// The gateway's TLS is asked for an answer behind all that was handed over.
-    func asked(at now: Instant) { proof.asked(behind: handed, at: now) }
+    func asked(at now: Instant) { check.asked(behind: handed, at: now) }
 }
 
 extension UInt64 {
