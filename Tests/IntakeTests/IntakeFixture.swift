@@ -60,7 +60,7 @@ import Testing
         let settings = RedisSettings(address: address, clientName: "test")
         redis = RedisConnection(settings)
         var policy = RetryPolicy()
-        policy.usual = .init(first: .milliseconds(40), longest: .milliseconds(100))
+        policy.usual = (first: .milliseconds(40), longest: .milliseconds(100))
         desk = AppContext(
             "demo",
             HostServices(redis: redis, host: "here", shards: Self.shards, log: Self.log, retry: policy))

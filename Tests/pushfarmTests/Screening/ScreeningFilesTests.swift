@@ -31,7 +31,7 @@ struct ScreeningFilesTests {
         let deadline = ContinuousClock.now + .seconds(2)
         while true {
             do throws(CommandFailure) {
-                return try ScreeningFiles(paths ?? self.paths(), fresh: record, startOver: anew)
+                return try ScreeningFiles(paths ?? self.paths(), fresh: record, startOver: startOver)
             } catch {
                 guard error.message.contains("another screening"), ContinuousClock.now < deadline else {
                     throw error
@@ -50,7 +50,7 @@ struct ScreeningFilesTests {
         _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, startOver: Bool = false
     ) -> String? {
         do throws(CommandFailure) {
-            _ = try open(record, paths, startOver: anew)
+            _ = try open(record, paths, startOver: startOver)
             return nil
         } catch { return error.status == .usage ? error.message : nil }
     }

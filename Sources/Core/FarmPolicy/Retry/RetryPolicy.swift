@@ -3,7 +3,7 @@ package import PushModel
 /// When a push that was not accepted, and may be later, is tried again.
 ///
 /// The delay doubles with each attempt, half of it fixed and half random.
-package struct RetryPolicy: Hashable, Sendable {
+package struct RetryPolicy: Sendable {
     package enum Decision: Hashable, Sendable {
         case retry(after: Duration)
         /// As many attempts as the job allows were made.
@@ -15,26 +15,18 @@ package struct RetryPolicy: Hashable, Sendable {
     }
 
     /// The first delay of a cause, and the greatest.
-    package struct Delays: Hashable, Sendable {
-        package var first: Duration
-        package var longest: Duration
-
-        package init(first: Duration, longest: Duration) {
-            self.first = first
-            self.longest = longest
-        }
-    }
+    package typealias Delays = (first: Duration, longest: Duration)
 
     /// After trouble of the gateway and unknown outcomes.
-    package var usual = Delays(first: .seconds(1), longest: .seconds(300))
+    package var usual: Delays = (.seconds(1), .seconds(300))
     /// After too many pushes to one token.
-    package var throttled = Delays(first: .seconds(30), longest: .seconds(1800))
+    private static let throttled: Delays = (.seconds(30), .seconds(1800))
     /// After too many renewals of the provider token, which may change every 20 minutes.
-    package var authenticationSlow = Delays(first: .seconds(60), longest: .seconds(1200))
+    private static let authenticationSlow: Delays = (.seconds(60), .seconds(1200))
     /// A push that the gateway could not process is tried again so often.
-    package var processingRetries = 3
+    private static let processingRetries = 3
     /// A gateway that asks for a longer delay than this is not believed.
-    package var longestRetryAfter: Duration = .seconds(86_400)
+    private static let longestRetryAfter = Duration.seconds(86_400)
 
     package init() {}
 
@@ -50,23 +42,23 @@ package struct RetryPolicy: Hashable, Sendable {
         using random: inout some RandomNumberGenerator
     ) -> Decision {
         if let deadline, now >= deadline { return .expired }
+        let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
         // No attempt was made, and the order among those that wait is the sender's: nothing is left to chance.
-        if cause == .coolDown { return wait(retryAfter ?? .zero, deadline: deadline, now: now) }
+        if cause == .coolDown { return wait(asked, deadline: deadline, now: now) }
         guard attempts < maxAttempts else { return .exhausted }
-        if cause == .processing, attempts > processingRetries { return .refused }
-        let delays = delays(for: cause)
-        let full = Jitter.doubled(delays.first, times: attempts - 1, cap: delays.longest)
-        let least = max(full / 2, min(retryAfter ?? .zero, longestRetryAfter))
-        let delay = least + Jitter.part(of: full / 2, using: &random)
-        guard let deadline else { return .retry(after: delay) }
-        let latest = Duration.seconds(deadline) - .seconds(now) - .seconds(1)
-        return latest < least ? .expired : .retry(after: min(delay, latest))
+        if cause == .processing, attempts > Self.processingRetries { return .refused }
+        let half = range(for: cause, attempts: attempts).lowerBound
+        let least = max(half, asked)
+        return wait(least, to: least + Jitter.part(of: half, using: &random), deadline: deadline, now: now)
     }
 
-    private func wait(_ time: Duration, deadline: Int64?, now: Int64) -> Decision {
-        let time = min(time, longestRetryAfter)
-        guard let deadline else { return .retry(after: time) }
-        return .seconds(deadline) - .seconds(now) - .seconds(1) < time ? .expired : .retry(after: time)
+    /// - Parameters:
+    ///   - least: when the deadline is nearer, the push expires.
+    ///   - time: how long to wait if the deadline allows.
+    private func wait(_ least: Duration, to time: Duration? = nil, deadline: Int64?, now: Int64) -> Decision {
+        guard let deadline else { return .retry(after: time ?? least) }
+        let latest = Duration.seconds(deadline) - .seconds(now) - .seconds(1)
+        return latest < least ? .expired : .retry(after: min(time ?? least, latest))
     }
 
     /// Between which and which delay a push is tried again after so many attempts, unless the gateway asked for more.
@@ -78,9 +70,9 @@ package struct RetryPolicy: Hashable, Sendable {
 
     private func delays(for cause: RetryCause) -> Delays {
         switch cause {
-        case .throttled, .coolDown: throttled
+        case .throttled, .coolDown: Self.throttled
         case .server, .unknownOutcome, .processing: usual
-        case .authSlow: authenticationSlow
+        case .authSlow: Self.authenticationSlow
         }
     }
 }
