@@ -84,7 +84,6 @@ package actor Loop {
 
     @Loop private static var roots: [AnyObject] = []
 
-    /// The result of the body of ``run(_:)``.
     @Loop private final class Outcome<Value: Sendable> {
         nonisolated init() {}
         private(set) var result: Result<Value, any Error>?
@@ -95,7 +94,6 @@ package actor Loop {
         }
     }
 
-    /// One sleeper.
     @Loop private final class Sleep {
         private var timer: Timer?
         private var continuation: CheckedContinuation<Void, Never>?

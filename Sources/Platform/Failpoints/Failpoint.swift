@@ -21,13 +21,10 @@
     @Loop package enum Failpoint {
         /// What the caller has to do. Kill, crash, stop and delay have happened when ``hit(_:of:)`` returns.
         package enum Act: Sendable {
-            /// Nothing fails.
             case pass
             /// The call or its answer is lost.
             case drop
-            /// The call is made twice.
             case dup
-            /// The call is refused.
             case error
         }
 

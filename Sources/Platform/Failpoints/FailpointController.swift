@@ -5,7 +5,6 @@
 
     /// Carries out the rules in this process.
     @Loop final class FailpointController {
-        /// Nil if there are no rules.
         static let shared: FailpointController? = {
             guard let text = value(of: Failpoint.variable) else { return nil }
             do {

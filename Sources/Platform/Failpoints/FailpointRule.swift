@@ -6,13 +6,11 @@
     /// processes together.
     package struct FailpointRule: Equatable, Sendable {
         package enum Action: Equatable, Sendable {
-            /// SIGKILL to the process itself.
             case kill
             /// A trap, as of a broken invariant.
             case crash
             /// SIGSTOP to the process itself; another process has to continue it.
             case stop
-            /// The process sleeps.
             case delay(milliseconds: UInt32)
             case drop, dup, error
         }

@@ -149,7 +149,6 @@ extension ValueType<String> {
 }
 
 extension ValueType<WorkerCount> {
-    /// A number, or `auto`.
     fileprivate static var workers: Self {
         ValueType { reader, path throws(ConfigurationError) in
             if try reader.text(path) == "auto" { return .auto }

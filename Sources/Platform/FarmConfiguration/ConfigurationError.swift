@@ -16,11 +16,8 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
     }
 
     package enum Problem: Sendable, Equatable {
-        /// The file cannot be read.
         case unreadable(String)
-        /// The file is not YAML or JSON.
         case syntax(String)
-        /// `nearest` is nil when no key is close.
         case unknownKey(nearest: String?)
         case wrongType(expected: String, found: String)
         /// The value has the right type and cannot be used.

@@ -9,7 +9,6 @@
 
 /// Why a system call, or a file that is read whole, failed.
 package enum SystemFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The error number of a system call.
     case call(Int32)
     case tooLarge
 

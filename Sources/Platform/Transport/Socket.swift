@@ -68,13 +68,11 @@ enum Socket {
         return Int(count)
     }
 
-    /// Makes the close send a reset.
     static func resetOnClose(_ descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Limits the socket's receive buffer.
     static func limitReceiveBuffer(_ descriptor: Int32, _ bytes: Int) {
         var size = Int32(clamping: bytes)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))

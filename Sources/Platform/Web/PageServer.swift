@@ -56,7 +56,6 @@ package import Transport
         client.onEnd = { [weak self] client in self?.clients.removeAll { $0 === client } }
     }
 
-    /// Answers under way.
     var answers: Int { clients.count { !$0.isIdle } }
 
     private func page(_ path: String) -> PageResponse? {
@@ -66,7 +65,6 @@ package import Transport
         return handler(path)
     }
 
-    /// One connection.
     @Loop private final class Client {
         var onEnd: @Loop (Client) -> Void = { _ in }
         private let stream: ByteStream

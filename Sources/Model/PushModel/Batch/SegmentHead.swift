@@ -61,14 +61,12 @@ package struct SegmentHead: Sendable {
         bytes.append(contentsOf: payload)
     }
 
-    /// Writes one push.
     @inline(__always)
     static func write(token: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         precondition(!token.isEmpty, "a push needs a token")
         bytes.appendShort(token)
     }
 
-    /// Writes one push with its own payload.
     @inline(__always)
     static func write(
         token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer, to bytes: inout [UInt8]

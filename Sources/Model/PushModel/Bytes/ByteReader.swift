@@ -12,14 +12,12 @@ struct ByteReader {
     mutating func uint32() throws(CodecError) -> UInt32 { try number() }
     mutating func int64() throws(CodecError) -> Int64 { try number() }
 
-    /// A byte that is 0 or 1.
     mutating func flag(_ field: CodecError.Field) throws(CodecError) -> Bool {
         let byte = try uint8()
         guard byte < 2 else { throw error(field) }
         return byte == 1
     }
 
-    /// The next `count` bytes, as a range.
     mutating func range(_ count: Int) throws(CodecError) -> Range<Int> {
         guard count <= bytes.count - offset else { throw CodecError(fault: .truncated, offset: bytes.count) }
         defer { offset += count }
@@ -94,13 +92,9 @@ extension [UInt8] {
 /// Why bytes that the farm wrote cannot be read: damage, or another version's format.
 package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Fault: Hashable, Sendable {
-        /// The bytes end within a field.
         case truncated
-        /// Bytes follow the end.
         case trailing
-        /// The first byte names an unknown format version.
         case version(UInt8)
-        /// A field has an impossible value.
         case value(Field)
     }
 

@@ -11,7 +11,6 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case surrogate
         case controlCharacter
         case invalidUTF8
-        /// Something else was expected here.
         case expected(Expectation)
     }
 

@@ -65,7 +65,6 @@ extension JSONScanner {
         }
     }
 
-    /// Goes past four hex digits.
     private mutating func scanHexUnit() throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {

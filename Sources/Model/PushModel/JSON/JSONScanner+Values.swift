@@ -89,7 +89,6 @@ extension JSONScanner {
         }
     }
 
-    /// The byte at the position.
     @inline(__always)
     func byte() throws(JSONError) -> UInt8 {
         guard position < bytes.count else { throw error(.endsTooEarly) }

@@ -11,7 +11,6 @@ struct JobEnvelope {
     private var values = [Value?](repeating: nil, count: JobField.allCases.count)
     /// The field whose value is being read.
     private var current: JobField?
-    /// Where the object starts.
     private(set) var start = 0
 
     init(_ bytes: UnsafeRawBufferPointer, limits: JobLimits) {

@@ -43,7 +43,6 @@ enum JobField: Int, CaseIterable {
         String(name.lowercased().map { $0 == "_" ? "-" : $0 })
     }
 
-    /// The advice about an unknown field.
     static func advice(for name: String) -> String {
         let meant = meant(by: name)
         if !meant.isEmpty { return "use " + meant.map { "\"\($0)\"" }.joined(separator: " or ") }

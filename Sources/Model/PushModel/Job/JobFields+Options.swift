@@ -1,5 +1,4 @@
 extension JobFields {
-    /// The producer's id; nil if there is none.
     func id() throws(JobError) -> String? {
         try id(.id)
     }

@@ -87,7 +87,6 @@ struct JobFields {
             field: field.name, position: envelope[field]?.range.lowerBound ?? envelope.start, reason: reason)
     }
 
-    /// The field is there, and holds a text.
     func isText(_ field: JobField) -> Bool { envelope[field]?.kind == .string }
 
     private func string(_ value: JobEnvelope.Value) -> String? {

@@ -1,6 +1,5 @@
 /// Reads a results entry item by item.
 struct ResultsDecoder {
-    /// What is decoded so far.
     struct Parts {
         var items: [ResultsEntry.Item] = []
         var tokens: [ResultsEntry.Token] = []

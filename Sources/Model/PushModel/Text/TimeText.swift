@@ -145,7 +145,6 @@ package enum TimeText {
 extension TimeText {
     /// Why a text is not a duration or a moment.
     package enum Fault: Error, Equatable, CustomStringConvertible {
-        /// It has the form of neither.
         case form
         case negative
         case noUnit(number: Substring)

@@ -37,7 +37,6 @@ enum HexToken {
         return (count, offset + 1)
     }
 
-    /// Decodes text of any kind.
     static func decode(_ text: [UInt8]) -> Result<[UInt8], Failure> {
         let digits = text.compactMap(Hexadecimal.value)
         guard digits.count == text.count else { return .failure(Failure(fault: .tokenNotHex)) }

@@ -1,6 +1,5 @@
 /// The device tokens of a job, decoded one after the other, each of them once.
 struct TokenList {
-    /// The accepted tokens.
     private(set) var entries: [ParsedJob.Push] = []
     private(set) var malformed: [MalformedPush] = []
     private(set) var duplicates = 0
@@ -56,13 +55,11 @@ struct TokenList {
         }
     }
 
-    /// The next push is malformed.
     mutating func refuse(_ fault: MalformedPush.Fault, text: Range<Int>) {
         malformed.append(MalformedPush(index: submitted, fault: fault, text: text))
         submitted += 1
     }
 
-    /// Hands over the bytes of the accepted tokens.
     mutating func takeBytes() -> [UInt8] {
         storage.removeSubrange(used...)
         defer { storage = [] }

@@ -22,7 +22,6 @@ struct EnvironmentLayer {
         #endif
     }()
 
-    /// Names of the apps in the file.
     let knownApps: [String]
 
     func read(_ environment: [String: String]) throws(ConfigurationError) -> Settings {

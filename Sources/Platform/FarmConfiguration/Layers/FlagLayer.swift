@@ -27,7 +27,6 @@ package struct Override: Sendable, Equatable {
     }
 }
 
-/// Reads overrides into settings.
 enum FlagLayer {
     static func read(_ overrides: [Override]) throws(ConfigurationError) -> Settings {
         var settings = Settings()

@@ -48,7 +48,6 @@ struct ValueType<Value> {
     /// Nil if there is no such setting.
     let read: (SettingReader, SettingPath) throws(ConfigurationError) -> Value?
 
-    /// A value with its own parser.
     static func parsed(_ parse: @escaping (String) throws(InvalidValue) -> Value) -> Self {
         ValueType { reader, path throws(ConfigurationError) in
             try reader.value(path) { text, _ throws(InvalidValue) in try parse(text) }
@@ -58,7 +57,6 @@ struct ValueType<Value> {
 
 extension ValueType<String> {
     static var text: Self { ValueType { reader, path throws(ConfigurationError) in try reader.text(path) } }
-    /// An absolute path.
     static var file: Self { ValueType { reader, path throws(ConfigurationError) in try reader.file(path) } }
     /// The path of a file that a coordinator must be able to read.
     static var readableFile: Self {
@@ -67,7 +65,6 @@ extension ValueType<String> {
 }
 
 extension ValueType where Value: RawRepresentable<String> & CaseIterable {
-    /// One of the words of an enum.
     static var choice: Self {
         ValueType { reader, path throws(ConfigurationError) in
             guard let setting = reader.settings[path] else { return nil }
@@ -156,7 +153,6 @@ extension ValueType<Duration> {
         }
     }
 
-    /// The same as ``ValueType/count(_:of:)``, as a duration.
     static func whole(_ range: ClosedRange<Int>, of unit: TimeUnit) -> Self {
         ValueType { reader, path throws(ConfigurationError) in
             try ValueType<Int>.count(range, of: unit).read(reader, path).map {
@@ -167,7 +163,6 @@ extension ValueType<Duration> {
 }
 
 extension ValueType<Double> {
-    /// A whole or decimal number.
     static func decimal(_ range: ClosedRange<Double>, _ what: String) -> Self {
         .parsed { text throws(InvalidValue) in
             guard let number = plainDecimal(text[...]), range.contains(number) else {

@@ -30,7 +30,6 @@ enum Schema {
 
     /// The keys of the file, but for those of apps.
     static var paths: [SettingPath] { Configuration.keys.map(\.path) }
-    /// The keys of an app.
     static var appPaths: [SettingPath] { appKeys.map(\.path) }
 
     static var file: Shape {

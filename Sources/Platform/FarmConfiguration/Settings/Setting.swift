@@ -36,7 +36,6 @@ struct Settings {
         }
     }
 
-    /// Keeps the first place: that of the key.
     mutating func open(_ group: SettingPath, at place: ConfigurationError.Place) {
         if groups[group] == nil { groups[group] = place }
     }

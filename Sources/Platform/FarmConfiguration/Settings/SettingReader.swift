@@ -49,7 +49,6 @@ struct SettingReader {
         return Password(String(line))
     }
 
-    /// Why a file cannot be read, for the user.
     private func whyUnreadable(_ file: String) -> String? {
         guard file.hasPrefix("${") else { return FileText.whyUnreadable(file) }
         return
@@ -60,7 +59,6 @@ struct SettingReader {
         try type.read(self, path)
     }
 
-    /// A value with its own parser.
     func value<Value>(
         _ path: SettingPath, _ parse: (_ text: String, _ folder: String) throws(InvalidValue) -> Value
     ) throws(ConfigurationError) -> Value? {

@@ -114,7 +114,6 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
 /// The address on which a coordinator serves metrics and probes.
 package enum MetricsPlace: Sendable, Hashable, CustomStringConvertible {
     case tcp(host: String, port: UInt16)
-    /// The path of a socket.
     case unix(String)
 
     package var description: String {

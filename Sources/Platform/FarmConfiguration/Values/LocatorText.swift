@@ -58,7 +58,6 @@ struct LocatorText {
     }
 }
 
-/// Paths as text.
 enum FilePathText {
     /// `path` itself if it is absolute, else `path` inside `folder`, without `.` steps.
     static func resolve(_ path: String, in folder: String) -> String {

@@ -4,7 +4,6 @@
 package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
     package enum Endpoint: Sendable, Hashable {
         case tcp(HostPort)
-        /// Path of a Unix socket.
         case unix(String)
     }
 

@@ -1,29 +1,21 @@
 /// Why a key, a certificate or a file of them cannot be used.
 package struct CredentialError: Error, Hashable, Sendable {
     package enum Problem: Hashable, Sendable {
-        /// The file cannot be read, in the system's words.
         case unreadable(String)
         case empty
-        /// There is no `-----BEGIN` line.
         case notPEM
         /// PEM, but of another kind. Both are PEM labels, such as "CERTIFICATE".
         case wrongLabel(found: String, expected: String)
         case noCertificate
         case noPrivateKey
-        /// The key is encrypted where an open one is expected.
         case encrypted
         case passwordNeeded
         case wrongPassword
-        /// `found` is OpenSSL's name of the key type, such as "RSA".
         case wrongKeyType(found: String)
-        /// `found` is OpenSSL's name of the curve, such as "secp384r1".
         case wrongCurve(found: String)
-        /// The private key is not the one of the certificate.
         case keyDoesNotMatch
-        /// An old .p12 file needs OpenSSL's legacy provider, and that is not installed.
         case legacyProviderMissing(String)
         case malformed(String)
-        /// A host name, an address or another text that cannot stand in a certificate.
         case unusableText(String)
     }
 

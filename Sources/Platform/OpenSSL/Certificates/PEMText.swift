@@ -25,7 +25,6 @@ struct PEMText {
             || lines.contains { $0.hasPrefix("Proc-Type:") && $0.contains("ENCRYPTED") }
     }
 
-    /// All certificates, in order.
     func certificates() throws(CredentialError) -> CertificateStack {
         let bio = MemoryBIO(bytes)
         var stack = CertificateStack()
@@ -42,7 +41,6 @@ struct PEMText {
         return stack
     }
 
-    /// The first private key.
     func privateKey(password: String?) throws(CredentialError) -> KeyHandle {
         guard labels.contains(where: { $0.hasSuffix("PRIVATE KEY") }) else {
             throw CredentialError(.noPrivateKey)

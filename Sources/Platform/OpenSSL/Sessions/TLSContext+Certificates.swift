@@ -1,7 +1,6 @@
 import COpenSSL
 
 extension TLSContext {
-    /// Sets the certificate that peers get.
     func set(_ identity: TLSIdentity) throws(CredentialError) {
         let chain = try PEMText(identity.chainPEM).certificates()
         let key = try PEMText(identity.keyPEM.bytes).privateKey(password: nil)
@@ -18,7 +17,6 @@ extension TLSContext {
         }
     }
 
-    /// Sets how servers are verified.
     func set(_ trust: Trust) throws(CredentialError) {
         switch trust {
         case .unverified:
@@ -36,7 +34,6 @@ extension TLSContext {
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
     }
 
-    /// Sets how clients are verified.
     func set(_ certificates: ServerSettings.ClientCertificates) throws(CredentialError) {
         switch certificates {
         case .ignored:

@@ -9,11 +9,9 @@ package enum TLSError: Error, Hashable, Sendable {
     case alert(String)
     /// The connection ended without the peer's close_notify: what was read may be only a part.
     case cut
-    /// A system call failed, by its error number.
     case system(Int32)
     /// The peer does not speak TLS: what came is not a TLS record. `text` is OpenSSL's reason.
     case notTLS(text: String)
-    /// Any other failure, with OpenSSL's text.
     case library(text: String)
 
     /// Takes OpenSSL's error queue.

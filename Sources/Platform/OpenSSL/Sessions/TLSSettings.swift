@@ -6,11 +6,9 @@ package enum TLSVersion: Sendable, Hashable, CaseIterable {
 
 /// The authorities that a client trusts.
 package enum Trust: Sendable, Hashable {
-    /// The system's own roots.
     case system
     /// Only these certificates, as PEM. They need not be roots.
     case authorities([UInt8])
-    /// The same, from a PEM file.
     case authorityFile(String)
     /// Every server is accepted: encryption without authentication.
     case unverified
@@ -40,7 +38,6 @@ package struct ServerSettings: Sendable {
     /// What a client certificate must fulfil for the handshake to succeed. ``TLSSession/peerFault`` has the result of a full
     /// check in any case.
     package enum Acceptance: Sendable, Hashable {
-        /// A full check succeeds.
         case verified
         /// Its chain leads to one of the authorities; dates, purpose and unknown extensions do not matter.
         case chained

@@ -4,7 +4,6 @@ import COpenSSL
 struct KeyHandle: ~Copyable {
     let pointer: OpaquePointer
 
-    /// Takes over the caller's reference.
     init(owning pointer: OpaquePointer) {
         self.pointer = pointer
     }
@@ -15,7 +14,6 @@ struct KeyHandle: ~Copyable {
         self.pointer = pointer
     }
 
-    /// Makes a new P-256 key pair.
     static func makeP256() -> KeyHandle {
         let context = allocated(EVP_PKEY_CTX_new_from_name(nil, "EC", nil))
         defer { EVP_PKEY_CTX_free(context) }
@@ -65,7 +63,6 @@ struct KeyHandle: ~Copyable {
         return bytes
     }
 
-    /// The private key as PKCS#8 PEM without encryption.
     var pkcs8PEM: [UInt8] {
         let bio = MemoryBIO()
         guard PEM_write_bio_PKCS8PrivateKey(bio.pointer, pointer, nil, nil, 0, nil, nil) == 1 else {
@@ -74,7 +71,6 @@ struct KeyHandle: ~Copyable {
         return bio.drained()
     }
 
-    /// The public key as SubjectPublicKeyInfo DER.
     var publicDER: [UInt8] { encoded { i2d_PUBKEY(pointer, $0) } }
 
     deinit { EVP_PKEY_free(pointer) }

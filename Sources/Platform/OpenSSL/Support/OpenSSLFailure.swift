@@ -46,7 +46,6 @@ struct MemoryBIO: ~Copyable {
         }
     }
 
-    /// Takes all bytes that were written.
     func drained() -> [UInt8] {
         let count = BIO_ctrl_pending(pointer)
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

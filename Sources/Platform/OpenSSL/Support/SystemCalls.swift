@@ -2,7 +2,6 @@ import POSIX
 
 /// The system calls of this module. No other file depends on the C library.
 enum SystemCalls {
-    /// The error number of the last failed system call.
     static var lastError: Int32 { errno }
 
     /// Unix seconds.

@@ -195,7 +195,6 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard ready else { throw .timedOut(stage: stage) }
     }
 
-    /// Releases the descriptor to its stream.
     func release() {
         poll?.cancel()
         poll = nil

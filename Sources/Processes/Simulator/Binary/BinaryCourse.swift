@@ -26,7 +26,6 @@ struct BinaryCourse {
         case refusal, shutdown, none
     }
 
-    /// How the connection ends.
     struct End: Hashable {
         let cause: Cause
         /// The last frame that counts: refused, or accepted before a close or a shutdown.
@@ -56,7 +55,6 @@ struct BinaryCourse {
         draws = (random.fraction(), random.fraction())
     }
 
-    /// A notification that came whole.
     mutating func take(
         identifier: UInt32, of command: BinaryCommand, _ verdict: BinaryJudge.Verdict,
         faults: BinaryFaults, random: inout SeededRandom
@@ -78,7 +76,6 @@ struct BinaryCourse {
         return .accepted
     }
 
-    /// A frame that cannot be read.
     mutating func takeUnreadable(
         identifier: UInt32, faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
@@ -102,7 +99,6 @@ struct BinaryCourse {
         conclude(.shutdown, last, .shutdown, naming: last.identifier, faults, &random)
     }
 
-    /// Ends without a word.
     mutating func close(_ closing: BinaryFaults.Ending, random: inout SeededRandom) {
         guard end == nil else { return }
         var end = End(cause: .none, place: last)
@@ -168,7 +164,6 @@ struct BinaryJudge {
         case refused(BinaryStatus)
     }
 
-    /// Bytes of the tokens that are taken.
     var tokenLengths = [32]
 
     /// - Parameter hasTopic: whether the connection's certificate names one, or needs none.

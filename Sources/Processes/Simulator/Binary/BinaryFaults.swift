@@ -6,21 +6,18 @@ import PushModel
 package struct BinaryFaults: Hashable, Sendable {
     /// Refuses notifications that are valid.
     package struct Refusal: Hashable, Sendable {
-        /// Share of the notifications.
         var share: Double
         var status: BinaryStatus
     }
 
     /// The reply is never sent, only the close comes.
     package struct Loss: Hashable, Sendable {
-        /// Share of the replies.
         var share: Double
         var isReset: Bool
     }
 
     /// The reply breaks off, and the close comes.
     package struct Cut: Hashable, Sendable {
-        /// Share of the replies.
         var share: Double
         /// How many of its bytes are sent; nil: some.
         var bytes: Int?
@@ -29,7 +26,6 @@ package struct BinaryFaults: Hashable, Sendable {
 
     /// The reply goes out byte by byte.
     package struct Trickle: Hashable, Sendable {
-        /// Share of the replies.
         var share: Double
         /// Between one byte and the next.
         var pause: Latency

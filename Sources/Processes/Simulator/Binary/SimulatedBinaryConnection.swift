@@ -20,7 +20,6 @@ import Transport
     /// It is unknown where the next frame begins.
     private var isLost = false
     private var phase = Phase.open
-    /// Bytes of the reply that were sent.
     private var replied = 0
     private var clock: Timer?
     private var pace: Timer?
@@ -204,7 +203,6 @@ import Transport
         }
     }
 
-    /// Sends the reply, or its next byte.
     private func answer(_ reply: BinaryReply, _ end: BinaryCourse.End) {
         gateway.flushLedger()
         let part = reply.bytes[replied..<(end.pause == nil ? end.replyLength : replied + 1)]
@@ -234,7 +232,6 @@ import Transport
         server.ended(self)
     }
 
-    /// With the gateway.
     func abandon() {
         phase = .gone
         stream.close()

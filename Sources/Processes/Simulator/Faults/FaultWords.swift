@@ -19,7 +19,6 @@ struct FaultWords {
         return String(words.removeFirst())
     }
 
-    /// Takes the next word if it is this one.
     mutating func take(_ word: String) -> Bool {
         guard words.first.map({ $0 == word }) ?? false else { return false }
         words.removeFirst()

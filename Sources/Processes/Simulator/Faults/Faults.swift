@@ -7,7 +7,6 @@ package struct Faults: Hashable, Sendable {
         var every: Int
         /// A GOAWAY without a last stream comes first, the final GOAWAY a little later.
         var announced: Bool
-        /// The reason in its debug data; nil: none.
         var reason: String?
     }
 
@@ -22,7 +21,6 @@ package struct Faults: Hashable, Sendable {
     package struct Reset: Hashable, Sendable {
         var share: Double
         var code: UInt32
-        /// As in ``Loss/processed``.
         var processed: Bool
     }
     /// A share of the requests gets the same answer for a while.
@@ -76,7 +74,6 @@ package struct Faults: Hashable, Sendable {
 }
 
 extension Faults {
-    /// What is switched on, as a JSON object on one line.
     var json: String {
         JSONText.object { text in
             text.member("ok", true)

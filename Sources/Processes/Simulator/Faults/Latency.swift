@@ -10,7 +10,6 @@ package enum Latency: Hashable, Sendable {
     /// Log-normal, given by the times that half and 99 % of the answers stay below, milliseconds.
     case skewed(p50: Double, p99: Double)
 
-    /// The next waiting time in milliseconds.
     func draw(_ random: inout SeededRandom) -> Double {
         switch self {
         case .none: 0

@@ -4,7 +4,6 @@ import PushModel
 
 /// Unregistered tokens that a push has found and no client has read yet. Oldest first, each once.
 struct FeedbackList {
-    /// More are not kept.
     static let most = 1 << 20
 
     private var tokens: [[UInt8]] = []

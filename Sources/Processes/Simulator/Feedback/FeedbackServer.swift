@@ -43,7 +43,6 @@ import Transport
 
     func resetCounters() { (connections, closedAtOnce, cuts) = (0, 0, 0) }
 
-    /// A JSON object.
     var countersJSON: String {
         let table = gateway.feedbackTable
         return JSONText.object { text in

@@ -5,7 +5,6 @@ import PushModel
 
 /// Judges one request by its headers, credentials and token, without faults.
 struct PushJudge {
-    /// The answer to a request.
     enum Verdict {
         case reply(Reply)
         /// A token that never gets an answer.

@@ -198,7 +198,6 @@ import Transport
         }
     }
 
-    /// Sends an answer that has waited.
     func answerNow(_ waiting: DelayLine.Waiting) {
         gateway.writer.write(waiting.reply, id: waiting.id, to: waiting.stream, of: session)
         stream.setNeedsFlush()

@@ -26,7 +26,6 @@ import Transport
     private(set) var moment = WallClock.microseconds
     /// The same moment by the loop's clock: an answer is never early by the ledger, however long a turn lasts.
     private var arrival = Loop.milliseconds
-    /// The same in milliseconds.
     var now: Int64 { moment / 1000 }
     private let log: Logger
     private(set) var ledger: Ledger?
@@ -220,7 +219,6 @@ import Transport
                 token: token, status: status, reason: reason, warning: warning, isLost: isLost))
     }
 
-    /// Notes a stream whose request was not read.
     func note(unread stream: Int32, connection: Int64, reason: String) {
         ledger?.note(
             Ledger.Entry(moment: moment, connection: connection, stream: stream, status: 0, reason: reason))

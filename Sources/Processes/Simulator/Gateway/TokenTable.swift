@@ -92,7 +92,6 @@ package enum TokenRule: Hashable, Sendable {
     case state(TokenState)
     /// The gateway fails for these tokens only.
     case trouble(Reason)
-    /// The gateway never answers.
     case silent
 
     /// The words of a token file and of the `token` command.
@@ -167,7 +166,6 @@ package enum TokenState: Hashable, Sendable {
     case unregistered(since: Int64)
     /// `since`: milliseconds since 1970.
     case expired(since: Int64)
-    /// Too many pushes in a row.
     case throttled
 
     /// Why a push to the token is refused; nil if it is not.

@@ -62,7 +62,6 @@ package struct Counters: Sendable {
 }
 
 extension Counters {
-    /// One JSON object on one line.
     func json(
         openConnections: Int, openStreams: Int, failedHandshakes: Int, tokensVerified: Int, perSecond: Int,
         binary: String?, feedback: String?

@@ -83,7 +83,6 @@ import POSIX
         text.put(",\"connection\":", connection)
     }
 
-    /// The end of a line.
     private func end(body: UnsafeRawBufferPointer?) {
         text.put(",\"body_sha256\":\"")
         hash(body ?? UnsafeRawBufferPointer(start: nil, count: 0))

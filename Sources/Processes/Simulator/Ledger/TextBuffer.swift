@@ -20,7 +20,6 @@ struct TextBuffer: ~Copyable {
 
     mutating func clear() { count = 0 }
 
-    /// Makes room for `more` bytes.
     mutating func reserve(_ more: Int) {
         guard storage.count - count < more else { return }
         let larger = UnsafeMutableRawBufferPointer.allocate(
@@ -46,7 +45,6 @@ struct TextBuffer: ~Copyable {
         count += Decimal.write(number, to: room)
     }
 
-    /// Two digits a byte.
     mutating func put(hexadecimal bytes: UnsafeRawBufferPointer) {
         count += Hexadecimal.write(bytes, to: UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
     }

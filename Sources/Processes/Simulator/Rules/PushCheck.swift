@@ -153,9 +153,7 @@ struct ReceivedPush {
     var expiration: UnsafeRawBufferPointer?
     var collapseID: UnsafeRawBufferPointer?
     var id: UnsafeRawBufferPointer?
-    /// Whether any header came twice.
     var hasRepeatedHeader = false
-    /// Bytes of the body.
     var payloadLength = 0
 
     init() {}

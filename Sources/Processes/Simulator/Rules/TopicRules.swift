@@ -16,7 +16,6 @@ struct TopicRules: Hashable, Sendable {
         credentials = bundles.map { .token(bundles: $0) } ?? .anyToken(except: others)
     }
 
-    /// A client certificate.
     init(certificate: CertificateTopics) { credentials = .certificate(certificate) }
 
     /// Why a push of this type may not go to `topic` (nil: it names none); nil if it may.
