@@ -37,49 +37,33 @@ package import Transport
         let head =
             "POST \(target) HTTP/1.1\r\nHost: \(host)\r\nContent-Type: \(type)\r\n"
             + "Content-Length: \(body.count)\r\nUser-Agent: pushfarm\r\nConnection: close\r\n\r\n"
-        let exchange = Exchange(stream)
-        defer { stream.close() }
-        let result = await exchange.run(Array(head.utf8) + body, until: deadline)
-        let status = try result.get()
+        let status = try await status(of: Array(head.utf8) + body, on: stream, until: deadline).get()
         guard (200..<300).contains(status) else { throw .refused(status: status) }
     }
 
-    /// Waits for the first line of the response, and ignores the rest.
-    @Loop private final class Exchange {
-        private let stream: ByteStream
-        private var response = ResponseStatus()
-        private var continuation: CheckedContinuation<Result<Int, Failure>, Never>?
-        private lazy var limit = Timer { [unowned self] in finish(.failure(.timedOut)) }
-
-        init(_ stream: ByteStream) { self.stream = stream }
-
-        func run(
-            _ bytes: [UInt8], until deadline: ContinuousClock.Instant
-        ) async -> Result<Int, Failure> {
-            await withCheckedContinuation { continuation in
-                self.continuation = continuation
-                stream.onBytes = { [unowned self] bytes in receive(bytes) }
-                stream.onEnd = { [unowned self] _ in finish(.failure(.noAnswer)) }
-                limit.start(after: max(.zero, deadline - .now))
-                bytes.withUnsafeBytes { stream.write($0) }
-            }
+    /// Sends a request and waits for the first line of the response.
+    private static func status(
+        of request: [UInt8], on stream: ByteStream, until deadline: ContinuousClock.Instant
+    ) async -> Result<Int, Failure> {
+        let end = AsyncEvent()
+        var response = ResponseStatus()
+        var result: Result<Int, Failure>?
+        func finish(_ found: Result<Int, Failure>) {
+            // The end of the connection often follows in the same turn.
+            if result == nil { result = found }
+            end.signal()
         }
-
-        private func receive(_ bytes: UnsafeRawBufferPointer) {
+        stream.onBytes = { bytes in
             switch response.read(bytes) {
             case .incomplete: return
             case .status(let status): finish(.success(status))
             case .bad: finish(.failure(.noAnswer))
             }
         }
-
-        private func finish(_ result: Result<Int, Failure>) {
-            limit.stop()
-            // Nothing more is read of a server that goes on.
-            stream.close()
-            continuation?.resume(returning: result)
-            continuation = nil
-        }
+        stream.onEnd = { _ in finish(.failure(.noAnswer)) }
+        request.withUnsafeBytes { stream.write($0) }
+        await end.wait(atMost: max(.zero, deadline - .now))
+        return result ?? .failure(.timedOut)
     }
 }
 

@@ -122,7 +122,7 @@ package struct FaultCommand {
             let limit = UInt32(try words.count(in: 0...Int(Int32.max)))
             return act { $0.setStreamLimit(limit) }
         case "token":
-            let (token, rule) = try token(&words, now: now)
+            let (token, rule) = try words.tokenRule(since: now / 1000, now: now)
             return act { $0.judge.table.set(token, rule) }
         case "counters" where words.take("reset"): return act { $0.resetCounters() }
         case "counters": return { $0.countersJSON() }
@@ -139,22 +139,6 @@ package struct FaultCommand {
             let faults = try Change<Faults>(name, &words, now: now)
             return change { faults.apply(&$0) }
         }
-    }
-
-    private static func token(
-        _ words: inout FaultWords, now: Int64
-    ) throws(SimulatorError) -> (token: [UInt8], rule: TokenRule?) {
-        let word = try words.next("a token")
-        guard let token = TokenTable.bytes(of: word.utf8) else {
-            throw .unusable("the token is not hexadecimal")
-        }
-        if words.take("forget") { return (token, nil) }
-        let state = try words.next("a state")
-        let since = try words.since(now: now)
-        guard let rule = TokenRule(word: state, since: since) else {
-            throw .unusable("no state \"\(state)\"; there are \(TokenRule.words.joined(separator: ", "))")
-        }
-        return (token, rule)
     }
 
     private static func binary(
@@ -180,10 +164,11 @@ package struct FaultCommand {
         let topic = try words.value(of: "topic")
         switch name {
         case "add":
-            let word = try words.next("a token")
-            guard let token = TokenTable.bytes(of: word.utf8), token.count <= BinaryCommand.longestToken
-            else { throw .unusable("the token is not hexadecimal") }
-            let time = UInt32(clamping: try words.since(now: now))
+            let token = try words.token()
+            guard token.count <= BinaryCommand.longestToken else {
+                throw .unusable("the token is not hexadecimal")
+            }
+            let time = UInt32(clamping: try words.since(now / 1000, now: now))
             return act { $0.feedbackTable.add(token, time: time, topic: topic) }
         case "fill":
             let count = try words.count(in: 1...FeedbackList.most)

@@ -4,11 +4,12 @@ import PushModel
 struct FaultWords {
     private var words: [Substring]
 
-    init(_ line: String) {
-        words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" }
+    init(_ line: some StringProtocol) {
+        words = Substring(line).split { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" }
     }
 
     var isEmpty: Bool { words.isEmpty }
+    var count: Int { words.count }
 
     /// Whether the next word is `name=value`.
     var nextIsNamed: Bool { words.first?.contains("=") ?? false }
@@ -53,15 +54,37 @@ struct FaultWords {
         return number
     }
 
-    /// Seconds since 1970, in 32 bits; `now`, in milliseconds, when no word is left.
-    mutating func since(now: Int64) throws(SimulatorError) -> Int64 {
-        guard !isEmpty else { return now / 1000 }
+    /// Seconds since 1970, in 32 bits; `usual` when no word is left.
+    ///
+    /// - Parameter now: milliseconds since 1970.
+    mutating func since(_ usual: Int64, now: Int64) throws(SimulatorError) -> Int64 {
+        guard !isEmpty else { return usual }
         let word = try next("a time")
         guard let seconds = TimeText.since(word, now: now / 1000) else {
             throw .unusable(
                 "\"\(word)\" is no time: Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago")
         }
         return seconds
+    }
+
+    mutating func token() throws(SimulatorError) -> [UInt8] {
+        guard let token = TokenTable.bytes(of: try next("a token").utf8) else {
+            throw .unusable("the token is not hexadecimal")
+        }
+        return token
+    }
+
+    /// A token and `forget`, or its state and since when.
+    mutating func tokenRule(
+        since usual: Int64, now: Int64
+    ) throws(SimulatorError) -> (token: [UInt8], rule: TokenRule?) {
+        let token = try token()
+        if take("forget") { return (token, nil) }
+        let state = try next("a state")
+        guard let rule = TokenRule(word: state, since: try since(usual, now: now)) else {
+            throw .unusable("no state \"\(state)\"; there are \(TokenRule.words.joined(separator: ", "))")
+        }
+        return (token, rule)
     }
 
     mutating func share() throws(SimulatorError) -> Double {

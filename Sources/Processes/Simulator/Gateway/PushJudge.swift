@@ -32,16 +32,14 @@ struct PushJudge {
         push.hasRepeatedHeader = request.hasRepeatedFields
         push.payloadLength = request.bodyCount
         var rule: TokenRule?
-        let result = PushCheck.check(push, credentials: credentials) { token in
-            rule = table.rule(for: token)
-            if case .state(let state) = rule { return state }
-            if rule == nil, throttle?.exceeds(token, now: now) ?? false { return .throttled }
-            return .valid
-        }
-        switch result {
-        case .refused(let reason, let timestamp): return .reply(Reply(reason, timestamp: timestamp))
-        case .accepted: break
-        }
+        do throws(PushCheck.Refusal) {
+            try PushCheck.check(push, credentials: credentials) { token in
+                rule = table.rule(for: token)
+                if case .state(let state) = rule { return state }
+                if rule == nil, throttle?.exceeds(token, now: now) ?? false { return .throttled }
+                return .valid
+            }
+        } catch { return .reply(Reply(error.reason, timestamp: error.timestamp)) }
         switch rule {
         case .trouble(let reason): return .reply(Reply(reason))
         case .silent: return .silent

@@ -130,27 +130,16 @@ enum TokenFile {
     static func read(_ path: String, into table: inout TokenTable, now: Int64) throws(SimulatorError) {
         let text = String(decoding: try PlainFile.read(path, limit: .max), as: UTF8.self)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" || $0 == "\r" }
-            guard let token = words.first else { continue }
+            var words = FaultWords(line.prefix { $0 != "#" })
+            guard !words.isEmpty else { continue }
             let place = "\(path), line \(index + 1)"
             guard (2...3).contains(words.count) else {
                 throw .unusable("\(place): not \"TOKEN STATE [SINCE]\"")
             }
-            let since = words.count > 2 ? TimeText.since(words[2], now: now) : now - 86_400
-            guard let since else {
-                throw .unusable(
-                    "\(place): \"\(words[2])\" is no time: Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago"
-                )
-            }
-            guard let rule = TokenRule(word: words[1], since: since) else {
-                throw .unusable(
-                    "\(place): no state \"\(words[1])\"; there are \(TokenRule.words.joined(separator: ", "))"
-                )
-            }
-            guard let bytes = TokenTable.bytes(of: token.utf8) else {
-                throw .unusable("\(place): the token is not hexadecimal")
-            }
-            table.set(bytes, rule)
+            do throws(SimulatorError) {
+                let (token, rule) = try words.tokenRule(since: now - 86_400, now: now * 1000)
+                table.set(token, rule)
+            } catch { throw .unusable("\(place): \(error)") }
         }
     }
 }

@@ -16,20 +16,15 @@ enum PushCheck {
         case refused(Reason)
     }
 
-    enum Result {
-        case accepted(AcceptedPush)
-        /// `timestamp` in milliseconds since 1970.
-        case refused(Reason, timestamp: Int64?)
-    }
+    struct Refusal: Error, Hashable {
+        let reason: Reason
+        /// Milliseconds since 1970.
+        var timestamp: Int64?
 
-    /// The values of an accepted push. Its bytes belong to the request.
-    struct AcceptedPush {
-        /// The token in hexadecimal, as it came.
-        let token: UnsafeRawBufferPointer
-        let type: PushType
-        let priority: UInt8
-        /// Seconds since 1970; nil: not given.
-        let expiration: Int64?
+        init(_ reason: Reason, timestamp: Int64? = nil) {
+            self.reason = reason
+            self.timestamp = timestamp
+        }
     }
 
     /// - Parameters:
@@ -39,50 +34,25 @@ enum PushCheck {
     static func check(
         _ push: ReceivedPush, credentials: () -> Credentials,
         tokenState: (UnsafeRawBufferPointer) -> TokenState
-    ) -> Result {
-        do throws(Refusal) {
-            return .accepted(try accept(push, credentials, tokenState))
-        } catch {
-            return .refused(error.reason, timestamp: error.timestamp)
-        }
-    }
-
-    private struct Refusal: Error {
-        let reason: Reason
-        var timestamp: Int64?
-
-        init(_ reason: Reason, timestamp: Int64? = nil) {
-            self.reason = reason
-            self.timestamp = timestamp
-        }
-    }
-
-    private static func accept(
-        _ push: ReceivedPush, _ credentials: () -> Credentials,
-        _ tokenState: (UnsafeRawBufferPointer) -> TokenState
-    ) throws(Refusal) -> AcceptedPush {
+    ) throws(Refusal) {
         guard let method = push.method, method.equals("POST") else {
             throw Refusal(.methodNotAllowed)
         }
         let (token, isToken) = try token(inPath: push.path)
         let topics = try topics(of: credentials())
-
         if push.hasRepeatedHeader { throw Refusal(.duplicateHeaders) }
         if let id = push.id, !isUUID(id) { throw Refusal(.badMessageID) }
-        let expiration = try push.expiration.map { (text) throws(Refusal) in try self.expiration(text) }
-        let givenPriority = try push.priority.map { (text) throws(Refusal) in try self.priority(text) }
+        if let text = push.expiration { try checkExpiration(text) }
+        let priority = try push.priority.map { (text) throws(Refusal) in try self.priority(text) }
         let type = try push.pushType.map { (text) throws(Refusal) in try self.type(text) } ?? .alert
-        let priority = givenPriority ?? type.defaultPriority
         if type == .background, priority == 10 { throw Refusal(.badPriority) }
         if let collapseID = push.collapseID, collapseID.count > 64 { throw Refusal(.badCollapseID) }
         if let reason = topics.refusal(of: push.topic, type: type) { throw Refusal(reason) }
-
         if let refusal = (isToken ? tokenState(token) : .unknown).refusal {
             throw Refusal(refusal.reason, timestamp: refusal.timestamp)
         }
         if push.payloadLength == 0 { throw Refusal(.payloadEmpty) }
         if push.payloadLength > type.payloadLimit { throw Refusal(.payloadTooLarge) }
-        return AcceptedPush(token: token, type: type, priority: priority, expiration: expiration)
     }
 
     private static func topics(of credentials: Credentials) throws(Refusal) -> TopicRules {
@@ -118,9 +88,8 @@ enum PushCheck {
         return true
     }
 
-    private static func expiration(_ text: UnsafeRawBufferPointer) throws(Refusal) -> Int64 {
+    private static func checkExpiration(_ text: UnsafeRawBufferPointer) throws(Refusal) {
         guard let seconds = Decimal.read(text), seconds >= 0 else { throw Refusal(.badExpirationDate) }
-        return seconds
     }
 
     private static func priority(_ text: UnsafeRawBufferPointer) throws(Refusal) -> UInt8 {
