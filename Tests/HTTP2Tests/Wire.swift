@@ -47,7 +47,7 @@ final class Wire {
         self.server = ServerSession(settings: server, bodyLimit: bodyLimit)
         self.piece = piece
         try run()
-        #expect(self.client.peerSettings != nil)
+        #expect(self.client.remoteMaxConcurrentStreams > 0)
     }
 
     /// Exchanges bytes until both sides are silent.

@@ -15,16 +15,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     /// - Returns: `nil` when the path does not fit in a `sockaddr_un`.
     package init?(path: String) {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        self = withUnsafePointer(to: address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                SocketAddress(copying: $0, length: socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        self.init(unix: Array(path.utf8) + [0], length: MemoryLayout<sockaddr_un>.size)
     }
 
     /// A Unix socket without a path, which is Linux's only; its name is exactly as long as it is.
@@ -32,20 +23,23 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     /// - Returns: `nil` when the name does not fit.
     package init?(abstract name: some StringProtocol) {
         #if canImport(Glibc)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
             let bytes = [0] + Array(name.utf8)
-            guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-            let length = MemoryLayout<sa_family_t>.size + bytes.count
-            self = withUnsafePointer(to: address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    SocketAddress(copying: $0, length: socklen_t(length))
-                }
-            }
+            self.init(unix: bytes, length: MemoryLayout<sa_family_t>.size + bytes.count)
         #else
             return nil
         #endif
+    }
+
+    private init?(unix bytes: [UInt8], length: Int) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        guard bytes.count <= MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        self = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                SocketAddress(copying: $0, length: socklen_t(length))
+            }
+        }
     }
 
     package var family: Int32 { Int32(storage.ss_family) }

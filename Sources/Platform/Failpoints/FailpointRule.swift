@@ -68,33 +68,23 @@
     }
 
     extension FailpointRule.Action {
+        private static let plain: [(word: String, action: Self)] = [
+            ("kill", .kill), ("crash", .crash), ("stop", .stop), ("drop", .drop), ("dup", .dup),
+            ("error", .error),
+        ]
+
         fileprivate init?(_ word: Substring) {
-            switch word {
-            case "kill": self = .kill
-            case "crash": self = .crash
-            case "stop": self = .stop
-            case "drop": self = .drop
-            case "dup": self = .dup
-            case "error": self = .error
-            default:
-                guard word.hasPrefix("delay("), word.hasSuffix(")"),
-                    let milliseconds = UInt32(word.dropFirst(6).dropLast())
-                else { return nil }
-                self = .delay(milliseconds: milliseconds)
+            if let plain = Self.plain.first(where: { $0.word == word }) {
+                self = plain.action
+                return
             }
+            guard word.hasPrefix("delay("), word.hasSuffix(")"),
+                let milliseconds = UInt32(word.dropFirst(6).dropLast())
+            else { return nil }
+            self = .delay(milliseconds: milliseconds)
         }
 
         /// As the rule says it, without its number.
-        package var word: String {
-            switch self {
-            case .kill: "kill"
-            case .crash: "crash"
-            case .stop: "stop"
-            case .delay: "delay"
-            case .drop: "drop"
-            case .dup: "dup"
-            case .error: "error"
-            }
-        }
+        package var word: String { Self.plain.first { $0.action == self }?.word ?? "delay" }
     }
 #endif

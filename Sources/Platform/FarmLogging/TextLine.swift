@@ -8,21 +8,15 @@ struct TextLine {
         _ time: Timestamp, _ level: Logger.Level, _ label: String, _ message: String,
         _ fields: [(key: String, value: Logger.Metadata.Value)]
     ) -> String {
-        var text = painted(time.description, "2")
-        text += " "
-        text += painted(padded(level.rawValue, to: 8), colour(of: level))
-        text += " "
-        text += padded(label, to: 12)
-        text += " "
+        let name = painted(padded(level.rawValue, to: 8), colour(of: level))
+        var text = "\(painted(time.description, "2")) \(name) \(padded(label, to: 12)) "
         append(message, quoted: false, to: &text)
         for (key, value) in fields {
-            text += " "
-            text += painted(key + "=", "2")
+            text += " " + painted(key + "=", "2")
             let value = value.description
             append(value, quoted: needsQuotes(value), to: &text)
         }
-        text += "\n"
-        return text
+        return text + "\n"
     }
 
     private func colour(of level: Logger.Level) -> String {

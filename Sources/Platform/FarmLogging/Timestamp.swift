@@ -19,23 +19,9 @@ package struct Timestamp: Sendable, Equatable, CustomStringConvertible {
         let (days, rest) = Self.floorDivide(milliseconds, by: 86_400_000)
         let (year, month, day) = Self.date(ofDay: days)
         let seconds = rest / 1000
-        var text = ""
-        text.reserveCapacity(24)
-        Self.append(year, width: 4, to: &text)
-        text += "-"
-        Self.append(month, width: 2, to: &text)
-        text += "-"
-        Self.append(day, width: 2, to: &text)
-        text += "T"
-        Self.append(seconds / 3600, width: 2, to: &text)
-        text += ":"
-        Self.append(seconds / 60 % 60, width: 2, to: &text)
-        text += ":"
-        Self.append(seconds % 60, width: 2, to: &text)
-        text += "."
-        Self.append(rest % 1000, width: 3, to: &text)
-        text += "Z"
-        return text
+        let date = "\(Self.padded(year, to: 4))-\(Self.padded(month, to: 2))-\(Self.padded(day, to: 2))"
+        let time = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { Self.padded($0, to: 2) }
+        return "\(date)T\(time.joined(separator: ":")).\(Self.padded(rest % 1000, to: 3))Z"
     }
 
     /// The civil date of a day counted from 1970-01-01. Source: Howard Hinnant, "chrono-compatible low-level date
@@ -55,9 +41,8 @@ package struct Timestamp: Sendable, Equatable, CustomStringConvertible {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    private static func append(_ value: Int64, width: Int, to text: inout String) {
+    private static func padded(_ value: Int64, to width: Int) -> String {
         let digits = String(value)
-        for _ in digits.utf8.count..<max(width, digits.utf8.count) { text += "0" }
-        text += digits
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

@@ -36,7 +36,7 @@ import POSIX
         handshakeTimeout: Duration = .seconds(10),
         onStream: @escaping @Loop (ByteStream) -> Void
     ) async throws(TransportError) {
-        let target = try await Self.address(of: endpoint)
+        let target = try await endpoint.addresses()[0]
         descriptor = try Socket.open(target.family)
         self.tls = tls
         self.handshakeTimeout = handshakeTimeout
@@ -130,17 +130,5 @@ import POSIX
     private static func setMode(_ mode: UInt32, of endpoint: Endpoint) -> Bool {
         guard case .unix(let path) = endpoint else { return true }
         return fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW) == 0
-    }
-
-    private static func address(of endpoint: Endpoint) async throws(TransportError) -> SocketAddress {
-        switch endpoint {
-        case .unix(let path):
-            guard let address = SocketAddress(path: path) else { throw .pathTooLong(path) }
-            return address
-        case .tcp(let host, let port):
-            do { return try await Resolver.resolve(host: host, port: port)[0] } catch {
-                throw .unresolved(host: host, reason: "\(error)")
-            }
-        }
     }
 }

@@ -23,20 +23,13 @@ struct JobEnvelope {
     /// Reads all fields, the array of tokens into `tokens`; checks that the job is one JSON object, and that
     /// its fields are known, and given once.
     mutating func read(tokens: inout TokenList) throws(JobError) {
-        let scanned: Result<JobError?, JSONError>
-        do throws(JSONError) {
-            scanned = .success(try scan(&tokens))
-        } catch {
-            scanned = .failure(error)
-        }
-        switch scanned {
-        case .success(nil): break
-        case .success(let error?): throw error
-        case .failure(let error):
-            throw JobError(
+        let fault: JobError?
+        do throws(JSONError) { fault = try scan(&tokens) } catch {
+            fault = JobError(
                 field: current?.name ?? "job", position: error.position,
                 reason: "the job is not valid JSON: \(error.description)")
         }
+        if let fault { throw fault }
     }
 
     /// - Returns: what is wrong though it may be valid JSON.

@@ -3,6 +3,7 @@ struct JobRecipients {
     private let fields: JobFields
     private let check: PayloadCheck
     private let limit: Int
+    private var bytes: UnsafeRawBufferPointer { fields.envelope.bytes }
 
     init(_ fields: JobFields, pushType: PushType, limits: JobLimits) {
         self.fields = fields
@@ -65,10 +66,10 @@ struct JobRecipients {
             throw fields.error(
                 .pushes, mustBe: "an array of objects such as {\"token\": \"…\", \"payload\": {…}}")
         }
-        var list = PushList(fields.envelope.bytes, limit: limit, check: check)
+        var payloads: [Range<Int>] = []
         let error: JobError?
         do throws(JSONError) {
-            error = try list.read(at: pushes.range.lowerBound, into: &tokens)
+            error = try readPushes(at: pushes.range.lowerBound, &tokens, &payloads)
         } catch let fault {
             error = JobError(
                 field: JobField.pushes.name, position: fault.position,
@@ -78,26 +79,13 @@ struct JobRecipients {
         guard tokens.submitted > 0 else {
             throw fields.error(.pushes, "\"pushes\" is empty; a job needs at least one")
         }
-        return list.payloads
-    }
-}
-
-/// The array `pushes` of a job: a token and a payload each.
-struct PushList {
-    private let bytes: UnsafeRawBufferPointer
-    private let limit: Int
-    private let check: PayloadCheck
-    /// The payloads of the accepted pushes.
-    private(set) var payloads: [Range<Int>] = []
-
-    init(_ bytes: UnsafeRawBufferPointer, limit: Int, check: PayloadCheck) {
-        self.bytes = bytes
-        self.limit = limit
-        self.check = check
+        return payloads
     }
 
     /// Reads the array that starts at `position`, and is valid JSON.
-    mutating func read(at position: Int, into tokens: inout TokenList) throws(JSONError) -> JobError? {
+    private func readPushes(
+        at position: Int, _ tokens: inout TokenList, _ payloads: inout [Range<Int>]
+    ) throws(JSONError) -> JobError? {
         var scanner = JSONScanner(bytes, position: position, depth: 1)
         try scanner.enterArray()
         while try scanner.nextElement() {
@@ -106,13 +94,13 @@ struct PushList {
                     field: "pushes", position: scanner.position,
                     reason: "a job may have at most \(limit) pushes; send the others in further jobs")
             }
-            if let error = try readPush(&scanner, &tokens) { return error }
+            if let error = try readPush(&scanner, &tokens, &payloads) { return error }
         }
         return nil
     }
 
-    private mutating func readPush(
-        _ scanner: inout JSONScanner, _ tokens: inout TokenList
+    private func readPush(
+        _ scanner: inout JSONScanner, _ tokens: inout TokenList, _ payloads: inout [Range<Int>]
     ) throws(JSONError) -> JobError? {
         let start = scanner.position
         let index = tokens.submitted

@@ -58,7 +58,7 @@ package struct MalformedPush: Hashable, Sendable {
     /// Its token in the job's bytes; ``ParsedJob/text(of:)`` cuts it.
     package let text: Range<Int>
 
-    package enum Fault: Hashable, Sendable {
+    package enum Fault: Error, Hashable, Sendable {
         case tokenNotText
         case tokenNotHex
         case tokenOddDigits

@@ -3,10 +3,6 @@ enum HexToken {
     /// What ``decodePlain(_:from:into:)`` may write.
     static let room = JobLimits.tokenBytes.upperBound + 4
 
-    struct Failure: Error {
-        let fault: MalformedPush.Fault
-    }
-
     /// Decodes a JSON string that is a token without escapes, eight digits at a time.
     ///
     /// - Returns: bytes written, and the offset past the closing quote; nil for any other value.
@@ -37,16 +33,14 @@ enum HexToken {
         return (count, offset + 1)
     }
 
-    static func decode(_ text: [UInt8]) -> Result<[UInt8], Failure> {
+    static func decode(_ text: [UInt8]) throws(MalformedPush.Fault) -> [UInt8] {
         let digits = text.compactMap(Hexadecimal.value)
-        guard digits.count == text.count else { return .failure(Failure(fault: .tokenNotHex)) }
-        guard digits.count % 2 == 0 else { return .failure(Failure(fault: .tokenOddDigits)) }
+        guard digits.count == text.count else { throw .tokenNotHex }
+        guard digits.count % 2 == 0 else { throw .tokenOddDigits }
         let count = digits.count / 2
-        guard count >= JobLimits.tokenBytes.lowerBound else {
-            return .failure(Failure(fault: .tokenTooShort))
-        }
-        guard count <= JobLimits.tokenBytes.upperBound else { return .failure(Failure(fault: .tokenTooLong)) }
-        return .success((0..<count).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] })
+        guard count >= JobLimits.tokenBytes.lowerBound else { throw .tokenTooShort }
+        guard count <= JobLimits.tokenBytes.upperBound else { throw .tokenTooLong }
+        return (0..<count).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] }
     }
 }
 
@@ -59,9 +53,8 @@ package enum DeviceToken {
 
     /// The bytes of a token in hexadecimal of either case, with the lengths that a job allows.
     package static func bytes(of text: some StringProtocol) throws(Fault) -> [UInt8] {
-        switch HexToken.decode(Array(text.utf8)) {
-        case .success(let bytes): return bytes
-        case .failure(let failure): throw Fault(description: failure.fault.reason)
+        do throws(MalformedPush.Fault) { return try HexToken.decode(Array(text.utf8)) } catch {
+            throw Fault(description: error.reason)
         }
     }
 }

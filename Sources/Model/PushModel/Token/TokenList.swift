@@ -47,12 +47,11 @@ struct TokenList {
         let string = try scanner.string()
         var text: [UInt8] = []
         scanner.append(string, to: &text)
-        switch HexToken.decode(text) {
-        case .success(let token):
+        do throws(MalformedPush.Fault) {
+            let token = try HexToken.decode(text)
             storage.replaceSubrange(used..<used + token.count, with: token)
             add(count: token.count)
-        case .failure(let fault): refuse(fault.fault, text: string.content)
-        }
+        } catch { refuse(error, text: string.content) }
     }
 
     mutating func refuse(_ fault: MalformedPush.Fault, text: Range<Int>) {

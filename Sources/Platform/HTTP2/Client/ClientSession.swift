@@ -12,7 +12,7 @@ package final class ClientSession {
     package init(settings: SessionSettings = SessionSettings()) {
         state = .allocate(capacity: 1)
         state.initialize(to: ClientState())
-        engine = Engine(Self.makeSession(state))
+        engine = Engine(nghttp2_session_client_new2, state: state, configure: Self.configure)
         engine.submit(settings: settings.entries(pushDisabled: true))
         engine.widenConnectionWindow(to: settings.connectionWindowSize)
     }
@@ -107,9 +107,6 @@ package final class ClientSession {
         Int(state.pointee.peer?.maxConcurrentStreams ?? 0)
     }
 
-    /// Nil before the peer's first settings.
-    package var peerSettings: PeerSettings? { state.pointee.peer }
-
     /// GOAWAY was sent or received: no new requests.
     package var isGoingAway: Bool { state.pointee.isGoingAway }
 
@@ -179,18 +176,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension ClientSession {
-    /// Makes a session whose callbacks record into `state`.
-    static func makeSession(_ state: UnsafeMutablePointer<ClientState>) -> OpaquePointer {
-        var callbacks: OpaquePointer?
-        var options: OpaquePointer?
-        var session: OpaquePointer?
-        nghttp2_session_callbacks_new(&callbacks)
-        nghttp2_option_new(&options)
-        guard let callbacks, let options else { preconditionFailure("no memory for an HTTP/2 session") }
-        defer {
-            nghttp2_session_callbacks_del(callbacks)
-            nghttp2_option_del(options)
-        }
+    private static func configure(_ callbacks: OpaquePointer, _ options: OpaquePointer) {
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             session, frame, name, nameCount, value, valueCount, _, state in
             ClientSession.state(state).pointee.header(
@@ -220,14 +206,8 @@ extension ClientSession {
             ClientSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        // Without this every closed stream would be kept for a while, for a priority tree that is not used.
-        nghttp2_option_set_no_closed_streams(options, 1)
         // Until the server's first settings arrive.
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)
-        guard nghttp2_session_client_new2(&session, callbacks, state, options) == 0, let session else {
-            preconditionFailure("no memory for an HTTP/2 session")
-        }
-        return session
     }
 
     /// Hands libnghttp2 the next piece of a request's body.

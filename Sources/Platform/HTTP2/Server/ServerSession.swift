@@ -19,7 +19,7 @@ package final class ServerSession {
             to: ServerState(
                 bodyLimit: bodyLimit, headerListLimit: settings.maxHeaderListSize.map { Int($0) },
                 streamLimitText: streamLimitText))
-        engine = Engine(Self.makeSession(state))
+        engine = Engine(nghttp2_session_server_new2, state: state, configure: Self.configure)
         engine.submit(settings: settings.entries(pushDisabled: false))
         engine.widenConnectionWindow(to: settings.connectionWindowSize)
     }
@@ -137,24 +137,10 @@ package final class ServerSession {
     package func ping(_ number: UInt64) {
         engine.ping(number)
     }
-
-    /// Nil before the client's first settings.
-    package var peerSettings: PeerSettings? { state.pointee.peer }
 }
 
 extension ServerSession {
-    /// Makes a session whose callbacks record into `state`.
-    static func makeSession(_ state: UnsafeMutablePointer<ServerState>) -> OpaquePointer {
-        var callbacks: OpaquePointer?
-        var options: OpaquePointer?
-        var session: OpaquePointer?
-        nghttp2_session_callbacks_new(&callbacks)
-        nghttp2_option_new(&options)
-        guard let callbacks, let options else { preconditionFailure("no memory for an HTTP/2 session") }
-        defer {
-            nghttp2_session_callbacks_del(callbacks)
-            nghttp2_option_del(options)
-        }
+    private static func configure(_ callbacks: OpaquePointer, _ options: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, state in
             ServerSession.state(state).pointee.begins(frame!, in: session!)
             return 0
@@ -195,13 +181,8 @@ extension ServerSession {
             ServerSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        nghttp2_option_set_no_closed_streams(options, 1)
         // A client gives up on silent streams by resetting them, thousands at a time when a gateway hangs.
         nghttp2_option_set_stream_reset_rate_limit(options, 100_000, 10_000)
-        guard nghttp2_session_server_new2(&session, callbacks, state, options) == 0, let session else {
-            preconditionFailure("no memory for an HTTP/2 session")
-        }
-        return session
     }
 
     /// Hands libnghttp2 the next piece of an answer's body.

@@ -24,7 +24,6 @@ struct ServerState: ~Copyable {
     private var hasTooManyStreams = false
     /// The GOAWAY frame that is sent then.
     private var streamLimitFrame = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    private(set) var peer: PeerSettings?
     private var events = EventQueue<ServerEvent>()
     private var contentsFree: [UnsafeMutablePointer<RequestContent>] = []
     /// The content of the event that was handed out last.
@@ -96,7 +95,6 @@ struct ServerState: ~Copyable {
             if head.flags & Frame.endStream != 0 { requested(head.stream_id, in: session) }
         case Frame.settings where head.flags & Frame.acknowledged == 0:
             let settings = PeerSettings(of: session)
-            peer = settings
             headers.limitTable(to: Int(settings.headerTableSize))
             events.append(.settings(settings))
         case Frame.ping where head.flags & Frame.acknowledged == 0:

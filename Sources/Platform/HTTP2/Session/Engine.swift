@@ -7,8 +7,29 @@ struct Engine: ~Copyable {
     private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     private var ended: HTTP2Error?
 
-    /// Takes ownership of `session`.
-    init(_ session: OpaquePointer) {
+    typealias Maker = (
+        UnsafeMutablePointer<OpaquePointer?>?, OpaquePointer?, UnsafeMutableRawPointer?, OpaquePointer?
+    ) -> Int32
+
+    /// Makes a session whose callbacks record into `state`.
+    init(
+        _ make: Maker, state: UnsafeMutableRawPointer,
+        configure: (_ callbacks: OpaquePointer, _ options: OpaquePointer) -> Void
+    ) {
+        var (callbacks, options, session): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
+        nghttp2_session_callbacks_new(&callbacks)
+        nghttp2_option_new(&options)
+        guard let callbacks, let options else { preconditionFailure("no memory for an HTTP/2 session") }
+        defer {
+            nghttp2_session_callbacks_del(callbacks)
+            nghttp2_option_del(options)
+        }
+        // Without this every closed stream would be kept for a while, for a priority tree that is not used.
+        nghttp2_option_set_no_closed_streams(options, 1)
+        configure(callbacks, options)
+        guard make(&session, callbacks, state, options) == 0, let session else {
+            preconditionFailure("no memory for an HTTP/2 session")
+        }
         self.session = session
     }
 

@@ -50,23 +50,14 @@ import POSIX
     private func resolve(
         _ target: Endpoint, deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> [SocketAddress] {
-        switch target {
-        case .unix(let path):
-            guard let address = SocketAddress(path: path) else { throw .pathTooLong(path) }
-            return [address]
-        case .tcp(let host, let port):
-            let lookup = await Deadline.race(until: deadline) {
-                () async -> Result<[SocketAddress], LoopError> in
-                do throws(LoopError) {
-                    return .success(try await Resolver.resolve(host: host, port: port))
-                } catch { return .failure(error) }
-            }
-            switch lookup {
-            case nil: throw .timedOut(stage: "resolving \(host)")
-            case .failure(let error): throw .unresolved(host: host, reason: "\(error)")
-            case .success(let addresses): return addresses
+        let lookup = await Deadline.race(until: deadline) {
+            () async -> Result<[SocketAddress], TransportError> in
+            do throws(TransportError) { return .success(try await target.addresses()) } catch {
+                return .failure(error)
             }
         }
+        guard let lookup else { throw .timedOut(stage: "resolving \(target.host)") }
+        return try lookup.get()
     }
 
     private func connect(
@@ -114,16 +105,6 @@ import POSIX
     }
 }
 
-extension Endpoint {
-    /// The host's name, or "localhost" for a path.
-    package var host: String {
-        switch self {
-        case .tcp(let host, _): host
-        case .unix: "localhost"
-        }
-    }
-}
-
 /// The address of a stream's peer.
 package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     case tcp(host: String, port: UInt16)
@@ -133,6 +114,27 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .unix(let path): path
+        }
+    }
+
+    /// The host's name, or "localhost" for a path.
+    package var host: String {
+        switch self {
+        case .tcp(let host, _): host
+        case .unix: "localhost"
+        }
+    }
+
+    /// Every address of the host; not empty.
+    func addresses() async throws(TransportError) -> [SocketAddress] {
+        switch self {
+        case .unix(let path):
+            guard let address = SocketAddress(path: path) else { throw .pathTooLong(path) }
+            return [address]
+        case .tcp(let host, let port):
+            do { return try await Resolver.resolve(host: host, port: port) } catch {
+                throw .unresolved(host: host, reason: "\(error)")
+            }
         }
     }
 }

@@ -21,34 +21,35 @@ import POSIX
     /// The peer's address, for logs.
     package let peer: String
 
-    private let descriptor: Int32
-    private var channel: Channel
+    private var socket: StreamSocket
     private var poll: Poll?
     private var output = OutputBuffer()
-    private var lag = PeerLag()
     private var waitsForRoom = false
     /// TLS cannot read before it has written something of its own.
     private var readWaitsForRoom = false
     private var flushIsDue = false
     private var keyUpdatesDue = 0
     private var readIsDue = false
-    /// The output ends after the bytes that wait now.
-    private var outputEnds = false
-    private var hasEndedOutput = false
-    private var isOpen = true
+    private var outputState = OutputState.open
     /// A reader receives what comes.
     private var isWanted = false
     private var isClosing = false
     /// The source is being asked; it may ask for the close.
     private var isFilling = false
     private var closeIsDue = false
+    private enum OutputState {
+        case open
+        /// It ends after the bytes that wait now.
+        case ending
+        case ended
+    }
+
     /// Writes of one turn at most: other streams have their turn too.
     private static let writesPerTurn = 16
 
     /// Takes over a connected descriptor, and its TLS session after the handshake.
     init(_ descriptor: Int32, _ channel: consuming Channel, peer: String) {
-        self.descriptor = descriptor
-        self.channel = channel
+        socket = StreamSocket(descriptor, channel)
         self.peer = peer
         poll = Poll(descriptor) { [unowned self] ready in handle(ready) }
     }
@@ -60,11 +61,11 @@ import POSIX
     }
 
     /// The protocol agreed on by ALPN, if TLS and any.
-    package var applicationProtocol: String? { channel.applicationProtocol }
+    package var applicationProtocol: String? { withSession { $0.applicationProtocol } ?? nil }
 
     /// Runs `body` with the TLS session, `nil` on a plain stream.
     package func withSession<Value>(_ body: (borrowing TLSSession) -> Value) -> Value? {
-        channel.withSession(body)
+        socket.channel.withSession(body)
     }
 
     /// Bytes that the socket, or TLS, has taken so far.
@@ -75,51 +76,41 @@ import POSIX
 
     /// Bytes that the socket took and that the peer has probably not read, with TLS overhead. More exact while
     /// ``watchesPeer`` is on.
-    package var unreadByPeer: Int { isOpen ? lag.bytes(descriptor) : 0 }
+    package var unreadByPeer: Int { socket.unreadByPeer() }
 
     /// Probes the peer's receive window every second.
     package var watchesPeer: Bool {
-        get { lag.isWatched }
-        set { if isOpen { lag.watch(newValue, descriptor) } }
+        get { socket.watchesPeer }
+        set { socket.watchPeer(newValue) }
     }
 
     /// Whether the peer's TLS can be asked, with ``requestKeyUpdate()``, if its program has read what it was sent.
-    package var hasKeyUpdates: Bool { channel.withSession { $0.hasKeyUpdates } ?? false }
+    package var hasKeyUpdates: Bool { withSession { $0.hasKeyUpdates } ?? false }
 
     /// How often the peer's TLS has answered.
-    package var keyUpdates: Int { channel.withSession { $0.keyUpdates } ?? 0 }
+    package var keyUpdates: Int { withSession { $0.keyUpdates } ?? 0 }
 
     /// Asks the peer's TLS for an answer that it gives when the peer's program has read all that was sent before. Only out of
     /// ``source``, when nothing is waiting to be sent, and if ``hasKeyUpdates``.
     package func requestKeyUpdate() { keyUpdatesDue += 1 }
 
-    /// Reads the bytes that have arrived, now: for decisions that a timeout alone must not make.
-    package func readNow() { read() }
-
     /// Appends output; it leaves at the end of the turn.
     package func write(_ bytes: UnsafeRawBufferPointer) {
-        guard isOpen, !outputEnds else { return }
+        guard socket.isOpen, outputState == .open else { return }
         output.append(bytes)
-        setNeedsFlush()
-    }
-
-    /// Appends output that `fill` writes in place.
-    package func write(upTo capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
-        guard isOpen, !outputEnds else { return }
-        output.append(upTo: capacity, fill)
         setNeedsFlush()
     }
 
     /// Sends what was appended as far as the socket takes it now, and the rest later: for what must not wait for the end
     /// of the turn.
     package func sendNow() {
-        guard isOpen, !waitsForRoom else { return }
+        guard socket.isOpen, !waitsForRoom else { return }
         flush()
     }
 
     /// Asks ``source`` for output at the end of this turn.
     package func setNeedsFlush() {
-        guard isOpen, !flushIsDue, !waitsForRoom, !hasEndedOutput else { return }
+        guard socket.isOpen, !flushIsDue, !waitsForRoom, outputState != .ended else { return }
         flushIsDue = true
         Loop.atEndOfTurn(self)
     }
@@ -140,26 +131,26 @@ import POSIX
     private func watchAnew() {
         watch()
         // What TLS took from the socket before does not wake a poll.
-        if reads, isOpen, channel.hasPending { setNeedsRead() }
+        if reads, socket.isOpen, socket.channel.hasPending { setNeedsRead() }
     }
 
     /// Limits what the system takes in of the peer's before it is read here.
     package func limitReceiveBuffer(_ bytes: Int) {
-        if isOpen { Socket.limitReceiveBuffer(descriptor, bytes) }
+        socket.limitReceiveBuffer(bytes)
     }
 
     /// Sends waiting output as far as the socket takes it now, sends close_notify and closes. No callback follows.
     package func close() {
-        guard isOpen, !isClosing else { return }
+        guard socket.isOpen, !isClosing else { return }
         if isFilling {
             closeIsDue = true
             return
         }
         isClosing = true
-        if !hasEndedOutput {
+        if outputState != .ended {
             flush()
-            guard isOpen else { return }
-            channel.sayGoodbye()
+            guard socket.isOpen else { return }
+            socket.channel.sayGoodbye()
         }
         shut()
     }
@@ -169,21 +160,21 @@ import POSIX
     /// Closes TLS for writing and then TCP. ``onEnd`` is called when the peer has closed. What is written from now on is dropped;
     /// ``source`` is still asked for its rest.
     package func endOutput() {
-        outputEnds = true
+        if outputState == .open { outputState = .ending }
         setNeedsFlush()
     }
 
     /// Breaks the connection with a TCP reset, leaving unsent what is waiting.
     package func reset() {
-        guard isOpen else { return }
-        Socket.resetOnClose(descriptor)
+        guard socket.isOpen else { return }
+        socket.resetOnClose()
         shut()
     }
 
     package func loopTurnEnded() {
         if readIsDue {
             readIsDue = false
-            read()
+            readNow()
         }
         if flushIsDue {
             flushIsDue = false
@@ -199,17 +190,17 @@ import POSIX
             readWaitsForRoom = false
             setNeedsFlush()
         }
-        if canRead, reads { read() }
+        if canRead, reads { readNow() }
         watch()
     }
 
-    /// Reads until the socket is empty, up to a limit: other streams get their turn, too.
-    private func read() {
+    /// Reads the bytes that have arrived, now: for decisions that a timeout alone must not make. There is a limit, because other
+    /// streams get their turn, too.
+    package func readNow() {
         for _ in 0..<16 {
-            guard isOpen, reads else { return }
-            switch channel.read(descriptor, into: ReadBuffer.shared) {
-            case .bytes(let count):
-                onBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(ReadBuffer.shared)[..<count]))
+            guard socket.isOpen, reads else { return }
+            switch socket.read() {
+            case .bytes(let count): deliver(count)
             case .wait(let interest):
                 if interest == .writable {
                     readWaitsForRoom = true
@@ -219,7 +210,7 @@ import POSIX
             case .end(let end): return finish(end)
             }
         }
-        if isOpen, channel.hasPending { setNeedsRead() }
+        if socket.isOpen, socket.channel.hasPending { setNeedsRead() }
     }
 
     private func setNeedsRead() {
@@ -230,13 +221,13 @@ import POSIX
 
     private func flush() {
         var writes = 0
-        while isOpen, !waitsForRoom {
+        while socket.isOpen, !waitsForRoom {
             if output.isEmpty, keyUpdatesDue == 0 { fill() }
-            while isOpen, !waitsForRoom, keyUpdatesDue > 0, !isClosing { sendKeyUpdate() }
-            guard isOpen, !waitsForRoom, !output.isEmpty else { break }
+            while socket.isOpen, !waitsForRoom, keyUpdatesDue > 0, !isClosing { sendKeyUpdate() }
+            guard socket.isOpen, !waitsForRoom, !output.isEmpty else { break }
             guard writes < Self.writesPerTurn || isClosing else { return setNeedsFlush() }
             writes += 1
-            switch channel.write(descriptor, output.front) {
+            switch socket.channel.write(socket.descriptor, output.front) {
             case .bytes(let count):
                 output.consume(count)
                 bytesWritten += count
@@ -245,39 +236,35 @@ import POSIX
             }
         }
         output.trim()
-        if outputEnds, isOpen, !isClosing, !hasEndedOutput, !waitsForRoom, output.isEmpty { shutOutput() }
-    }
-
-    private func shutOutput() {
-        hasEndedOutput = true
+        guard outputState == .ending, socket.isOpen, !isClosing, !waitsForRoom, output.isEmpty else { return }
+        outputState = .ended
         source = nil
-        channel.sayGoodbye()
-        Socket.endOutput(descriptor)
+        socket.endOutput()
     }
 
     /// OpenSSL does not read while a message of its own waits to be sent; the peer's last bytes would be lost.
     private func sendKeyUpdate() {
-        read()
-        guard isOpen else { return }
-        guard Socket.hasRoom(descriptor) else { return waitForRoom() }
-        switch channel.requestKeyUpdate() {
+        readNow()
+        guard socket.isOpen else { return }
+        switch socket.requestKeyUpdate() {
         case .bytes: keyUpdatesDue -= 1
         case .wait: waitForRoom()
         case .end(let end): finishAfterRest(end)
         }
     }
 
+    /// Ends after the peer's last bytes, such as responses and a reason, which can still be read.
     private func finishAfterRest(_ end: StreamEnd) {
-        readRest()
+        while socket.isOpen, reads, !isClosing,
+            case .bytes(let count) = socket.read()
+        {
+            deliver(count)
+        }
         finish(end)
     }
 
-    /// The peer's last bytes, such as responses and a reason, can still be read.
-    private func readRest() {
-        while isOpen, reads, !isClosing {
-            guard case .bytes(let count) = channel.read(descriptor, into: ReadBuffer.shared) else { return }
-            onBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(ReadBuffer.shared)[..<count]))
-        }
+    private func deliver(_ count: Int) {
+        onBytes(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(ReadBuffer.shared)[..<count]))
     }
 
     private func fill() {
@@ -302,16 +289,14 @@ import POSIX
     }
 
     private func finish(_ end: StreamEnd) {
-        guard isOpen else { return }
+        guard socket.isOpen else { return }
         shut()
         if !isClosing { onEnd(end) }
     }
 
     private func shut() {
-        isOpen = false
         poll?.cancel()
         poll = nil
-        channel.drop()
-        Socket.close(descriptor)
+        socket.close()
     }
 }

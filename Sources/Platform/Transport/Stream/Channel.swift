@@ -14,19 +14,7 @@ enum Channel: ~Copyable {
         case end(StreamEnd)
     }
 
-    var hasPending: Bool {
-        switch self {
-        case .plain: false
-        case .tls(let session): session.hasPending
-        }
-    }
-
-    var applicationProtocol: String? {
-        switch self {
-        case .plain: nil
-        case .tls(let session): session.applicationProtocol
-        }
-    }
+    var hasPending: Bool { withSession { $0.hasPending } ?? false }
 
     func withSession<Value>(_ body: (borrowing TLSSession) -> Value) -> Value? {
         switch self {
@@ -82,9 +70,6 @@ enum Channel: ~Copyable {
         }
     }
 
-    /// Frees the session before its descriptor is closed.
-    mutating func drop() { self = .plain }
-
     private static func step(after call: String, waitingFor interest: Poll.Interest) -> Step {
         switch errno {
         case EAGAIN, EINTR: .wait(interest)
@@ -102,5 +87,52 @@ extension Channel.Step {
             case .wantWrite: .wait(.writable)
             case .closed: .end(.closed)
             }
+    }
+}
+
+/// The descriptor of a stream until it is closed, and how far its peer is behind.
+@Loop struct StreamSocket: ~Copyable {
+    let descriptor: Int32
+    private(set) var channel: Channel
+    private(set) var isOpen = true
+    private var lag = PeerLag()
+
+    init(_ descriptor: Int32, _ channel: consuming Channel) {
+        self.descriptor = descriptor
+        self.channel = channel
+    }
+
+    /// Reads into ``ReadBuffer/shared``.
+    func read() -> Channel.Step { channel.read(descriptor, into: ReadBuffer.shared) }
+
+    func requestKeyUpdate() -> Channel.Step {
+        Socket.hasRoom(descriptor) ? channel.requestKeyUpdate() : .wait(.writable)
+    }
+
+    var watchesPeer: Bool { lag.isWatched }
+
+    mutating func unreadByPeer() -> Int { isOpen ? lag.bytes(descriptor) : 0 }
+
+    mutating func watchPeer(_ isWatched: Bool) {
+        if isOpen { lag.watch(isWatched, descriptor) }
+    }
+
+    func limitReceiveBuffer(_ bytes: Int) {
+        if isOpen { Socket.limitReceiveBuffer(descriptor, bytes) }
+    }
+
+    func resetOnClose() { Socket.resetOnClose(descriptor) }
+
+    /// Tells the peer that nothing more comes; reading goes on.
+    func endOutput() {
+        channel.sayGoodbye()
+        Socket.endOutput(descriptor)
+    }
+
+    /// Frees the session before the descriptor is closed.
+    mutating func close() {
+        isOpen = false
+        channel = .plain
+        Socket.close(descriptor)
     }
 }
