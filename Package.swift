@@ -87,6 +87,7 @@ let package = Package(
         core("Leasing", ["FarmPolicy", "StoreProtocol"]),
         core("Settling", ["PushModel", "FarmPolicy", "StoreProtocol"]),
         core("JobSplitting", ["PushModel", "StoreProtocol"]),
+        core("Variants", ["PushModel"]),
         core("StoreProtocol", ["PushModel", "RedisProtocol"], resources: [.embedInCode("Scripts")]),
 
         // The platform: C libraries, each behind one adapter, and what is built on them alone.
@@ -99,6 +100,7 @@ let package = Package(
         platform("OpenSSL", ["PushModel", "COpenSSL", "POSIX"]),
         platform("HTTP2", ["PushModel", "CNghttp2", "POSIX"]),
         platform("RESP", ["PushModel", "CHiredis", "RedisProtocol"]),
+        platform("Charts", []),
         platform("Failpoints", ["PushModel", "EventLoop", "POSIX"], isChecked: false),
         platform("Transport", ["EventLoop", "OpenSSL", "POSIX"]),
         platform("Web", ["EventLoop", "OpenSSL", "Transport"]),
@@ -160,7 +162,7 @@ let package = Package(
                 "FarmPolicy", "StoreProtocol", "RedisClient",
                 "EventLoop", "Supervision",
                 "PushModel", "Transport", "OpenSSL", "RESP", "RedisProtocol", "APNs", "BinaryProtocol",
-                "Gateway",
+                "Gateway", "Variants", "Charts",
                 argumentParser,
                 logging,
             ],
@@ -190,6 +192,9 @@ let package = Package(
         .testTarget(
             name: "OpenSSLTests", dependencies: ["OpenSSL", "Simulator", "RandomTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "VariantsTests", dependencies: ["Variants", "PushModel"], swiftSettings: strict),
+        .testTarget(name: "ChartsTests", dependencies: ["Charts"], swiftSettings: strict),
         .testTarget(
             name: "WebTests",
             dependencies: ["Web", "OpenSSL", "Transport", "EventLoop", "Simulator", "LoopTesting"],
@@ -340,6 +345,7 @@ let package = Package(
         .target(
             name: "Chaos",
             dependencies: [
+                "Charts",
                 "ChaosChecker", "FarmHarness", "RandomTesting", "EventLoop", "Transport", "RESP",
                 "RedisProtocol",
                 "PushModel",
@@ -365,7 +371,7 @@ let package = Package(
         // The farm beside h2load.
         .target(
             name: "FarmBench",
-            dependencies: ["BenchKit", "FarmHarness", "APNs", "OpenSSL", "RESP", "RedisProtocol"],
+            dependencies: ["BenchKit", "Charts", "FarmHarness", "APNs", "OpenSSL", "RESP", "RedisProtocol"],
             path: "Tests/Tools/FarmBench", exclude: ["HotPath/recorded.json"], swiftSettings: strict),
         .executableTarget(
             name: "farm-bench", dependencies: ["FarmBench", "BenchKit"], path: "Tests/Tools/FarmBenchProgram",
@@ -381,12 +387,13 @@ let package = Package(
             path: "Tests/Tools/Drill", swiftSettings: strict),
         // What the governor makes of a gateway whose weather changes, as a picture.
         .executableTarget(
-            name: "governor-picture", dependencies: ["BenchKit", "FarmHarness"],
+            name: "governor-picture", dependencies: ["BenchKit", "Charts", "FarmHarness"],
             path: "Tests/Tools/GovernorPicture", swiftSettings: strict),
         // The experiments of the days of the binary interface, with the senders of that time and with the farm.
         .target(
             name: "BinaryBench",
             dependencies: [
+                "Charts",
                 "BenchKit", "FarmHarness", "APNs", "BinaryProtocol", "OpenSSL", "RESP", "RedisProtocol",
             ],
             path: "Tests/Tools/BinaryBench", swiftSettings: strict),

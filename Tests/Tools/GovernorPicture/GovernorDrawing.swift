@@ -1,4 +1,5 @@
 import BenchKit
+import Charts
 import Foundation
 
 /// Draws a run: pushes a second above, connections below, and the weather across both.

@@ -1,4 +1,5 @@
 import BenchKit
+import Charts
 
 /// Findings as an SVG file: a bar for each sender, delivered and lost of the good pushes.
 package struct TallyPicture {

@@ -1,4 +1,5 @@
 import BenchKit
+import Charts
 
 /// Findings as an SVG file: how far every figure is from its bar, and what a push costs beside other clients.
 package struct BenchPicture {

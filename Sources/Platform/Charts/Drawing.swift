@@ -25,6 +25,14 @@ package struct Drawing {
         )
     }
 
+    /// A line through all points.
+    package mutating func curve(_ points: [(x: Double, y: Double)], _ colour: String, width: Double = 1.5) {
+        let places = points.map { "\(Self.point($0.x)),\(Self.point($0.y))" }
+        parts.append(
+            #"<polyline fill="none" stroke="\#(colour)" stroke-width="\#(Self.point(width))" points="\#(places.joined(separator: " "))"/>"#
+        )
+    }
+
     package mutating func text(
         _ x: Double, _ y: Double, _ words: String, anchor: Anchor = .start, size: Int = 12,
         isBold: Bool = false, colour: String = "black"

@@ -1,0 +1,99 @@
+import Glibc
+package import PushModel
+
+/// How the pushes of a campaign are divided among its variants.
+/// - Source: Sutton and Barto, "Reinforcement Learning", chapter 2 (epsilon-greedy, softmax); Thompson, "On the likelihood
+///   that one unknown probability exceeds another" (1933).
+package enum Allocation: Hashable, Sendable {
+    /// The same share for each variant.
+    case even
+    /// A share of `epsilon`, 0...1, goes to all variants evenly, the rest to the best estimate.
+    case epsilonGreedy(epsilon: Double)
+    /// A variant's share grows with exp(estimate / temperature); the temperature is above 0.
+    case softmax(temperature: Double)
+    /// A variant's share is the probability that it is the best, from its rewards so far.
+    case thompson
+
+    /// How many draws estimate the shares of ``thompson``.
+    private static let draws = 4_096
+
+    /// The share of each variant, in order; together 1. Empty for no variants.
+    package func shares(of tallies: [VariantTally], using random: inout SeededRandom) -> [Double] {
+        guard !tallies.isEmpty else { return [] }
+        let evenShare = 1 / Double(tallies.count)
+        switch self {
+        case .even:
+            return tallies.map { _ in evenShare }
+        case .epsilonGreedy(let epsilon):
+            let best = tallies.map(\.estimate).max() ?? 0
+            let winners = tallies.filter { $0.estimate == best }.count
+            return tallies.map { tally in
+                epsilon * evenShare + (tally.estimate == best ? (1 - epsilon) / Double(winners) : 0)
+            }
+        case .softmax(let temperature):
+            let weights = Self.weights(of: tallies, temperature: temperature)
+            let sum = weights.reduce(0, +)
+            return weights.map { $0 / sum }
+        case .thompson:
+            var wins = [Int](repeating: 0, count: tallies.count)
+            for _ in 0..<Self.draws { wins[Self.thompsonChoice(tallies, using: &random)] += 1 }
+            return wins.map { Double($0) / Double(Self.draws) }
+        }
+    }
+
+    /// The variant of the next push. There must be at least one.
+    package func choice(of tallies: [VariantTally], using random: inout SeededRandom) -> Int {
+        precondition(!tallies.isEmpty, "no variant to choose from")
+        switch self {
+        case .even:
+            return random.index(below: tallies.count)
+        case .epsilonGreedy(let epsilon):
+            if random.happens(epsilon) { return random.index(below: tallies.count) }
+            return Self.bestChoice(tallies, using: &random)
+        case .softmax(let temperature):
+            return Self.choice(by: Self.weights(of: tallies, temperature: temperature), using: &random)
+        case .thompson:
+            return Self.thompsonChoice(tallies, using: &random)
+        }
+    }
+
+    /// The variant with the best estimate; one of the best at random when several are equal.
+    private static func bestChoice(_ tallies: [VariantTally], using random: inout SeededRandom) -> Int {
+        var (best, winner, equals) = (-Double.infinity, 0, 0)
+        for (index, tally) in tallies.enumerated() {
+            if tally.estimate > best {
+                (best, winner, equals) = (tally.estimate, index, 1)
+            } else if tally.estimate == best {
+                equals += 1
+                if random.index(below: equals) == 0 { winner = index }
+            }
+        }
+        return winner
+    }
+
+    /// In 0...1, and 1 for the best estimate, so that no temperature makes them overflow or all of them vanish.
+    private static func weights(of tallies: [VariantTally], temperature: Double) -> [Double] {
+        let best = tallies.map(\.estimate).max() ?? 0
+        return tallies.map { exp(($0.estimate - best) / temperature) }
+    }
+
+    private static func choice(by weights: [Double], using random: inout SeededRandom) -> Int {
+        var rest = random.fraction() * weights.reduce(0, +)
+        for (index, weight) in weights.enumerated() {
+            rest -= weight
+            if rest < 0 { return index }
+        }
+        return weights.lastIndex { $0 > 0 } ?? 0
+    }
+
+    /// Draws a reward rate for each variant from what is known of it (uniform before the first push), and takes the best.
+    private static func thompsonChoice(_ tallies: [VariantTally], using random: inout SeededRandom) -> Int {
+        var (best, winner) = (-1.0, 0)
+        for (index, tally) in tallies.enumerated() {
+            let misses = max(0, Double(tally.pulls) - tally.rewards)
+            let rate = random.beta(1 + tally.rewards, 1 + misses)
+            if rate > best { (best, winner) = (rate, index) }
+        }
+        return winner
+    }
+}

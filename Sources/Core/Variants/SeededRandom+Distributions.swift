@@ -1,0 +1,34 @@
+import Glibc
+import PushModel
+
+extension SeededRandom {
+    /// Evenly in 0..<count.
+    mutating func index(below count: Int) -> Int {
+        min(count - 1, Int(clamping: fraction() * Double(count)))
+    }
+
+    /// From the beta distribution; both parameters are at least 1.
+    mutating func beta(_ a: Double, _ b: Double) -> Double {
+        let (x, y) = (gamma(shape: a), gamma(shape: b))
+        return x / (x + y)
+    }
+
+    /// From the gamma distribution with scale 1; `shape` is at least 1.
+    /// - Source: Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
+    private mutating func gamma(shape: Double) -> Double {
+        let d = shape - 1.0 / 3
+        let c = 1 / (9 * d).squareRoot()
+        while true {
+            let x = normal()
+            let root = 1 + c * x
+            guard root > 0 else { continue }
+            let v = root * root * root
+            if log(1 - fraction()) < 0.5 * x * x + d - d * v + d * log(v) { return d * v }
+        }
+    }
+
+    /// From the standard normal distribution, by Box and Muller's method.
+    private mutating func normal() -> Double {
+        (-2 * log(1 - fraction())).squareRoot() * cos(2 * .pi * fraction())
+    }
+}
