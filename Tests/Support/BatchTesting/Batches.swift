@@ -1,15 +1,15 @@
 package import PushModel
 
-/// Short ways to make batches.
+/// Builds batches for tests.
 package enum Batches {
-    /// A part of a batch to be: pushes of one job.
+    /// One job's pushes in a test batch.
     package struct Part {
         package var job: String
         package var options: PushOptions
         package var attempt: UInt8
         package var count: Int
         package var payloadPerPush: Bool
-        /// Its tokens are those of the first part once more.
+        /// The part has the same tokens as the first part.
         package var repeatsTokens: Bool
 
         package init(
@@ -21,7 +21,7 @@ package enum Batches {
         }
     }
 
-    /// The token of a position, which no other has.
+    /// A token that is unique for each position.
     package static func token(_ position: Int) -> [UInt8] {
         [UInt8](repeating: 0xA7, count: 30) + [UInt8(position >> 8), UInt8(truncatingIfNeeded: position)]
     }
@@ -32,7 +32,8 @@ package enum Batches {
 
     package static func payload(_ position: Int) -> [UInt8] { Array("{\"n\":\(position)}".utf8) }
 
-    /// - Parameter first: what the tokens count from.
+    /// Encodes a batch.
+    /// - Parameter first: the number of the first token.
     package static func body(_ parts: [Part], from first: Int = 0) -> [UInt8] {
         var builder = BatchBuilder()
         var position = first

@@ -1,10 +1,10 @@
-/// One app of a configuration.
+/// One app of a test farm's configuration.
 package struct App {
     package var name = "demo"
     package var topic: String
     package var gateway: String
     package var caFile: String
-    /// `key: …` or `certificate: …`.
+    /// The configuration line with the credentials: `key: …` or `certificate: …`.
     package var credentials: String
     package var more: [String] = []
 

@@ -1,24 +1,24 @@
 import RESP
 package import RedisProtocol
 
-/// A blocking connection to Redis that knows nothing of the farm, as a producer in any language has one.
+/// A blocking Redis connection without knowledge of the farm, like a producer's in any language.
 package final class BlockingRedisClient {
     package struct NoReply: Error {}
 
     private let socket: UnixSocket
     private let reader = RESPReader()
-    /// Milliseconds: a script may never end.
+    /// How long to wait for each reply, in milliseconds: a script may never finish.
     private let timeout: Int32
 
     /// - Parameters:
-    ///   - waitsForServer: for a server that was just started.
+    ///   - waitsForServer: true for a server that was just started.
     ///   - timeout: milliseconds to wait for each reply.
     package init(_ path: String, waitsForServer: Bool = false, timeout: Int32 = 30_000) throws {
         socket = try waitsForServer ? UnixSocket.open(path) : UnixSocket(path)
         self.timeout = timeout
     }
 
-    // MARK: Commands whose error replies are thrown
+    // MARK: Commands that throw error replies
 
     @discardableResult
     package func run(_ words: String...) throws -> RESPValue { try run(words) }
@@ -39,7 +39,7 @@ package final class BlockingRedisClient {
         return try commands.map { _ in try successfulReply() }
     }
 
-    /// Sends bytes that contain so many commands, and reads their replies.
+    /// Sends encoded commands and reads `answers` replies.
     package func send(prepared bytes: [UInt8], answers: Int) throws {
         try socket.send(bytes)
         for _ in 0..<answers { _ = try successfulReply() }
@@ -57,7 +57,7 @@ package final class BlockingRedisClient {
         return command
     }
 
-    // MARK: Single steps; error replies are values
+    // MARK: Single steps that return error replies as values
 
     package func send(_ command: RESPCommand) throws { try send([command]) }
 
@@ -75,7 +75,7 @@ package final class BlockingRedisClient {
         }
     }
 
-    /// Whether a reply arrives within so many milliseconds.
+    /// Whether a reply arrives within this time.
     package func hasReply(within milliseconds: Int32) -> Bool { socket.hasInput(within: milliseconds) }
 
     package func reply(to command: RESPCommand) throws -> RESPValue {
@@ -85,7 +85,7 @@ package final class BlockingRedisClient {
 }
 
 extension RESPValue {
-    /// Entries of a stream, as fields by name.
+    /// The entries of a stream reply, each as a dictionary of its fields.
     package var entries: [[String: String]] {
         (array ?? []).compactMap { $0.array?.last?.fields }
     }

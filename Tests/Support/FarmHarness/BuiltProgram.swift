@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program as it was built, beside the test bundle.
+/// The built `pushfarm` program beside the test bundle.
 package enum BuiltProgram {
     package static var path: String {
         let bundle = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A process in its own process group, with no signal blocked. It and its children end with this object at the latest.
+/// A child process in its own process group, with no signal blocked. `deinit` kills the whole group.
 package final class Child {
     package enum End: Equatable {
         case exited(Int32)
@@ -16,12 +16,12 @@ package final class Child {
     package let outputFile: String
     package let errorFile: String
     package private(set) var end: End?
-    /// The processor time of the process and of the children that it waited for; known when it has ended.
+    /// The processor time of the process and of the children that it waited for; nil until the process has ended.
     package private(set) var processorTime: Duration?
     private var isDestroyed = false
 
     /// - Parameters:
-    ///   - name: of its output files in `folder`, which is its home.
+    ///   - name: the name of the output files in `folder`, the process's working directory.
     ///   - prefix: a command that becomes the program, such as one that enters a network namespace.
     package init(
         _ name: String, _ program: String, _ arguments: [String], environment: [String: String] = [:],
@@ -29,11 +29,12 @@ package final class Child {
     ) throws {
         outputFile = "\(folder)/\(name).out"
         errorFile = "\(folder)/\(name).err"
-        // The options of a built-in sanitizer. Children do not get the rest of the environment.
+        // The options of a built-in sanitizer. Children do not inherit the rest of the environment.
         let sanitizers = ProcessInfo.processInfo.environment.filter {
             $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "SWIFT_BACKTRACE"
         }
-        // A trace of each process that a test lets crash takes the machine seconds, which the others wait for; what it says of
+        // A backtrace of each crash takes several seconds of processor time, which other tests then miss. The process's output
+        // shows the cause without a backtrace.
         // the cause is in its output without one.
         let defaults = ["SWIFT_BACKTRACE": "enable=no"].merging(sanitizers) { $1 }
             .merging(["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder]) { $1 }
@@ -52,7 +53,7 @@ package final class Child {
         if !hasEnded { _ = kill(pid, number) }
     }
 
-    /// Whether a signal has stopped it, and none has continued it.
+    /// Whether a signal has stopped the process and no signal has continued it.
     package var standsStill: Bool {
         let line = FileManager.default.contents(atPath: "/proc/\(pid)/stat")
         return line.map { String(decoding: $0, as: UTF8.self).contains(") T ") } ?? false
@@ -73,7 +74,7 @@ package final class Child {
         try await eventually("process \(pid) ends", within: limit) { hasEnded ? end : nil }
     }
 
-    /// Kills it with all its group, once.
+    /// Kills the process group, once.
     package func destroy() {
         guard !isDestroyed else { return }
         isDestroyed = true
@@ -86,14 +87,14 @@ package final class Child {
         Guardian.shared.forget(pid)
     }
 
-    /// Living processes of its group, except the process itself.
+    /// Living processes of the group, except the process itself.
     package var descendants: [pid_t] {
         isDestroyed ? [] : ProcessTable.members(ofGroup: pid).filter { $0 != pid }
     }
 
     private func note(_ status: Int32) {
         end = status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
-        // The system reuses the number of an empty group: a later signal would reach a foreign process.
+        // The system reuses the number of an empty group, so a later signal would reach another process.
         if !isDestroyed, kill(-pid, 0) != 0, errno == ESRCH {
             isDestroyed = true
             Guardian.shared.forget(pid)
@@ -135,7 +136,7 @@ package final class Child {
     }
 }
 
-/// Strings for C, with the null pointer at their end, as long as this object lives.
+/// Null-terminated C strings in an array that ends with a null pointer. They live as long as this object.
 package final class CStrings {
     package let pointers: [UnsafeMutablePointer<CChar>?]
 

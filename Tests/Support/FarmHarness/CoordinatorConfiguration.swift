@@ -1,13 +1,13 @@
-/// The configuration file of a coordinator.
+/// A coordinator's configuration file.
 package struct CoordinatorConfiguration {
-    /// What `redis:` has.
+    /// The value of `redis:`.
     package var redis: String
-    /// The host's: its state is in `var` below it.
+    /// The host's folder. The state folder is `var` in this folder.
     package var folder: String
     package var host: String?
     package var workers: String
     package var apps: [App]
-    /// More lines beside `apps`; FOLDER in them is `folder`.
+    /// More lines beside `apps`. FOLDER in a line is replaced by `folder`.
     package var lines: [String]
 
     package init(

@@ -1,19 +1,20 @@
 import Foundation
 
-/// The error of a condition that did not become true in time.
+/// The error when a condition did not become true in time.
 package struct Overdue: Error, CustomStringConvertible {
     package let description: String
 
     package init(description: String) { self.description = description }
 }
 
-/// A delay before a test notices that its condition is true. The condition must still be true then: the delay finds tests that
+/// A delay before a test notices that its condition is true. The condition must still be true then, so the delay finds tests
+/// that race with the farm (docs/internals/proof.md).
 /// race with the farm (docs/internals/proof.md).
 private let lateness = Duration.seconds(
     ProcessInfo.processInfo.environment["PUSHFARM_TEST_LATENESS"].flatMap(Double.init) ?? 0)
 
-/// Polls `condition` until it returns a value, for conditions without an event. Polls once more after the deadline, because the
-/// test may have waited for a processor.
+/// Polls `condition` until it returns a value, for conditions without an event. Polls once more after the deadline, because
+/// the test may have waited for a processor.
 package func eventually<Value>(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?
 ) async throws -> Value {
@@ -34,7 +35,7 @@ package func eventually<Value>(
     throw Overdue(description: "not within \(limit): \(what)")
 }
 
-/// As above, for a condition that is true or not.
+/// Polls `condition` until it is true, for conditions without an event.
 package func eventually(
     _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async throws {

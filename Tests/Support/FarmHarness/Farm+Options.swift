@@ -1,30 +1,30 @@
 extension Farm {
     package struct Options {
         package var workers: Int
-        /// `workers: auto` instead.
+        /// Configures `workers: auto` instead of the number.
         package var hasAutoWorkers: Bool
-        /// Lines for the simulator's control command, applied at the start.
+        /// Commands for the simulator's control socket, sent at the start.
         package var faults: [String]
         package var simulatorOptions: [String]
-        /// Without it, only the simulator's counters show what arrived.
+        /// The simulator writes a ledger. Without a ledger only its counters show requests.
         package var hasLedger = true
         package var redisPassword: String?
-        /// The farm reads Redis's password from a file, and not from the address.
+        /// The farm reads the Redis password from a file instead of the address.
         package var passwordInFile: Bool
-        /// Redis has the users of deploy/users.acl, each with this password, and the farm is one of them.
+        /// Redis has the users of deploy/users.acl, all with this password, and the farm logs in as one of these users.
         package var usersPassword: String?
         package var redisOptions: [String]
         package var environment: [String: String]
-        /// The whole of `apps:`; nil: `appNames`, with the simulator's key.
+        /// Returns all apps of the configuration. Nil means one app for each of `appNames`, with the simulator's key.
         package var apps: ((Gateway.Started, TestFolder) -> [App])?
         package var appNames: [String]
-        /// More lines of each app in `appNames`.
+        /// More configuration lines for each app in `appNames`.
         package var appLines: [String]
-        /// Lines beside `apps`; FOLDER in them is the host's.
+        /// More configuration lines beside `apps`. FOLDER in a line is replaced by the host's folder.
         package var lines: [String]
-        /// Each host, Redis and the gateway are machines of their own.
+        /// Each host, Redis and the gateway run on separate machines of a simulated network.
         package var isSpread: Bool
-        /// The start of each coordinator's command line, such as `taskset`.
+        /// The first words of each coordinator's command line, such as `taskset`.
         package var prefix: [String] = []
 
         package init(

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A whole farm for one test or measurement: Redis, a simulated gateway and coordinators with their workers, each a real process.
+/// A whole farm of real processes for one test or measurement: Redis, a simulator and coordinators with their workers.
 ///
-/// Without named hosts it has one host, "here", which starts at once and has its files in the farm's folder. Named hosts are
-/// started by the test, each with a folder of its own and, in a network, an address of its own.
+/// Without named hosts the farm has one host, "here", which starts at once and keeps its files in the farm's folder. A test
+/// starts named hosts itself. Each named host has its own folder and, in a network, its own address.
 package final class Farm {
     package let folder: TestFolder
     package let network: Network?
     package let redis: RedisServer
     package let gateway: Gateway
     package let options: Options
-    /// The names of the hosts; nil: one host that started at once.
+    /// The names of the hosts. Nil means one host, which starts at once.
     package let hosts: [String]?
     private var coordinators: [String: Child] = [:]
     private var commands = 0
 
-    /// Machines of the network beside the hosts.
+    /// The name of Redis's machine in a network.
     package static let redisMachine = "redis"
     package static let gatewayMachine = "gateway"
     private static let redisPort = 6379
@@ -38,7 +38,7 @@ package final class Farm {
     }
 
     deinit {
-        // Before the network: a namespace exists as long as a process in it.
+        // Coordinators end before the network, because a namespace exists as long as a process runs in it.
         for coordinator in coordinators.values { coordinator.destroy() }
         gateway.process.destroy()
         redis.process.destroy()
@@ -63,9 +63,9 @@ package final class Farm {
 
     // MARK: Hosts
 
-    /// Starts a host's coordinator, for the first time or again, and writes its configuration before.
+    /// Writes a host's configuration and starts its coordinator, for the first time or again.
     ///
-    /// - Parameter name: of the host in the configuration, if it is another.
+    /// - Parameter name: the host's name in the configuration, if it differs from `host`.
     @discardableResult
     package func start(
         _ host: String, as name: String? = nil, workers: Int? = nil, logFile: String? = nil,
@@ -79,9 +79,9 @@ package final class Farm {
         return try startCoordinator(of: host, environment: options.environment.merging(environment) { $1 })
     }
 
-    /// Starts another coordinator after the first has ended, with the configuration as it is now.
+    /// Starts another coordinator with the current configuration after the first coordinator has ended.
     ///
-    /// - Parameter environment: instead of the farm's.
+    /// - Parameter environment: replaces the farm's environment.
     package func restartCoordinator(environment: [String: String]? = nil) throws {
         _ = try startCoordinator(of: Self.here, environment: environment ?? options.environment)
     }
@@ -118,7 +118,7 @@ package final class Farm {
         home(of: host) + "/pushfarm.yaml"
     }
 
-    /// The text of a host's configuration.
+    /// The text of a host's configuration file.
     package func configuration(_ host: String) throws -> String {
         try String(contentsOfFile: configurationFile(of: host), encoding: .utf8)
     }
@@ -144,7 +144,7 @@ package final class Farm {
             ?? options.appNames.map { App(gateway.started, name: $0, more: options.appLines) }
     }
 
-    /// What `redis:` has, with further lines if the password is in a file.
+    /// The value of `redis:`, with further lines when the password is in a file.
     private func redisAddress() throws -> String {
         if let network { return "redis://\(network.address(of: Self.redisMachine)):\(Self.redisPort)/0" }
         if options.passwordInFile, let password = options.redisPassword {
@@ -168,13 +168,13 @@ package final class Farm {
         }
     }
 
-    /// Runs one of the farm's commands with the configuration of the only host, to its end.
+    /// Runs a `pushfarm` command with the only host's configuration until the command ends.
     package func run(_ arguments: String...) async throws -> Result {
         try await run(
             arguments + ["--config", configurationFile()], environment: options.environment)
     }
 
-    /// Runs one of the farm's commands on a host, to its end.
+    /// Runs a `pushfarm` command on a host until the command ends.
     package func run(
         _ arguments: [String], on host: String, within limit: Duration = .seconds(100)
     ) async throws -> Result {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The children of a coordinator, from `pushfarm status`.
+/// A coordinator's child processes, as `pushfarm status` reports them.
 package struct FarmProcesses: Sendable {
     package let intake: pid_t
     package let workers: [pid_t]
@@ -17,15 +17,15 @@ package struct FarmProcesses: Sendable {
         var hosts: [Host]
     }
 
-    /// Waits until all of them are ready.
+    /// Waits until all child processes are ready.
     ///
-    /// - Parameter configuration: the coordinator's file.
+    /// - Parameter configuration: the path of the coordinator's configuration file.
     package static func ready(
         _ coordinator: Child, configuration: String, workers: Int, in folder: String
     ) async throws -> FarmProcesses {
         var looks = 0
         return try await eventually("the farm is ready") {
-            if coordinator.hasEnded { throw Overdue(description: "no farm: \(coordinator.error)") }
+            if coordinator.hasEnded { throw Overdue(description: "not ready: \(coordinator.error)") }
             looks += 1
             let command = try Child(
                 "status\(looks)", BuiltProgram.path, ["status", "--json", "--config", configuration],

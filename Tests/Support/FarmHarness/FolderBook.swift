@@ -1,23 +1,23 @@
 import Foundation
 import Synchronization
 
-/// The folders of one test. They are kept until the test's result is known: a failed test's logs are copied.
+/// The folders of one test. They exist until the test's result is known, so that a failed test's logs can be copied.
 package final class FolderBook: Sendable {
-    /// The folders of the running test, if it has any.
+    /// The folders of the running test; nil outside a test.
     @TaskLocal package static var current: FolderBook?
 
     private let state = Mutex((folders: [String](), isToBeKept: false))
 
     package init() {}
 
-    /// Records that the test has failed, or is about to.
+    /// Records that the test has failed or is about to fail.
     package func keep() { state.withLock { $0.isToBeKept = true } }
 
     /// Records a folder that its owner no longer needs.
     func leave(_ folder: String) { state.withLock { $0.folders.append(folder) } }
 
     /// Ends the test: copies its logs if it failed, and removes its folders.
-    /// - Returns: the folder of the copies; nil if there are none.
+    /// - Returns: the folder of the copied logs; nil if no logs were copied.
     package func close(as name: String) -> String? {
         let (left, isKept) = state.withLock { ($0.folders, $0.isToBeKept && !$0.folders.isEmpty) }
         let words = name.split { !$0.isLetter && !$0.isNumber }
@@ -31,7 +31,7 @@ package final class FolderBook: Sendable {
         return isKept ? place : nil
     }
 
-    /// Tests are started in the package's folder.
+    /// The folder for copied logs. Tests start in the package's folder.
     private static let place = FileManager.default.currentDirectoryPath + "/.build/failed"
     private static let kinds = [".out", ".err", ".log", ".jsonl", ".yaml"]
     private static let most = 20_000_000

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A free TCP port for programs that need a number. It is a port of a separate loopback address, so that the system does not give
-/// it to a connection from 127.0.0.1 in the meantime.
+/// Finds a free TCP port for programs that need a port number. The port belongs to a separate loopback address, so that the
+/// system does not use it meanwhile for a connection from 127.0.0.1.
 package enum FreePort {
     package struct None: Error {}
 
-    /// - Returns: address and port, as `127.9.8.7:40000`.
+    /// - Returns: an address with a port, such as `127.9.8.7:40000`.
     /// - Throws: if the system has no free port.
     package static func take() throws -> String {
         let host = "127.\(Int.random(in: 1...254)).\(Int.random(in: 1...254)).\(Int.random(in: 1...254))"

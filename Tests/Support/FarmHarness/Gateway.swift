@@ -2,19 +2,19 @@ import Foundation
 
 /// A simulator process with a ledger; tests count deliveries in the ledger.
 package final class Gateway {
-    /// What the simulator prints once it listens.
+    /// The JSON that the simulator prints when it listens.
     package struct Started: Decodable {
         package var gateway: String
-        /// Nil unless asked for with `--binary-port` and `--feedback-port`.
+        /// The address of the binary interface; nil without `--binary-port` and `--feedback-port`.
         package var binary: String?
         package var feedback: String?
         package var caFile: String
         package var keyFile: String
         package var keyID: String
         package var team: String
-        /// PEM, with its key.
+        /// The path of a PEM file with a client certificate and its key.
         package var certificateFile: String
-        /// The certificate of an app's push service, with its key, beside the other files.
+        /// The path of a PEM file with an app's push certificate and its key.
         package var pushCertificateFile: String {
             (certificateFile as NSString).deletingLastPathComponent + "/push.pem"
         }
@@ -34,12 +34,12 @@ package final class Gateway {
     package let folder: String
     package let process: Child
     package let ledgerFile: String
-    /// Bytes of the ledger that were counted, and their lines.
+    /// The number of ledger bytes that were read, and of lines in them.
     private var counted: (bytes: UInt64, lines: Int) = (0, 0)
 
     /// - Parameters:
-    ///   - faults: commands for the simulator's control socket, run at the start.
-    ///   - hasLedger: false: only the simulator's counters show requests.
+    ///   - faults: commands for the simulator's control socket, sent at the start.
+    ///   - hasLedger: false means that only the simulator's counters show requests.
     package init(
         in folder: String, faults: [String] = [], options: [String] = [], prefix: [String] = [],
         hasLedger: Bool = true
@@ -60,7 +60,7 @@ package final class Gateway {
         }
     }
 
-    /// Sends a command, such as a fault, to the simulator.
+    /// Sends a control command, such as a fault, to the simulator.
     @discardableResult
     package func tell(_ line: String) throws -> String {
         let socket = try UnixSocket(started.control)
@@ -74,7 +74,7 @@ package final class Gateway {
 
     package func counter(_ name: String) throws -> Int { try counters()[name] as? Int ?? 0 }
 
-    /// Of the binary interface.
+    /// Returns a counter of the simulator's binary interface.
     package func binaryCounter(_ name: String) throws -> Int {
         (try counters()["binary"] as? [String: Any])?[name] as? Int ?? 0
     }
@@ -90,7 +90,7 @@ package final class Gateway {
         }
     }
 
-    /// The number of received requests. Reads only the new part of the ledger.
+    /// Returns the number of received requests. Reads only the new part of the ledger.
     package func requestCount() throws -> Int {
         guard let file = FileHandle(forReadingAtPath: ledgerFile) else { return 0 }
         defer { try? file.close() }

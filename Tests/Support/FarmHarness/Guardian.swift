@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A shell that outlives the test process, even after a crash. It then ends the process groups that the tests left behind and all
-/// processes that name one of the tests' folders, and removes network namespaces, mounts and folders.
+/// A shell that outlives the test process, even after a crash, and cleans up. It ends the process groups of the tests and all
+/// processes that name a test folder. It removes network namespaces, mounts and folders.
 package struct Guardian: Sendable {
     package static let shared = Guardian()
 
@@ -34,15 +34,15 @@ package struct Guardian: Sendable {
         for folder in $folders; do rm -rf -- "$folder"; done
         """
 
-    /// `POSIX_SPAWN_SETSID`, which glibc's headers show to GNU sources only.
+    /// `POSIX_SPAWN_SETSID`, which glibc's headers define for GNU sources only.
     private static let ownSession: Int16 = 0x80
 
     private let input: Int32
 
     package init() {
         var ends: [Int32] = [-1, -1]
-        // Closed on exec from the start, which a pipe is not: a child that another thread starts just now would inherit our
-        // end, and keep it open after us.
+        // A socket pair can be close-on-exec from the start, and a pipe cannot. Otherwise a child that another thread starts now
+        // would inherit this end and keep it open after the tests end.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         precondition(socketpair(AF_UNIX, kind, 0, &ends) == 0, "no pair of sockets: errno \(errno)")
         input = ends[1]
@@ -53,7 +53,7 @@ package struct Guardian: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // In its own session and group: signals to the test's group do not reach it.
+        // The shell gets its own session and process group, so signals to the tests' group do not reach it.
         posix_spawnattr_setflags(&attributes, Self.ownSession)
         let arguments = CStrings(["sh", "-c", Self.script])
         var pid: pid_t = 0
@@ -75,7 +75,7 @@ package struct Guardian: Sendable {
     package func watch(folder: String) { tell("f \(folder)\n") }
     package func forget(folder: String) { tell("r \(folder)\n") }
 
-    /// Closes the pipe to the guardian, as the end of the test process does.
+    /// Closes the pipe to the guardian, as happens when the test process ends.
     package func dismiss() { close(input) }
 
     private func tell(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A job as its producer writes it.
+/// A job in the form that a producer writes.
 package struct Job {
     package var id: String
     package var tokens: [String]
     package var payload: String
-    /// More fields, as JSON without braces.
+    /// More fields of the job: JSON without braces.
     package var fields: String
 
     package init(
@@ -23,7 +23,7 @@ package struct Job {
         return #"{"id":"\#(id)","tokens":[\#(list)],"payload":\#(payload)\#(more)}"#
     }
 
-    /// Tokens in jobs of `size`.
+    /// Splits tokens into several jobs of `size` pushes.
     package static func several(_ name: String, _ tokens: [String], size: Int, fields: String = "") -> [Job] {
         stride(from: 0, to: tokens.count, by: size).map { start in
             Job(

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// A file of lines, each a JSON object, that a process is writing: the simulator's ledger.
+/// The simulator's ledger: a file with one JSON object a line, which the simulator may still write.
 package struct LedgerFile {
     package static func decode<Line: Decodable>(_ path: String) throws -> [Line] {
         let decoder = JSONDecoder()
         return try lines(path).map { try decoder.decode(Line.self, from: $0) }
     }
 
-    /// The complete lines: a reader may see the beginning of a long write first.
+    /// The complete lines of the file. A reader may see only the beginning of a long last line.
     package static func lines(_ path: String) -> [Data] {
         let data = FileManager.default.contents(atPath: path) ?? Data()
         let newline = UInt8(ascii: "\n")

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The machines of one test: network namespaces, each with an address, joined by a switch in another namespace.
+/// The machines of one test: network namespaces with one address each, joined by a switch in another namespace.
 ///
-/// All interfaces are inside, so names and addresses cannot collide with those of another network. This object removes everything
-/// when it is destroyed; after a crash of the tests the ``Guardian`` does.
+/// All interfaces are inside the namespaces, so names and addresses cannot collide with those of another network. `deinit`
+/// removes everything. After a crash of the tests the ``Guardian`` removes everything.
 package final class Network {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Why this machine cannot make namespaces; nil if it can.
+    /// The reason why this machine cannot make namespaces; nil if it can.
     package static let obstacle: String? = {
         guard geteuid() == 0 else { return "network namespaces need root" }
         do {
@@ -39,7 +39,7 @@ package final class Network {
 
     deinit { destroy() }
 
-    /// 10.77.0.1 for the first, and so on.
+    /// The machine's address: 10.77.0.1 for the first machine, 10.77.0.2 for the second.
     package func address(of machine: String) -> String {
         guard let index = machines.firstIndex(of: machine) else {
             preconditionFailure("no machine \(machine)")
@@ -47,14 +47,14 @@ package final class Network {
         return "10.77.0.\(index + 1)"
     }
 
-    /// The prefix of a command line that runs on the machine.
+    /// The first words of a command line that runs on the machine.
     package func prefix(_ machine: String) -> [String] {
         ["nsenter", "--net=/run/netns/" + namespace(machine), "--"]
     }
 
     // MARK: Faults
 
-    /// Drops all packets between two machines without an error to either.
+    /// Drops all packets between two machines. Neither machine gets an error.
     package func cut(_ one: String, _ other: String) throws {
         for (here, there) in [(one, other), (other, one)] {
             try ip(
@@ -69,7 +69,7 @@ package final class Network {
         }
     }
 
-    /// Unplugs the machine's cable, or plugs it in again.
+    /// Unplugs the machine's network cable, or plugs the cable in.
     package func plug(_ machine: String, isIn: Bool) throws {
         try ip("-n", hub, "link", "set", port(machine), isIn ? "up" : "down")
     }
@@ -102,8 +102,8 @@ package final class Network {
     }
 }
 
-/// Runs `ip` to its end. Its output goes to the tests' standard error: a process that another test starts meanwhile would inherit
-/// a pipe and keep it open.
+/// Runs `ip` until it ends. Its output goes to the tests' standard error, because a process that another test starts meanwhile
+/// would inherit a pipe and keep it open.
 private func ip(_ arguments: String...) throws {
     let words = CStrings(["ip"] + arguments)
     var pid: pid_t = 0

@@ -1,18 +1,18 @@
 import Foundation
 
-/// The service manager's end of the notify protocol: a datagram socket that receives a service's messages.
+/// The service manager's end of the systemd notify protocol: a datagram socket that receives a service's messages.
 package final class NotifySocket {
     package enum Failure: Error {
         case cannotBind(code: Int32)
     }
 
-    /// The value for NOTIFY_SOCKET.
+    /// The value of the environment variable NOTIFY_SOCKET.
     package let name: String
     private let descriptor: Int32
-    /// All datagrams so far, each as its lines.
+    /// The lines of each datagram received so far.
     package private(set) var heard: [[String]] = []
 
-    /// - Parameter name: a path, or `@` and an abstract name.
+    /// - Parameter name: a path, or `@` followed by an abstract name.
     package init(_ name: String) throws {
         self.name = name
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -34,7 +34,7 @@ package final class NotifySocket {
         if !name.hasPrefix("@") { unlink(name) }
     }
 
-    /// Reads the datagrams that have arrived; never waits.
+    /// Reads the datagrams that have arrived. Never blocks.
     package func listen() {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -45,7 +45,7 @@ package final class NotifySocket {
         }
     }
 
-    /// The first line from datagram number `start` on that begins so, and the number of its datagram.
+    /// Finds the first line with this prefix in datagram `start` or later, and returns it with its datagram's number.
     package func line(
         _ prefix: String, from start: Int = 0, within limit: Duration = .seconds(60)
     ) async throws -> (text: String, number: Int) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A page of the documentation, with the programs that stand in it.
+/// A page of the documentation, with its example programs.
 package struct Page {
     package struct Missing: Error, CustomStringConvertible {
         package let description: String
@@ -10,12 +10,12 @@ package struct Page {
 
     private let text: String
 
-    /// - Parameter path: in the repository, such as `docs/jobs.md`.
+    /// - Parameter path: the page's path in the repository, such as `docs/jobs.md`.
     package init(_ path: String) throws {
         text = try Repository.text(of: path)
     }
 
-    /// The first block of code below a headline that is in this language and holds these words.
+    /// The first code block below a headline in this language that contains these words.
     package func block(below headline: String = "", _ language: String, with words: String = "") throws
         -> String
     {

@@ -2,12 +2,12 @@ import Foundation
 
 /// The redis-server of one test, on a Unix socket.
 ///
-/// Foundation's `Process` does not serve here: one of its descriptors leaks into what another test starts at the same time, and
-/// it waits until that has ended as well.
+/// The class does not use Foundation's `Process`: one of its descriptors leaks into processes that another test starts at the
+/// same time, and `Process` then waits until those processes have ended too.
 package final class RedisServer {
     package let socket: String
     private let folder: String
-    /// The folder of a server that keeps nothing.
+    /// The folder of a server that stores no data.
     private let ownFolder: TestFolder?
     private let persistence: Persistence
     private let options: [String]
@@ -16,12 +16,12 @@ package final class RedisServer {
     private let prefix: [String]
     package private(set) var process: Child
 
-    /// A server with an append-only file, ready to use.
+    /// Starts a server with an append-only file, and waits until it is ready.
     ///
     /// - Parameters:
-    ///   - user: the tests' user and password on a Redis whose options define users.
-    ///   - options: added to ours; they win.
-    ///   - prefix: of its command line.
+    ///   - user: the tests' Redis user and password when the options define users.
+    ///   - options: options that are added to the defaults and override them.
+    ///   - prefix: the first words of the server's command line.
     package init(
         in folder: String, password: String? = nil, user: String? = nil, options: [String] = [],
         prefix: [String] = []
@@ -35,9 +35,9 @@ package final class RedisServer {
         try await ready()
     }
 
-    /// A server that keeps nothing, in a folder of its own. It listens soon after its start.
+    /// Starts a server that stores no data, in its own folder. The server listens soon after its start.
     ///
-    /// - Parameter options: added to ours; they win.
+    /// - Parameter options: options that are added to the defaults and override them.
     package init(scratch options: [String]) throws {
         let own = try TestFolder()
         (folder, ownFolder, persistence) = (own.path, own, .none)
@@ -56,28 +56,28 @@ package final class RedisServer {
         return client
     }
 
-    /// As one of the users of the ACL file.
+    /// Connects as one of the users of the ACL file.
     package func client(as user: String, _ password: String) throws -> BlockingRedisClient {
         let client = try BlockingRedisClient(socket)
         try client.run("AUTH", user, password)
         return client
     }
 
-    /// Kills the server and starts another on the same data.
+    /// Kills the server and starts another server on the same data.
     package func crash() async throws {
         try await kill()
         try await restart()
     }
 
-    /// Kills Redis once its data is written. With `everysec` Redis does not write during an fsync; how much a crash then loses on
-    /// a slow disk is not promised (docs/redis.md).
+    /// Kills Redis after its data is written. With `everysec` Redis does not write during an fsync, so on a slow disk the loss of
+    /// a crash has no promised limit (docs/redis.md).
     package func kill() async throws {
         try await eventually("Redis holds nothing back") { try hasWritten() }
         process.signal(SIGKILL)
         _ = try await process.wait()
     }
 
-    /// Whether Redis has written all acknowledged data to its file; true if it does not answer.
+    /// Whether Redis has written all acknowledged data to its file. True if Redis does not reply.
     private func hasWritten() throws -> Bool {
         guard !process.hasEnded, let client = try? client(),
             let text = try? client.run("INFO", "persistence").text
@@ -88,21 +88,21 @@ package final class RedisServer {
         }
     }
 
-    /// Starts another server on the same data, after the previous one has ended.
+    /// Starts another server on the same data after the previous server has ended.
     package func restart() async throws {
         _ = try await process.wait()
         process = try Self.start(folder, persistence, options, prefix)
         try await ready()
     }
 
-    /// The append-only file with the commands since the start.
+    /// The path of the append-only file with the commands since the start.
     package var appendOnlyFile: String {
         let directory = folder + "/appendonlydir"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return directory + "/" + (names.filter { $0.hasSuffix(".incr.aof") }.max() ?? "")
     }
 
-    /// Waits until the server has read its data.
+    /// Waits until the server has loaded its data.
     private func ready() async throws {
         try await eventually("Redis answers") {
             guard let client = try? client() else { return false }
@@ -125,7 +125,7 @@ package final class RedisServer {
         try Child(
             "redis", "/bin/sh",
             [
-                // A write beyond the size limit must fail like one to a full disk, and not end the process.
+                // A write beyond the size limit must fail like a write to a full disk, and must not end the process.
                 "-c", "trap '' XFSZ; exec redis-server \"$@\"", "sh",
                 "--port", "0", "--unixsocket", folder + "/redis.sock", "--dir", folder, "--save", "",
                 "--maxmemory-policy", "noeviction",

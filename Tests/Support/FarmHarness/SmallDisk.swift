@@ -1,12 +1,12 @@
 import Foundation
 
-/// A disk of three megabytes in memory that a test can fill. It is removed with this object.
+/// A disk of three megabytes in memory that a test can fill. `deinit` removes the disk.
 package final class SmallDisk {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// Why this machine cannot make such a disk; nil if it can.
+    /// The reason why this machine cannot make such a disk; nil if it can.
     package static let obstacle: String? = {
         guard geteuid() == 0 else { return "a disk of a test's own needs root" }
         do {
@@ -43,7 +43,7 @@ package final class SmallDisk {
         while write(file, block, block.count) > 0 {}
     }
 
-    /// Emptied first: a child that another test has started meanwhile may still hold the file.
+    /// Frees the disk's space. Empties the file first, because a child of another test may still hold it open.
     package func free() {
         truncate(path + "/filler", 0)
         unlink(path + "/filler")

@@ -21,14 +21,14 @@ package final class TestFolder {
     @discardableResult
     package func write(_ text: String, to name: String) throws -> String {
         let file = "\(path)/\(name)"
-        // Replaced in one step, so that no reader sees half a file.
+        // The file is replaced in one step, so that no reader sees half of it.
         try Data(text.utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
         return file
     }
 
-    /// Puts a program here, with the folders that it wants to be in. Another process writes the file: whoever is started meanwhile
-    /// would inherit it from this one, and what any process can write to cannot be executed.
-    /// - Returns: its path.
+    /// Writes a program to a path in this folder, and creates the folders of the path. Another process writes the file: a child
+    /// of this process could inherit the open file, and the system cannot execute a file that is open for writing.
+    /// - Returns: the program's path.
     @discardableResult
     package func install(_ source: String, as name: String) async throws -> String {
         let file = "\(path)/\(name)"
@@ -39,7 +39,7 @@ package final class TestFolder {
         return file
     }
 
-    /// A shell script that can be executed.
+    /// Writes a shell script that can be executed, and returns its path.
     package func program(_ script: String, named name: String) async throws -> String {
         try await install(write(script, to: name + ".text"), as: name)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A blocking connection to a Unix socket, with a limit of 30 s for each answer.
+/// A blocking connection to a Unix socket, with a timeout of 30 s for each reply.
 package final class UnixSocket {
     package enum Failure: Error {
         case notConnected(path: String)
@@ -26,7 +26,7 @@ package final class UnixSocket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// Retries until a server listens: there is no event for that.
+    /// Connects, with retries until a server listens. The system has no event for that.
     package static func open(_ path: String, within limit: Duration = .seconds(20)) throws(Failure)
         -> UnixSocket
     {
@@ -62,7 +62,7 @@ package final class UnixSocket {
         return Array(buffer[..<count])
     }
 
-    /// Whether something can be read within this time.
+    /// Whether input arrives within this time.
     package func hasInput(within milliseconds: Int32) -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return Foundation.poll(&poll, 1, milliseconds) == 1

@@ -1,12 +1,12 @@
 package import EventLoop
 
-/// A queue of events for a test: callbacks on the loop append, the test takes them in order.
+/// A queue of events for a test: callbacks on the loop append events, and the test takes them in order.
 @Loop package final class Mailbox<Event: Sendable> {
     package struct Silence: Error, CustomStringConvertible {
         package let description = "no event came"
     }
 
-    /// All events so far, taken or not.
+    /// All events so far, both taken and not taken.
     package private(set) var all: [Event] = []
     private var taken = 0
     private var reader: CheckedContinuation<Void, Never>?
@@ -19,7 +19,7 @@ package import EventLoop
         wake()
     }
 
-    /// The next event.
+    /// Waits for the next event.
     /// - Throws: ``Silence`` if no event arrives before the timeout.
     package func next() async throws -> Event {
         try await wait(until: taken + 1)

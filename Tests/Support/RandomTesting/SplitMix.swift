@@ -1,4 +1,4 @@
-/// Random numbers that are the same in every run: SplitMix64 from a seed.
+/// Random numbers that are the same in every run: the SplitMix64 generator with a fixed seed.
 package struct SplitMix: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -16,7 +16,7 @@ package struct SplitMix: RandomNumberGenerator, Sendable {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
 
-    /// What `Int.random(in:using:)` returns, without its type parameters: without optimisation they cost ten times as much.
+    /// Returns the same as `Int.random(in:using:)`. Without optimisation that generic function takes ten times as long.
     package mutating func int(in range: ClosedRange<Int>) -> Int {
         let width = UInt64(range.upperBound - range.lowerBound) + 1
         var product = next().multipliedFullWidth(by: width)
