@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rectangles, lines and words of an SVG file with a given width; its height follows from its content.
+/// Draws rectangles, lines and words into an SVG file of a given width. The height follows from the content.
 package struct Drawing {
     package enum Anchor: String { case start, middle, end }
 

@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// The machine of a bench run, and the date.
+/// Describes the machine and the date of a bench run.
 package enum Machine {
     package static var description: String {
         let load = text("/proc/loadavg").split(separator: " ").first ?? "?"
@@ -26,7 +26,7 @@ package enum Machine {
 
     package static var day: String { Date.now.formatted(.iso8601.year().month().day()) }
 
-    /// The first line of a program's version text.
+    /// Returns the first line of a program's version text.
     package static func version(_ program: String, _ arguments: String...) async throws -> String {
         let folder = try TestFolder()
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Int {
-    /// Digits in groups of three.
+    /// The number with its digits in groups of three.
     package var grouped: String {
         let digits = Array(String(magnitude))
         var text = ""
@@ -14,10 +14,10 @@ extension Int {
 }
 
 extension Double {
-    /// With two decimals.
+    /// The number with two decimals.
     package var text: String { String(format: "%.2f", self) }
 
-    /// With three significant digits, or all digits before the point.
+    /// The number with three significant digits, or with all digits before the decimal point.
     package var brief: String {
         switch magnitude {
         case ..<9.995: String(format: "%.2f", self)
@@ -26,7 +26,7 @@ extension Double {
         }
     }
 
-    /// A time in seconds, with a suitable number of digits.
+    /// The number as a time in seconds, with a suitable number of digits.
     package var time: String {
         switch self {
         case ..<10: String(format: "%.2f s", self)

@@ -1,8 +1,9 @@
 package import Foundation
 
-/// The processor time of a process.
+/// Reads the processor time of a process.
 package enum ProcessTime {
-    /// User and system time of all its threads since its start, to the nanosecond; 0 if the process has ended.
+    /// Returns user and system time of all threads of a process since its start, with nanosecond resolution. Returns 0 if the
+    /// process has ended.
     package static func seconds(of pid: pid_t) -> Double {
         var clock = clockid_t()
         var time = timespec()

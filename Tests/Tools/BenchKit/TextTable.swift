@@ -1,9 +1,9 @@
-/// Rows of cells as lines of text, with columns under each other.
+/// Formats rows of cells as lines of text with aligned columns.
 package struct TextTable {
     private let rows: [[String]]
     private let left: Set<Int>
 
-    /// - Parameter left: columns that are aligned left; the others are aligned right.
+    /// - Parameter left: the columns that are aligned left. All other columns are aligned right.
     package init(_ rows: [[String]], left: Set<Int> = [0]) { (self.rows, self.left) = (rows, left) }
 
     package var lines: [String] {

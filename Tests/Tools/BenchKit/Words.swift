@@ -1,4 +1,4 @@
-/// A command line of words such as `only=a,b` and `quick`.
+/// A parsed command line of words such as `only=a,b` and `quick`.
 package struct Words {
     private let values: [String: String]
 
@@ -11,14 +11,14 @@ package struct Words {
         self.values = values
     }
 
-    /// Nil if the word is missing, or its value is empty.
+    /// The value of a word; nil if the word is missing or its value is empty.
     package subscript(name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     package func has(_ name: String) -> Bool { values[name] != nil }
 
     package func number(_ name: String) -> Double? { self[name].flatMap { Double($0) } }
 
-    /// Parts between commas.
+    /// The comma-separated parts of a word's value.
     package func list(_ name: String) -> [String] {
         (self[name] ?? "").split(separator: ",").map(String.init)
     }

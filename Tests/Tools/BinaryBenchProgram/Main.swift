@@ -2,8 +2,8 @@ import BenchKit
 import BinaryBench
 import Foundation
 
-/// `binary-bench [farm] [only=a,b] [budget=SECONDS] [keep=FOLDER]`: the experiments of the days of the binary interface, with the
-/// senders of that time and with the farm. `binary-bench send ORDER` is one of those senders.
+/// `binary-bench [farm] [only=a,b] [budget=SECONDS] [keep=FOLDER]` runs the experiments with the binary interface, with historic
+/// senders and with the farm. `binary-bench send ORDER` runs one historic sender.
 @main
 enum Main {
     static func main() async throws {

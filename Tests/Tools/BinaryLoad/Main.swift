@@ -1,8 +1,8 @@
 import EventLoop
 import Foundation
 
-/// `binary-load [program=FILE] [frames=N] [connections=N] [ledger=FILE] [core=N]`: how many frames a second the
-/// simulator's binary interface reads, by the clock and by the time of its processor.
+/// `binary-load [program=FILE] [frames=N] [connections=N] [ledger=FILE] [core=N]` measures how many frames the simulator's binary
+/// interface reads in a second of time, and in a second of processor time.
 @main
 enum Main {
     static func main() throws {

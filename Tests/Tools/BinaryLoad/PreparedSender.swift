@@ -4,8 +4,8 @@ import EventLoop
 import OpenSSL
 import Transport
 
-/// Writes the same prepared frames over and over, and at last one that is refused: its reply proves that all before it
-/// were read.
+/// Writes the same prepared frames repeatedly, and at the end one frame that the gateway refuses. The reply to the last frame
+/// proves that the gateway has read all frames before it.
 @Loop final class PreparedSender {
     private static let block = 10_000
     private let stream: ByteStream

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The simulator to be measured, in a process of its own, on one core if asked.
+/// The measured simulator in its own process, optionally bound to one core.
 final class SimulatorProcess: Sendable {
     struct Failure: Error { let what: String }
 
@@ -16,7 +16,7 @@ final class SimulatorProcess: Sendable {
 
     let port: UInt16
     let authorityFile: String
-    /// The throw-away client certificate, PEM.
+    /// The path of the simulator's temporary client certificate, a PEM file.
     let certificateFile: String
     private let process: Process
 
@@ -52,7 +52,7 @@ final class SimulatorProcess: Sendable {
         process.waitUntilExit()
     }
 
-    /// User and system time, from the fields 14 and 15 of its `stat`, in hundredths of a second.
+    /// User and system time of the simulator: the fields 14 and 15 of /proc/PID/stat, in hundredths of a second.
     var processorSeconds: Double {
         let stat =
             (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""

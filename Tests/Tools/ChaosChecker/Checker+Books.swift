@@ -7,7 +7,7 @@ extension Checker {
         var time: Int64 = 0
         var told: Set<String> = []
         for note in evidence.books {
-            // An observation may fall between Redis's restart and the moment when the run noticed it.
+            // The observation may fall between Redis's restart and the moment when the run noticed the restart.
             let between = min(time, note.at)...note.at
             if expectation.rollBacks.contains(where: { $0.away.overlaps(between) }) { before = [:] }
             time = note.at
@@ -18,13 +18,13 @@ extension Checker {
                     verdict.wrongSums += 1
                     // A wrong job record stays wrong, so the first complaint is enough.
                     if told.insert(job).inserted {
-                        verdict.complain(.books, "job \(job) at look \(note.number): \(fault)")
+                        verdict.complain(.books, "job \(job) at observation \(note.number): \(fault)")
                     }
                 }
                 before[job] = numbers
             }
             for job in before.keys where jobRecords[job] == nil {
-                verdict.complain(.books, "the account of job \(job) is gone at look \(note.number)")
+                verdict.complain(.books, "the record of job \(job) is missing at observation \(note.number)")
                 before[job] = nil
             }
         }
@@ -32,7 +32,7 @@ extension Checker {
         for key in evidence.leftovers { verdict.complain(.books, "\(key) at the end") }
     }
 
-    /// The fault of a job record that must hold at any moment.
+    /// Returns a violation of a rule that every job record must obey at any moment.
     private static func fault(_ fields: [String: String], _ numbers: [String: Int], _ before: [String: Int]?)
         -> String?
     {
@@ -44,7 +44,7 @@ extension Checker {
             return "submitted \(n("submitted")) is not accepted, malformed and duplicates"
         }
         if n("accepted") < closed + open {
-            return "accepted \(n("accepted")), and \(closed + open) in the books"
+            return "accepted \(n("accepted")), but outcomes and open make \(closed + open)"
         }
         if n("failed") != reasons { return "failed \(n("failed")), and \(reasons) reasons" }
         if let field = numbers.first(where: { $0.value < 0 }) { return "\(field.key) is \(field.value)" }
@@ -65,7 +65,7 @@ extension Checker {
     private mutating func checkEnd(_ id: String, _ job: PushBook.Job) {
         guard let jobRecord = job.jobRecord else {
             if let accepted = job.acceptedAt, !mayBeForgotten(accepted) {
-                verdict.complain(.books, "no account of job \(id)")
+                verdict.complain(.books, "no record of job \(id)")
             }
             return
         }

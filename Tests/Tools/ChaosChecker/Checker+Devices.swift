@@ -1,7 +1,7 @@
-/// Checks whether a device had pushes in flight over two connections at a time, which may overtake each other.
+/// Checks whether a device had pushes in flight on two connections at a time. Such pushes may overtake each other.
 ///
-/// A request is open for at least as long as the gateway takes to answer. Bulk is left out: high may overtake it, and uses
-/// another connection for that.
+/// A request is open for at least the time that the gateway needs for a response. The check ignores the bulk lane, because high
+/// pushes may overtake bulk pushes and use another connection for that.
 extension Checker {
     mutating func checkDevices() {
         guard let time = expectation.answerTime else { return }

@@ -32,11 +32,11 @@ extension Checker {
             verdict.complain(
                 .events,
                 "job.finished of \(id) says \(field) \(event.fields[field] ?? "nothing"), "
-                    + "the account \(job.count(field))")
+                    + "the job record \(job.count(field))")
         }
     }
 
-    /// Counts of 0 are omitted, except accepted and delivered.
+    /// Returns a count of an event. Events omit counts of 0, except accepted and delivered.
     private static func number(_ field: String, of event: EventNote) -> Int? {
         let isAlwaysTold = field == "accepted" || field == "delivered"
         return event.fields[field].map { Int($0) } ?? (isAlwaysTold ? nil : 0)
@@ -48,7 +48,7 @@ extension Checker {
         if failed != job.count("failed") || expired != job.count("expired") {
             verdict.complain(
                 .events,
-                "\(failed) push.failed and \(expired) push.expired for job \(id), the account has "
+                "\(failed) push.failed and \(expired) push.expired for job \(id), the job record has "
                     + "\(job.count("failed")) and \(job.count("expired"))")
         }
         guard job.promise.allReceipts else { return }
@@ -56,7 +56,7 @@ extension Checker {
         if delivered != job.count("delivered") {
             verdict.complain(
                 .events,
-                "\(delivered) push.delivered for job \(id), the account has \(job.count("delivered"))")
+                "\(delivered) push.delivered for job \(id), the job record has \(job.count("delivered"))")
         }
     }
 }

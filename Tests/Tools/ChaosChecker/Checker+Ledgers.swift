@@ -4,11 +4,11 @@ extension Checker {
         checkStreams()
         for (before, note) in zip(evidence.books, evidence.books.dropFirst()) {
             if note.number != before.number + 1 || note.at < before.at {
-                verdict.complain(.ledger, "look \(note.number) at the books follows \(before.number)")
+                verdict.complain(.ledger, "observation \(note.number) follows \(before.number)")
             }
         }
         if evidence.books.last?.jobRecords == nil {
-            verdict.complain(.ledger, "no look at the books at the end")
+            verdict.complain(.ledger, "no observation of the job records at the end")
         }
         verdict.looks = evidence.books.count { $0.jobRecords != nil }
         for (before, event) in zip(evidence.events, evidence.events.dropFirst())
@@ -17,7 +17,7 @@ extension Checker {
         }
     }
 
-    /// A client numbers its streams 1, 3, 5, …, and the gateway notes each.
+    /// Checks that each connection has all its streams: a client numbers its streams 1, 3, 5, …, and the gateway notes each one.
     private mutating func checkStreams() {
         guard expectation.streamsAreWhole else { return }
         var streams: [Int: [Int]] = [:]

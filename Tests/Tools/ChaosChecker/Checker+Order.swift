@@ -35,7 +35,7 @@ extension Checker {
         init(_ job: Int, _ token: String) { (self.job, self.token) = (job, token) }
     }
 
-    /// The place in the gateway's file of the first request, by job and token.
+    /// Returns the place of the first request in the gateway's ledger, for each job and token.
     private func firstAttempts() -> [Key: Int] {
         var places: [Key: Int] = [:]
         for job in book.jobs.values {

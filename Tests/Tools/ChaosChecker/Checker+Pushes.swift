@@ -6,7 +6,7 @@ extension Checker {
         }
         let doubled = verdict.doubled
         if doubled > expectation.doubles {
-            verdict.complain(.doubled, "\(doubled), and at most \(expectation.doubles) can be explained")
+            verdict.complain(.doubled, "\(doubled), but the faults explain at most \(expectation.doubles)")
         }
     }
 
@@ -15,7 +15,7 @@ extension Checker {
             verdict.unexpected += 1
             verdict.complain(.unexpected, "token \(token) of job \(id), which Redis refused")
         }
-        if job.jobRecord != nil { verdict.complain(.books, "an account of job \(id), which Redis refused") }
+        if job.jobRecord != nil { verdict.complain(.books, "a record of job \(id), which Redis refused") }
     }
 
     private mutating func check(_ id: String, _ job: PushBook.Job) {
@@ -63,22 +63,22 @@ extension Checker {
         if isExact, tally.doubled > job.count("maybe_duplicated") {
             verdict.complain(
                 .doubled,
-                "\(tally.doubled) of job \(id), whose account says at most \(job.count("maybe_duplicated"))")
+                "\(tally.doubled) of job \(id), whose record allows \(job.count("maybe_duplicated"))")
         }
         let claims = job.count("delivered")
         if claims > tally.delivered {
             verdict.falseClaims += claims - tally.delivered
             verdict.complain(.falseClaim, "job \(id) counts \(claims), the gateway \(tally.delivered)")
         }
-        // A response may be lost and the next attempt fail: "maybe" stands for this case.
+        // A response may be lost and the next attempt may fail. The "maybe" count covers this case.
         let doubtful = job.count("maybe_duplicated") + job.count("reason:unknown")
         if isExact, tally.missed > doubtful {
             verdict.complain(
-                .missedClaim, "\(tally.missed) of job \(id), of which \(doubtful) can be explained")
+                .missedClaim, "\(tally.missed) of job \(id), but lost responses explain \(doubtful)")
         }
     }
 
-    /// A failure needs the gateway's response, or a plausible reason of the farm.
+    /// Checks that a failure has the gateway's response or a plausible reason of the farm.
     private mutating func checkReason(
         _ id: String, _ token: String, _ job: PushBook.Job, _ push: PushBook.Push, _ failure: EventNote
     ) {

@@ -1,10 +1,10 @@
 /// Checks that each shard has one sender at a time.
 ///
-/// A shard that goes to another worker goes to another connection, and nothing comes over the former one again unless the shard
-/// was given back, which takes longer than ``Checker/handOver``. When both connections carry requests for one shard by
-/// turns, two workers sent at the same time, and a token might have two streams open.
+/// When a shard moves to another worker, its pushes use another connection. The shard cannot return to the first connection
+/// in less than ``Checker/handOver``. If two connections alternate for one shard, two workers sent at the same time, and a token
+/// could have two open streams.
 extension Checker {
-    /// Milliseconds, less than a shard needs to move to another host and back.
+    /// The time in milliseconds that a shard needs at least to move to another host and back.
     static let handOver: Int64 = 5_000
 
     mutating func checkSenders() {
@@ -24,21 +24,21 @@ extension Checker {
     /// The connections that sent for a shard.
     private struct Senders {
         private var current: Int
-        /// When a connection was followed by another one.
+        /// The time at which each connection was followed by another one.
         private var left: [Int: Int64] = [:]
-        /// Whom a connection took over from again.
+        /// For each connection: the connection before it when it sent again within ``Checker/handOver``.
         private var returns: [Int: Int] = [:]
 
         init(_ note: GatewayNote) { current = note.connection }
 
-        /// - Returns: the other connection, when this request shows that both were in use.
+        /// - Returns: the other connection if this request shows that both connections were in use at the same time.
         mutating func take(_ note: GatewayNote) -> Int? {
             guard note.connection != current else { return nil }
             let former = current
             left[former] = note.at
             current = note.connection
             guard let time = left[current], note.at - time < Checker.handOver else { return nil }
-            // One return may be a shard that came back from a dead worker; after two returns both workers live.
+            // A single return may come from a dead worker's shard. After two returns both workers must be alive.
             defer { returns[current] = former }
             return returns[former] == current ? former : nil
         }

@@ -1,13 +1,13 @@
-/// Judges a run: compares the records of producers and gateway with job records and events.
+/// Judges a run: compares the ledgers of producers and gateway with job records and events.
 ///
-/// It does not know how the farm works. A delivery needs the gateway's record; a failure needs a reason that the gateway
-/// gave.
+/// The checker does not know how the farm works. A delivery needs the gateway's record. A failure needs a reason that the
+/// gateway gave.
 package struct Checker {
     let evidence: Evidence
     let expectation: Expectation
     let book: PushBook
     var verdict = Verdict()
-    /// Tokens that the gateway reported as unregistered or invalid.
+    /// The tokens that the gateway reported as unregistered or invalid.
     let deadTokens: Set<String>
 
     package static func judge(_ evidence: Evidence, _ expectation: Expectation) -> Verdict {
@@ -32,7 +32,7 @@ package struct Checker {
         self.verdict = verdict
     }
 
-    /// Whether Redis may have lost data of that time.
+    /// Whether Redis may have lost the data of this time.
     func mayBeForgotten(_ time: Int64) -> Bool {
         expectation.rollBacks.contains { $0.forgotten.contains(time) }
     }

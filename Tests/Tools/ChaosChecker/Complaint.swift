@@ -1,25 +1,25 @@
-/// A broken promise, with the job, push or shard that it is about.
+/// A broken promise, with the job, push or shard that broke it.
 package struct Complaint: Equatable, Sendable, CustomStringConvertible {
     package enum Kind: String, Sendable, CaseIterable {
-        /// Accepted, and neither delivered nor failed for a visible reason.
+        /// An accepted push was neither delivered nor did it fail for a visible reason.
         case lost
-        /// At the gateway, without a job.
+        /// The gateway received a push that belongs to no job.
         case unexpected
-        /// Delivered again, more often than the farm counts or the faults explain.
+        /// A push was delivered more often than the farm counts or the faults explain.
         case doubled
-        /// Counted as delivered, and not at the gateway.
+        /// A push was counted as delivered and did not reach the gateway.
         case falseClaim = "false claim"
-        /// At the gateway, and counted as failed.
+        /// A push reached the gateway and was counted as failed.
         case missedClaim = "missed claim"
-        /// Numbers do not add up, decrease, or contradict other records.
+        /// The counts of a job record do not add up, decrease, or contradict other records.
         case books
-        /// Events are missing or repeated, or contradict the gateway.
+        /// Events are missing or repeated, or they contradict the gateway.
         case events
-        /// First attempts of a token out of the order of their jobs.
+        /// The first attempts of a token came in another order than their jobs.
         case order
-        /// Two connections carried requests for one shard by turns.
+        /// Two connections alternated for one shard.
         case senders
-        /// Took too long.
+        /// The farm took too long.
         case stalled
         /// A ledger is inconsistent.
         case ledger

@@ -1,44 +1,44 @@
 /// All records of a run. Times are milliseconds since 1970.
 package struct Evidence: Sendable {
-    /// In the order in which they were written, by one producer after the other.
+    /// The producers' notes, one producer after the other, each in the order of writing.
     package var producers: [ProducerNote] = []
-    /// In the order of the gateway's file.
+    /// The gateway's notes in the order of its ledger.
     package var gateway: [GatewayNote] = []
-    /// In order of time; the last one is the end.
+    /// The observations of the job records in order of time. The last observation is the end of the run.
     package var books: [BooksNote] = []
-    /// In the order of the stream.
+    /// The events in the order of the stream.
     package var events: [EventNote] = []
     package var faults: [FaultNote] = []
-    /// The shards of tokens, by the rule of docs/internals/sharding.md. Tokens that are not listed are not checked.
+    /// The shards of tokens, by the rule of docs/internals/sharding.md. The checker does not check unlisted tokens.
     package var shards: [String: Int] = [:]
-    /// Keys that should be empty at the end and are not.
+    /// The keys that should be empty at the end but are not.
     package var leftovers: [String] = []
 
     package init() {}
 }
 
-/// A line of a producer's ledger: written before the job is pushed, and again after the reply.
+/// A line of a producer's ledger. The producer writes one line before it pushes a job, and another line after the reply.
 package struct ProducerNote: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// About to be pushed.
+        /// The producer is about to push the job.
         case attempt(Promise)
-        /// Redis has confirmed it.
+        /// Redis has accepted the job.
         case accepted
-        /// Redis has refused it: it is not in the farm.
+        /// Redis has refused the job, so the job is not in the farm.
         case refused
-        /// The reply was lost: the job may be in the farm or not.
+        /// The reply was lost. The job may be in the farm or not.
         case unknown
     }
 
     /// The job's options.
     package struct Promise: Equatable, Sendable {
         package var tokens: [String]
-        /// Milliseconds since 1970.
+        /// The deadline in milliseconds since 1970.
         package var deadline: Int64?
         package var atMostOnce = false
-        /// The job asks for events of all pushes, not only of failures.
+        /// The job asks for the events of all pushes and not only of failures.
         package var allReceipts = false
-        /// Its pushes keep their order with other such jobs of the same producer.
+        /// The job's pushes keep their order relative to other ordered jobs of the same producer.
         package var isOrdered = true
 
         package init(tokens: [String]) { self.tokens = tokens }
@@ -54,19 +54,19 @@ package struct ProducerNote: Equatable, Sendable {
     }
 }
 
-/// A request as the gateway noted it, before it answered.
+/// A request that the gateway noted before it sent the response.
 package struct GatewayNote: Equatable, Sendable {
     package var at: Int64
     package var connection: Int
     package var stream: Int
-    /// The job that the push named as its collapse id.
+    /// The job, which each push names as its collapse id.
     package var job: String
     package var token: String
-    /// 0: there was no answer.
+    /// The response's status; 0 if the gateway sent no response.
     package var status: Int
     package var reason: String
 
-    /// The stream was refused before the gateway read its request.
+    /// Whether the gateway refused the stream before it read the request.
     package var isUnread: Bool { token.isEmpty && status == 0 && reason == "REFUSED_STREAM" }
 
     package init(
@@ -79,10 +79,10 @@ package struct GatewayNote: Equatable, Sendable {
 
 /// All job records at one moment, from HGETALL; nil when Redis was not reachable.
 package struct BooksNote: Equatable, Sendable {
-    /// Counts up by one.
+    /// The number of the observation, which increases by one.
     package var number: Int
     package var at: Int64
-    /// Fields by job.
+    /// The fields of each job record by job id.
     package var jobRecords: [String: [String: String]]?
 
     package init(number: Int, at: Int64, jobRecords: [String: [String: String]]?) {
@@ -105,7 +105,7 @@ package struct EventNote: Equatable, Sendable {
     package var reason: String { fields["reason"] ?? "" }
 }
 
-/// A fault that was injected.
+/// A fault that the run injected.
 package struct FaultNote: Equatable, Sendable {
     package var at: Int64
     /// When this fault ended.

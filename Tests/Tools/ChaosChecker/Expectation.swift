@@ -1,8 +1,8 @@
-/// Redis was reset to an earlier state.
+/// A reset of Redis to an earlier state.
 package struct RollBack: Sendable {
-    /// Data written in this time, in milliseconds since 1970, may be lost.
+    /// The time whose data may be lost, in milliseconds since 1970.
     package var forgotten: ClosedRange<Int64>
-    /// From before Redis stopped until it replied again: the job records went back within this time.
+    /// The time from before Redis stopped until it replied again. The job records went back within this time.
     package var away: ClosedRange<Int64>
 
     package init(forgotten: ClosedRange<Int64>, away: ClosedRange<Int64>) {
@@ -10,23 +10,23 @@ package struct RollBack: Sendable {
     }
 }
 
-/// The effects that the injected faults may have: every other one is a fault of the farm.
+/// The effects that the injected faults may have. Any other effect is a fault of the farm.
 package struct Expectation: Sendable {
-    /// Pushes that may have been delivered more than once.
+    /// The most pushes that may be delivered more than once.
     package var doubles: Int
-    /// The longest time without a delivery after a fault, while there was something to deliver, in milliseconds.
+    /// The longest time without a delivery after a fault while there are pushes to deliver, in milliseconds.
     package var recovery: Int64?
     /// Tokens that may fail as poison.
     package var poison: Set<String> = []
-    /// First attempts keep the order of their jobs; false if requests may be lost.
+    /// First attempts keep the order of their jobs. False if requests may be lost.
     package var keepsOrder = true
-    /// Milliseconds that the gateway needs at least for a response.
+    /// The least time that the gateway needs for a response, in milliseconds.
     package var answerTime: Int64?
-    /// Each worker has one connection and sends only for its own shards; false if a process was stopped for longer than its
-    /// lease, or requests were delayed.
+    /// Each worker has one connection and sends only for its own shards. False if a process was stopped for longer than its
+    /// lease, or if requests were delayed.
     package var hasOneSender = true
     package var rollBacks: [RollBack] = []
-    /// The gateway's connections are numbered without gaps, and each stream is noted.
+    /// The gateway numbers its connections without gaps and notes each stream.
     package var streamsAreWhole = true
 
     package init(doubles: Int) { self.doubles = doubles }

@@ -1,10 +1,10 @@
 /// The records of producers and gateway, joined by push.
 struct PushBook {
     struct Push {
-        /// Requests at the gateway: their places in its file.
+        /// The places of the push's requests in the gateway's ledger.
         var requests: [Int] = []
         var acceptances = 0
-        /// The event of its outcome, if it was not delivered.
+        /// The event of the push's outcome, if the push was not delivered.
         var failure: EventNote?
         var isToldDelivered = false
     }
@@ -13,17 +13,17 @@ struct PushBook {
         let producer: String
         let attemptedAt: Int64
         let promise: ProducerNote.Promise
-        /// Among all attempts.
+        /// The job's place among the notes of all producers.
         let place: Int
         var acceptedAt: Int64?
         var refused = false
         var isUnknown = false
         var pushes: [String: Push]
-        /// Fields of its job record at the end.
+        /// The fields of the job record at the end.
         var jobRecord: [String: String]?
 
         func count(_ field: String) -> Int { jobRecord?[field].flatMap { Int($0) } ?? 0 }
-        /// It is known to be in the farm.
+        /// Whether the job is known to be in the farm.
         var isIn: Bool { acceptedAt != nil || (isUnknown && jobRecord != nil) }
     }
 
@@ -33,7 +33,7 @@ struct PushBook {
         addProducers(evidence, &verdict)
         addGateway(evidence, &verdict)
         for (id, jobRecord) in evidence.books.last?.jobRecords ?? [:] {
-            if jobs[id] == nil { verdict.complain(.books, "an account \(id) that no producer knows") }
+            if jobs[id] == nil { verdict.complain(.books, "a record of job \(id), which no producer pushed") }
             jobs[id]?.jobRecord = jobRecord
         }
         addEvents(evidence, &verdict)
@@ -53,11 +53,11 @@ struct PushBook {
                 continue
             }
             guard let job = jobs[note.job], job.producer == note.producer, job.attemptedAt <= note.at else {
-                verdict.complain(.ledger, "an answer for job \(note.job), which was not attempted before")
+                verdict.complain(.ledger, "a reply for job \(note.job), which was not attempted before")
                 continue
             }
             guard job.acceptedAt == nil, !job.isUnknown, !job.refused else {
-                verdict.complain(.ledger, "two answers for job \(note.job)")
+                verdict.complain(.ledger, "two replies for job \(note.job)")
                 continue
             }
             switch note.kind {
@@ -67,7 +67,7 @@ struct PushBook {
             }
         }
         for (id, job) in jobs where job.acceptedAt == nil && !job.isUnknown && !job.refused {
-            verdict.complain(.ledger, "no answer for job \(id), not even that it was lost")
+            verdict.complain(.ledger, "no reply for job \(id), and no note of a lost reply")
         }
     }
 

@@ -1,6 +1,6 @@
 /// The result of the checker.
 package struct Verdict: Sendable {
-    /// Pushes that producers know to be accepted, or that have a job record.
+    /// The number of pushes that Redis accepted from a producer or that have a job record.
     package var pushes = 0
     package var delivered = 0
     package var lost = 0
@@ -9,23 +9,23 @@ package struct Verdict: Sendable {
     package var maybeDuplicated = 0
     package var falseClaims = 0
     package var missedClaims = 0
-    /// Pushes without a reply to their producer that were delivered.
+    /// The number of delivered pushes whose producer got no reply from Redis.
     package var recovered = 0
-    /// Pushes of jobs that Redis lost in a reset.
+    /// The number of pushes whose jobs Redis lost in a reset.
     package var forgotten = 0
-    /// First attempts that came before those of an earlier job for the same token.
+    /// The number of first attempts that came before those of an earlier job for the same token.
     package var outOfOrder = 0
-    /// Times that a device had requests under way over two connections.
+    /// How often a device had requests in flight on two connections.
     package var crossings = 0
-    /// Times that two senders were at work for one shard.
+    /// How often two senders sent for one shard at the same time.
     package var overlaps = 0
-    /// Observations of the job records.
+    /// The number of observations of the job records.
     package var looks = 0
-    /// Wrong sums at an observation.
+    /// The number of wrong sums in observed job records.
     package var wrongSums = 0
     /// The longest time from the end of a fault to the next delivery, in milliseconds.
     package var recovery: Int64 = 0
-    /// From the end of the last fault until the last job record was finished, in milliseconds.
+    /// The time from the end of the last fault until the last job record was finished, in milliseconds.
     package var finishedAfter: Int64 = 0
     package var complaints: [Complaint] = []
 
@@ -35,11 +35,11 @@ package struct Verdict: Sendable {
 
     mutating func complain(_ kind: Complaint.Kind, _ text: @autoclosure () -> String) {
         counts[kind, default: 0] += 1
-        // Only the first complaints are kept; the others are counted.
+        // The verdict keeps only the first complaints of each kind and counts the others.
         if counts[kind, default: 0] <= Self.named { complaints.append(Complaint(kind, text())) }
     }
 
-    /// Complaints of each kind, also those that are not kept.
+    /// The number of complaints of each kind, including complaints that are not kept.
     package private(set) var counts: [Complaint.Kind: Int] = [:]
     private static let named = 20
 }

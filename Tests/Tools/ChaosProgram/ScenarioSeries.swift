@@ -2,14 +2,14 @@ import Chaos
 import EventLoop
 import Foundation
 
-/// Runs all scenarios in turn, each for its share of the time; the mixture of faults gets the rest.
+/// Runs all scenarios in turn, each for its share of the time. The mixture of faults gets the remaining time.
 @Loop struct ScenarioSeries {
     let minutes: Double
     let seed: UInt64
     let only: Set<Int>
     let keep: String
 
-    /// The time of a scenario besides its faults: start, draining, end.
+    /// Seconds that a scenario needs besides its faults, for start, draining and end.
     private static let overhead = 12.0
 
     func run() async -> Bool {

@@ -2,7 +2,7 @@ import Chaos
 import EventLoop
 import Foundation
 
-/// A soak run and its reports: a table, all samples as CSV, a picture.
+/// A soak run and its reports: a table, all samples as CSV, and a picture.
 @Loop struct SoakRun {
     let minutes: Double
     let seed: UInt64

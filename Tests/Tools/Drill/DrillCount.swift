@@ -2,21 +2,21 @@ import FarmHarness
 import Foundation
 import PushModel
 
-/// The pushes at the gateway, read from its ledger step by step.
+/// Counts the pushes at the gateway. Reads the gateway's ledger step by step.
 final class DrillCount {
     struct Step {
         var pushes = 0
         var lost = 0
         var doubled = 0
-        /// The longest time without a push in any shard, in milliseconds.
+        /// The longest time without a push in any one shard, in milliseconds.
         var gap = 0.0
     }
 
     private let file: FileHandle
     private var rest = Data()
-    /// Times accepted, by token number.
+    /// How often the gateway accepted each token, by token number.
     private var accepted: [UInt64: Int] = [:]
-    /// When the last push of a shard came.
+    /// The time of the last push of each shard.
     private var last: [Int: Int64] = [:]
     private var arrivals: [(shard: Int, microseconds: Int64)] = []
 
@@ -27,7 +27,7 @@ final class DrillCount {
         self.file = file
     }
 
-    /// - Parameter numbers: of the tokens that were pushed in the step.
+    /// - Parameter numbers: the numbers of the tokens that were pushed in the step.
     func step(_ numbers: Range<UInt64>) throws -> Step {
         try read()
         var step = Step(pushes: numbers.count)
@@ -41,7 +41,7 @@ final class DrillCount {
         return step
     }
 
-    /// The longest pause within a shard, from its last push of the step before on.
+    /// The longest pause within a shard, measured from its last push of the previous step.
     private func gap() -> Double {
         var longest: Int64 = 0
         for arrival in arrivals.sorted(by: { $0.microseconds < $1.microseconds }) {
@@ -75,7 +75,7 @@ final class DrillCount {
     }
 }
 
-/// A line of the ledger: only a few of its fields are read, because there are millions of lines.
+/// A line of the ledger. It is parsed only partly, because there are millions of lines.
 private struct LedgerLine {
     private let bytes: UnsafeRawBufferPointer
 
@@ -105,7 +105,7 @@ private struct LedgerLine {
         return number
     }
 
-    /// 64 hexadecimal digits.
+    /// The token as 64 hexadecimal digits.
     var token: UnsafeRawBufferPointer? {
         let key: StaticString = "\"token\":\""
         guard let place = Self.find(key, in: bytes, from: 0) else { return nil }

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// Two hosts at one Redis and one simulated gateway.
+/// A farm of two hosts with one Redis and one simulator.
 final class DrillFarm {
     private let farm: Farm
     private static let hosts = ["alpha", "beta"]
@@ -19,7 +19,7 @@ final class DrillFarm {
 
     func start(_ host: String) throws { try farm.start(host) }
 
-    /// The host's present coordinator, perhaps a successor.
+    /// The host's current coordinator, which may be a successor.
     func coordinator(_ host: String) throws -> pid_t {
         let line = try redis.client().run("HGET", "{pushfarm}:hosts", host).text ?? ""
         guard let start = line.range(of: #""pid":"#),
@@ -30,7 +30,7 @@ final class DrillFarm {
 
     func signal(_ host: String, _ number: Int32) throws { kill(try coordinator(host), number) }
 
-    /// Kills all processes of a host, as in a power failure.
+    /// Kills all processes of a host, as a power failure does.
     func destroy(_ host: String) { farm.coordinator(host).destroy() }
 
     /// Waits until these hosts share all shards and the intake about evenly.
@@ -48,14 +48,14 @@ final class DrillFarm {
         }
     }
 
-    /// Runs a command to its end.
+    /// Runs a `pushfarm` command until it ends.
     func run(_ arguments: [String]) async throws -> (status: Int32, text: String) {
         let result = try await farm.run(arguments, on: "alpha", within: .seconds(300))
         return (result.status, result.output + result.error)
     }
 
     /// Waits until these jobs are finished.
-    /// - Returns: how many pushes are counted as possibly duplicated.
+    /// - Returns: the number of possibly duplicated pushes.
     func finished(_ jobs: [String]) async throws -> Int {
         let client = try redis.client()
         let states = { try client.pipeline(jobs.map { ["HGET", "{pushfarm:demo}:job:\($0)", "state"] }) }
@@ -73,7 +73,7 @@ final class DrillFarm {
 // MARK: Jobs beside the load
 
 extension DrillFarm {
-    /// Tokens of the extra job number N.
+    /// The token numbers of the extra job with this number.
     static func extra(_ number: Int) -> Range<UInt64> {
         let start = UInt64(1 + number) << 40
         return start..<start + 60_000
@@ -88,7 +88,7 @@ extension DrillFarm {
         return id
     }
 
-    /// Waits until a count of a job record has reached a value.
+    /// Waits until a count of a job record reaches a value.
     func jobRecord(of id: String, has field: String, atLeast least: Int) async throws {
         let client = try redis.client()
         try await eventually("\(field) of \(id)") {
@@ -104,7 +104,7 @@ extension DrillFarm {
         try redis.client().run("ZREVRANGE", "{pushfarm:demo}:jobs", "0", "0").array?.first?.text ?? ""
     }
 
-    /// A token that the load will use within seconds.
+    /// A token that the load will use within a few seconds.
     var comingToken: String {
         get throws {
             let latest = try latestJob().split(separator: "-").last.flatMap { UInt64($0) } ?? 0
@@ -112,7 +112,8 @@ extension DrillFarm {
         }
     }
 
-    /// - Throws: the command's error, unless it succeeds.
+    /// Runs a command that must succeed.
+    /// - Throws: the command's error.
     func must(_ arguments: [String]) async throws {
         let result = try await run(arguments)
         guard result.status == 0 else {

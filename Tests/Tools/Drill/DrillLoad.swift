@@ -2,11 +2,11 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// A producer with a fixed rate of tokens; each job has a twentieth of the rate, each token is used once.
+/// A producer with a fixed rate of tokens. Each job has a twentieth of the tokens of a second. Each token is used once.
 actor DrillLoad {
     private let socket: String
     private let rate: Int
-    /// Tokens given out so far, and the jobs that they are in.
+    /// The number of tokens used so far, and the jobs that contain them.
     private(set) var next: UInt64 = 0
     private(set) var jobs: [String] = []
     private var isRunning = true
@@ -15,7 +15,7 @@ actor DrillLoad {
 
     func stop() { isRunning = false }
 
-    /// Pushes until it is stopped, and catches up when it is late.
+    /// Pushes jobs until the task is cancelled, and catches up after a delay.
     func run() async throws {
         let client = try BlockingRedisClient(socket)
         let size = max(1, rate / 20)

@@ -2,10 +2,10 @@ import BenchKit
 import FarmHarness
 import Foundation
 
-/// `farm-drill [rate=20000] [only=WORD]`: every command of operators, signals and a host's death, while so many pushes a second go
-/// through, counted at the gateway's ledger.
+/// `farm-drill [rate=20000] [only=WORD]` runs every operator command, signals and a host's death while the farm delivers `rate`
+/// pushes a second. It counts the pushes in the gateway's ledger.
 ///
-/// `farm-drill idle=HOSTS [shards=64]`: what hosts that rest cost their Redis.
+/// `farm-drill idle=HOSTS [shards=64]` measures the load of idle hosts on Redis.
 @main
 enum DrillRun {
     static func main() async throws {
@@ -24,7 +24,7 @@ enum DrillRun {
         var rows = [["while", "took", "pushes", "lost", "doubled", "in the books", "longest gap"]]
         var isGood = true
         var held: [String] = []
-        // The governor has opened enough connections by then.
+        // By then the governor has opened enough connections.
         try await Task.sleep(for: .seconds(3))
         var (number, jobs) = (await load.next, await load.jobs.count)
         try await settle(farm, await Array(load.jobs[..<jobs]))
@@ -34,7 +34,7 @@ enum DrillRun {
             var failure: String?
             do { try await step.act(farm) } catch { failure = "\(error)" }
             let took = ContinuousClock.now - start
-            // Effects of a step may show in the second after it.
+            // Some effects of a step show only a second later.
             try await Task.sleep(for: .seconds(1))
             let (end, all) = (await load.next, await load.jobs)
             if step.holds, failure == nil {
@@ -68,7 +68,8 @@ enum DrillRun {
         exit(isGood ? 0 : 1)
     }
 
-    /// The pushes of a step's own job at the gateway are those counted as delivered; after a cancel the others are cancelled.
+    /// Checks that the gateway received the pushes of a step's extra job that the job record counts as delivered. After a cancel
+    /// the other pushes must be cancelled.
     /// - Returns: the complaints.
     private static func check(
         _ extra: DrillStep.Extra, _ farm: DrillFarm, _ count: DrillCount
@@ -90,7 +91,7 @@ enum DrillRun {
         return isExact ? nil : text
     }
 
-    /// Each line as it comes, also into a file.
+    /// Prints a line at once.
     private static func say(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }

@@ -1,20 +1,20 @@
 import FarmHarness
 import Foundation
 
-/// A command of an operator, or a fault, under load.
+/// An operator command or a fault, applied under load.
 struct DrillStep {
     let name: String
-    /// Pushes may be duplicated as often as the job records count.
+    /// Pushes may be duplicated, but not more often than the job records count.
     var mayDouble = false
-    /// Pushes wait until the next step: they are counted with that.
+    /// Pushes stay queued until the next step, which counts them.
     var holds = false
-    /// The step has a job of its own, whose deliveries must match its job record.
+    /// The step's own job. The job's deliveries must match its job record.
     var extra: Extra?
     let act: (DrillFarm) async throws -> Void
 
     struct Extra {
         let number: Int
-        /// Otherwise all of it is delivered.
+        /// The step cancels the job. Otherwise all its pushes are delivered.
         var isCalledBack = false
     }
 
@@ -93,25 +93,25 @@ struct DrillStep {
 }
 
 extension DrillStep {
-    /// A job is paused while it is sent, stays paused, and is resumed.
+    /// Pauses a job while the farm sends it, and resumes the job later.
     static func holding(_ number: Int, _ hold: [String], _ release: [String]) -> DrillStep {
         DrillStep(name: "\(hold[0]) of a job, \(release[0])", extra: Extra(number: number)) { farm in
             let id = try farm.pushExtra(number)
             try await farm.jobRecord(of: id, has: "delivered", atLeast: 1)
             try await farm.must(hold + [id, "--app", "demo"])
-            try await eventually("nothing of \(id) is on its way") {
+            try await eventually("no push of \(id) is in flight") {
                 try farm.number(of: id, "in_flight") == 0
             }
             let delivered = try farm.number(of: id, "delivered")
             try await Task.sleep(for: .seconds(1))
             guard try farm.number(of: id, "delivered") == delivered else {
-                throw DrillFailure("\(id) goes on")
+                throw DrillFailure("\(id) still delivers")
             }
             try await farm.must(release + [id, "--app", "demo"])
         }
     }
 
-    /// A job is cancelled while it is sent or split.
+    /// Cancels a job while the farm sends or splits it.
     static func cancel(_ number: Int, waits: Bool) -> DrillStep {
         DrillStep(
             name: waits ? "cancel of a job that is sent" : "cancel of a job that is split",

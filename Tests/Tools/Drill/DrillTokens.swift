@@ -1,8 +1,8 @@
 import PushModel
 
-/// Device tokens that are used once: each carries its number.
+/// Device tokens that are used once. Each token contains its number.
 enum DrillTokens {
-    /// 64 hexadecimal digits; the last 16 are the number, the first 16 a mix of it.
+    /// A token of 64 hexadecimal digits. The last 16 digits are the number. The first 16 digits are derived from the number.
     static func hex(_ number: UInt64) -> String {
         text(SeededRandom.number(at: number)) + String(repeating: "0", count: 32) + text(number)
     }

@@ -2,7 +2,7 @@ import BenchKit
 import FarmHarness
 import Foundation
 
-/// Runs all cases in turn, round by round, so that disturbances of the machine affect all of them.
+/// Runs all cases in turn, round by round, so that a disturbance of the machine affects all of them.
 package struct BenchRun {
     private let cases: [any BenchCase]
     private let plan: BenchPlan
@@ -33,7 +33,7 @@ package struct BenchRun {
         return cases.map { BenchFinding(key: $0.key, title: $0.title, $0.measures, rounds[$0.key] ?? []) }
     }
 
-    /// A twentieth of each case, with a slow simulator that checks every token.
+    /// Runs a twentieth of each case with a slow simulator that checks every token.
     private func rehearse() async throws -> [String: [String]] {
         var complaints: [String: [String]] = [:]
         var rehearsal = plan

@@ -1,9 +1,9 @@
 import FarmBench
 import Foundation
 
-/// The worker's instructions a push beside those that were recorded in a file.
+/// Compares the worker's instructions a push with the counts in a file.
 enum GuardCommand {
-    /// - Returns: whether they have not grown by too much.
+    /// - Returns: false if the counts have grown by too much.
     static func run(_ file: String, isRecording: Bool) async throws -> Bool {
         let before = FileManager.default.contents(atPath: file).flatMap {
             try? JSONDecoder().decode(HotPathFigure.self, from: $0)

@@ -2,13 +2,13 @@ import BenchKit
 import FarmBench
 import Foundation
 
-/// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [quick]`: the farm beside h2load at the same simulator. `quick` is a hundredth
-/// of everything, for its own tests.
+/// `farm-bench [rounds=N] [only=KEY,KEY] [keep=FOLDER] [cores=N,N] [quick]` measures the farm and h2load at the same simulator.
+/// `quick` runs a hundredth of everything, for the bench's own tests.
 ///
-/// `farm-bench guard [record] [file=FILE]`: the worker's instructions a push, beside those that are recorded. `farm-bench profile`: what
-/// its time is spent on.
+/// `farm-bench guard [record] [file=FILE]` compares the worker's instructions a push with the recorded counts.
+/// `farm-bench profile` shows where the worker spends its time.
 ///
-/// `farm-bench draw=FILE keep=FOLDER`: table and picture of a bench.json.
+/// `farm-bench draw=FILE keep=FOLDER` draws table and picture of a bench.json.
 @main
 enum Main {
     static func main() async throws {

@@ -1,6 +1,6 @@
 import RandomTesting
 
-/// Tries inputs until a time limit; each run has the same sequence.
+/// Tries inputs until a time limit. Each run tries the same sequence.
 package struct FuzzLoop {
     package struct Failure: Error, CustomStringConvertible {
         package let input: [UInt8]
@@ -17,9 +17,9 @@ package struct FuzzLoop {
     }
 
     /// - Parameters:
-    ///   - spent: a clock. The processor's time, when the machine may have other work: that is not to cost inputs.
-    ///   - trying: is told each input before it is tried, since a trap leaves no other trace of it.
-    /// - Returns: how many inputs were tried.
+    ///   - spent: a clock. Processor time is best on a busy machine: other work then does not reduce the number of inputs.
+    ///   - trying: receives each input before it is tried, because a trap leaves no other trace of the input.
+    /// - Returns: the number of inputs that were tried.
     package func run(
         for duration: Duration, spent: () -> Duration, trying: ([UInt8]) -> Void
     ) throws(Failure) -> Int {

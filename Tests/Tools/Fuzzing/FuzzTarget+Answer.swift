@@ -2,7 +2,7 @@ import APNs
 import PushModel
 
 extension FuzzTarget {
-    /// The body of a gateway's answer.
+    /// The body of a gateway's response.
     static let answer = FuzzTarget(
         "answer",
         words: [

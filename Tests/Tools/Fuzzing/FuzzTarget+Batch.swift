@@ -24,7 +24,7 @@ extension FuzzTarget {
 }
 
 extension BatchBuilder {
-    /// As a retry goes from a results entry into a batch.
+    /// Appends a segment in the way that a retry copies it from a results entry into a batch.
     mutating func append(_ segment: Batch.Segment, of batch: Batch, _ index: Int) {
         batch.bytes[segment.encoded].withUnsafeBytes {
             append(
@@ -33,7 +33,7 @@ extension BatchBuilder {
         }
     }
 
-    /// Part by part.
+    /// Appends a segment push by push.
     mutating func rewrite(_ segment: Batch.Segment, of batch: Batch, _ index: Int) {
         let head = SegmentHead(
             repeating: segment, jobID: batch.jobID(of: index), attempt: segment.attempt,

@@ -19,7 +19,7 @@ extension FuzzTarget {
             let frame = Frame(front)
             guard let length = frame.length else {
                 guard frame.isWaiting else { return }
-                // Waiting, it has not looked at more than it could know: fewer bytes make it wait too.
+                // A reader that waits for more bytes must also wait when it has fewer bytes.
                 var random = SplitMix(seed: XXH64.hash(front, seed: 0))
                 let fewer = Array(front.prefix(Int(random.next() % UInt64(front.count))))
                 return try Violation.unless(Frame(fewer).isWaiting, "waits for more, and not for less")
@@ -36,7 +36,7 @@ extension FuzzTarget {
         }
     }
 
-    /// The error reply of a gateway before it closes.
+    /// The error reply that a gateway sends before it closes the connection.
     static let gatewayReply = FuzzTarget(
         "gateway-reply",
         words: ["\u{8}\u{8}\0\0\u{3}\u{e8}", "\u{8}\u{a}", "\u{8}\0", "\0\0\0\0"], longestInput: 64
@@ -75,7 +75,7 @@ extension FuzzTarget {
     }
 }
 
-/// A frame as it was read, by value.
+/// A copy of a frame as the reader decoded it.
 private struct Frame: Equatable {
     private(set) var command: UInt8?
     private(set) var token: [UInt8] = []
@@ -101,7 +101,7 @@ private struct Frame: Equatable {
         }
     }
 
-    /// Makes a notification of the bytes, and looks whether it comes back from each command's frame.
+    /// Makes a notification from the bytes, encodes it with each command, and checks that the reader decodes the same.
     static func writeAndRead(_ bytes: [UInt8]) throws(Violation) {
         guard bytes.count >= 12 else { return }
         let number = { (from: Int) in bytes[from..<from + 4].reduce(0) { $0 << 8 | UInt32($1) } }
@@ -136,12 +136,12 @@ private struct Frame: Equatable {
     }
 }
 
-/// What the reader of replies makes of bytes.
+/// The result of the reply reader for some bytes.
 private struct ReplyStream: Equatable {
     private(set) var reply: BinaryReply?
     private(set) var isMalformed = false
 
-    /// - Parameter size: of the next piece, when so many bytes are left.
+    /// - Parameter size: returns the size of the next piece for the number of remaining bytes.
     init(_ bytes: [UInt8], piece size: (Int) -> Int) {
         var reader = BinaryReply.Reader()
         var rest = bytes[...]
@@ -157,13 +157,13 @@ private struct ReplyStream: Equatable {
     }
 }
 
-/// What the reader of tuples makes of bytes.
+/// The result of the tuple reader for some bytes.
 private struct FeedbackStream: Equatable {
     private(set) var tuples: [FeedbackTuple] = []
     private(set) var fault: FeedbackTuple.Fault?
     private(set) var pending = 0
 
-    /// - Parameter size: of the next piece, when so many bytes are left.
+    /// - Parameter size: returns the size of the next piece for the number of remaining bytes.
     init(_ bytes: [UInt8], piece size: (Int) -> Int) {
         var reader = FeedbackTuple.Reader()
         var rest = bytes[...]

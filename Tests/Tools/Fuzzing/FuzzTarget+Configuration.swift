@@ -39,7 +39,7 @@ extension FuzzTarget {
         try Configuration.read(text, file: "etc/farm.yaml", workingDirectory: "/srv")
     }
 
-    /// A process that talks to Redis reads the address again: it must be the same one.
+    /// Checks that a second parse of the Redis address gives the same address, because each Redis client parses the address.
     private static func check(_ redis: RedisLocation) throws(Violation) {
         let address: RedisAddress
         do throws(RedisAddressError) { address = try RedisAddress(redis.revealedURL()) } catch {

@@ -3,7 +3,7 @@ import PushModel
 import RandomTesting
 
 extension FuzzTarget {
-    /// Messages between a coordinator and its children. Both ends are the same program, but a child may be faulty.
+    /// Messages between a coordinator and its children. Both ends are the same program, but a child may send faulty messages.
     static let control = FuzzTarget(
         "control",
         words: ["\u{0}\u{0}\u{0}\u{1}", "\u{0}\u{0}\u{0}\u{4}demo", "\u{0}\u{0}\u{0}\u{0}", "redis://host/0"]
@@ -31,7 +31,7 @@ extension FuzzTarget {
     }
 }
 
-/// Messages of a control channel, to its end or to its first fault.
+/// The messages of a control channel, up to the end or the first fault.
 private struct ControlStream<Message: ControlMessage> {
     private(set) var messages: [Message] = []
     private(set) var failure: ControlError?

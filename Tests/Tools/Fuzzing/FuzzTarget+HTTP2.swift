@@ -3,7 +3,7 @@ import PushModel
 import RandomTesting
 
 extension FuzzTarget {
-    /// Bytes of an HTTP/2 server while pushes are submitted.
+    /// The bytes of an HTTP/2 server while a client submits pushes.
     static let http2 = FuzzTarget(
         "http2",
         words: [
@@ -28,7 +28,7 @@ extension FuzzTarget {
     }
 }
 
-/// A client that submits pushes as long as it may, and counts how they end.
+/// A client that submits pushes as long as it can and counts their results.
 private struct ClientRun {
     let client = ClientSession()
     private(set) var opened = 0

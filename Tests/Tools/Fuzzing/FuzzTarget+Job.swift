@@ -3,7 +3,7 @@ import PushModel
 extension FuzzTarget {
     private static let now: Int64 = 1_780_000_000
 
-    /// A job in an inbox, as any producer in any language may have written it.
+    /// A job in an inbox, as producers in any language may write it.
     static let job = FuzzTarget(
         "job",
         words: [
@@ -91,7 +91,7 @@ extension FuzzTarget {
         }
     }
 
-    /// Whatever the parser accepts must fit a batch, and come out of it byte by byte.
+    /// Checks that an accepted job fits into a batch and is decoded from it without a change.
     private static func checkBatch(of job: ParsedJob) throws(Violation) {
         guard !job.pushes.isEmpty else { return }
         var builder = BatchBuilder()
@@ -134,7 +134,7 @@ extension FuzzTarget {
 
     private static func isHexDigit(_ byte: UInt8) -> Bool { Character(Unicode.Scalar(byte)).isHexDigit }
 
-    /// A simple reference for the product's fast implementation.
+    /// A simple reference implementation for the product's fast one.
     private static func token(ofHex text: String) -> [UInt8]? {
         let digits = text.unicodeScalars.map { $0.isASCII ? Character($0).hexDigitValue : nil }
         guard digits.count % 2 == 0, JobLimits.tokenBytes.contains(digits.count / 2) else { return nil }

@@ -12,7 +12,7 @@ extension FuzzTarget {
         "$4294967296\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n",
     ]
 
-    /// Bytes of Redis, in pieces of any size.
+    /// The bytes of a Redis connection, in pieces of any size.
     static let resp = FuzzTarget("resp", words: respWords) { bytes throws(Violation) in
         let limits = RESPReader.Limits(bufferedBytes: 64 << 10, elements: 256)
         let whole = RESPStream(bytes, limits: limits) { _ in bytes.count }
@@ -30,12 +30,12 @@ extension FuzzTarget {
     }
 }
 
-/// A stream of replies, read to its end or to its first fault.
+/// A stream of replies, read to its end or to the first fault.
 struct RESPStream {
     private(set) var values: [RESPValue] = []
     private(set) var failure: RESPError?
 
-    /// - Parameter size: of the next piece, when so many bytes are left.
+    /// - Parameter size: returns the size of the next piece for the number of remaining bytes.
     init(_ bytes: [UInt8], limits: RESPReader.Limits, piece size: (Int) -> Int) {
         let reader = RESPReader(limits: limits)
         var rest = bytes[...]
@@ -53,10 +53,10 @@ struct RESPStream {
 }
 
 extension RESPValue {
-    /// All strings in it.
+    /// All strings in the value.
     var strings: [[UInt8]] { array?.flatMap(\.strings) ?? bytes.map { [$0] } ?? [] }
 
-    /// As Redis would send it; nil where bytes were lost because they were no UTF-8.
+    /// The value in Redis's encoding; nil if bytes were lost because they are not UTF-8.
     var wire: [UInt8]? {
         switch self {
         case .simple(let text): text.contains("\u{FFFD}") ? nil : Array("+\(text)\r\n".utf8)

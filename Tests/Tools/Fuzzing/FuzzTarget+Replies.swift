@@ -4,7 +4,7 @@ import RedisProtocol
 import StoreProtocol
 
 extension FuzzTarget {
-    /// Unexpected replies of Redis, read as the reply of every request.
+    /// Unexpected replies of Redis. Each input is read as the reply of every kind of request.
     static let replies = FuzzTarget(
         "replies",
         words: respWords + [
@@ -65,7 +65,7 @@ extension FuzzTarget {
         }
     }
 
-    /// What is made of a string within a reply.
+    /// Parses a string of a reply in every way in which the product parses strings.
     private static func readPart(_ bytes: [UInt8]) throws(Violation) {
         let batch = BatchID(bytes)
         try Violation.unless((-1...9999).contains(batch.shard), "shard \(batch.shard)")

@@ -1,7 +1,7 @@
 import PushModel
 
 extension FuzzTarget {
-    /// A results entry, as the gatherer reads it from Redis.
+    /// A results entry, as the coordinator reads it from Redis.
     static let results = FuzzTarget(
         "results",
         words: ["\u{1}D", "F", "E", "R", "Unregistered", "\u{0}\u{0}\u{0}\u{1}", "job", "exhausted"]
@@ -13,7 +13,7 @@ extension FuzzTarget {
         var builder = ResultsBuilder()
         var isText = true
         for item in entry.items {
-            // Whose marks these are is not known.
+            // The decoded item does not tell which pushes its marks belong to, so the item cannot be compared.
             if !item.marks.isEmpty { isText = false }
             builder.rewrite(item, of: entry)
             for text in entry.texts(of: item)
@@ -27,7 +27,7 @@ extension FuzzTarget {
 }
 
 extension ResultsEntry {
-    /// Texts that the format does not hold to UTF-8.
+    /// The texts that the format does not require to be UTF-8.
     func texts(of item: Item) -> [Range<Int>] {
         switch item.result {
         case .delivered: []

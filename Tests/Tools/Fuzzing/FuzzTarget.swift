@@ -1,11 +1,11 @@
-/// A reader of foreign bytes, and the properties that must hold for all bytes.
+/// A reader of untrusted bytes, with the properties that must hold for all bytes.
 package struct FuzzTarget: Sendable {
     package let name: String
-    /// Pieces with a meaning to the reader: mutations insert them.
+    /// Byte strings with a meaning to the reader. Mutations insert them.
     package let words: [String]
-    /// Longer inputs find nothing that shorter ones do not.
+    /// The length limit of inputs. Longer inputs find nothing more than shorter ones.
     package let longestInput: Int
-    /// Pure: equal bytes, equal end. A trap counts as a violation too.
+    /// Checks the properties for an input. The check is pure: equal inputs have equal results. A trap counts as a violation too.
     package let check: @Sendable ([UInt8]) throws(Violation) -> Void
 
     init(
@@ -21,7 +21,7 @@ package struct FuzzTarget: Sendable {
     ]
 }
 
-/// The property that did not hold.
+/// A property that did not hold.
 package struct Violation: Error, CustomStringConvertible {
     package let description: String
 

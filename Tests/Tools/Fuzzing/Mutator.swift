@@ -1,6 +1,6 @@
 import RandomTesting
 
-/// Changes inputs at random: the plain loop's way to new ones, without a compiler's help.
+/// Changes inputs at random. The plain loop makes new inputs this way, without the compiler's coverage data.
 struct Mutator {
     private let words: [[UInt8]]
     private let longest: Int
@@ -9,7 +9,7 @@ struct Mutator {
         0, 1, 0x7F, 0x80, 0xFF, 0x20, 0x0A, 0x0D, 0x22, 0x2C, 0x5C, 0xC3, 0xED,
     ]
 
-    /// - Parameter corpus: what is changed; not empty.
+    /// - Parameter corpus: the inputs to change. It must not be empty.
     init(_ target: FuzzTarget, corpus: [[UInt8]]) {
         words = target.words.map { Array($0.utf8) }
         longest = target.longestInput

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A JSON value as Foundation reads it, as a reference.
+/// A JSON value as Foundation parses it, for comparison with the product's parser.
 struct ReferenceJSON: Equatable {
     private let value: NSObject
 
     private init(value: Any) { self.value = value as? NSObject ?? NSNull() }
 
-    /// Nil if Foundation refuses it.
+    /// Nil if Foundation refuses the text.
     init?(_ bytes: [UInt8]) {
         guard let value = try? JSONSerialization.jsonObject(with: Data(bytes), options: [.fragmentsAllowed])
         else {
@@ -15,10 +15,10 @@ struct ReferenceJSON: Equatable {
         self.init(value: value)
     }
 
-    /// Foundation must accept what the product accepted.
+    /// Parses a text that the product accepted. Foundation must accept the text too.
     ///
-    /// Nil where it need not: Foundation refuses numbers that no Double holds, and takes a text whose first bytes hold
-    /// a NUL for UTF-16.
+    /// Nil if Foundation may refuse the text. Foundation refuses numbers outside the range of Double. It also takes a text for
+    /// UTF-16 if the first bytes contain a NUL.
     init?(accepted bytes: [UInt8]) throws(Violation) {
         guard let text = ReferenceJSON(bytes) else {
             if Self.hasHugeNumber(bytes) { return nil }

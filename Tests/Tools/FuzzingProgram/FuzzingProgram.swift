@@ -3,16 +3,16 @@
     import Foundation
     import Fuzzing
 
-    /// libFuzzer's loop over one target: `pushfarm-fuzz --target=NAME [libFuzzer's own arguments]`. See `make fuzz`.
+    /// Runs libFuzzer's loop on one target: `pushfarm-fuzz --target=NAME [libFuzzer's own arguments]`. See `make fuzz`.
     ///
-    /// libFuzzer passes the target on, unread, when it starts this program again.
+    /// libFuzzer ignores `--target` and passes it on when it starts this program again.
     @main @MainActor enum FuzzingProgram {
         private static var target: FuzzTarget?
 
         static func main() {
             let words = CommandLine.arguments
             guard let target = FuzzTarget.all.first(where: { words.contains("--target=\($0.name)") }) else {
-                // Also how the Makefile learns the names.
+                // The Makefile also reads the names of the targets here.
                 return print(FuzzTarget.all.map(\.name).joined(separator: "\n"))
             }
             self.target = target
@@ -25,7 +25,7 @@
             }
         }
 
-        /// libFuzzer calls back on the thread that it was started on.
+        /// The callback for one input. libFuzzer calls it on the thread that started the loop.
         private nonisolated static func run(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
             let input = Array(UnsafeBufferPointer(start: start, count: count))
             MainActor.assumeIsolated {

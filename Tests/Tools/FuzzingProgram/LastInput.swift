@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that holds the input which is being tried, also after a trap: it is mapped, so the kernel has it.
+/// A file with the input that is being tried. The file is memory-mapped, so the kernel keeps the input after a trap.
 struct LastInput {
     private static let room = 1 << 20
     private let descriptor: Int32
@@ -15,7 +15,7 @@ struct LastInput {
         file = UnsafeMutableRawBufferPointer(start: start, count: Self.room)
     }
 
-    /// The length in 4 bytes, the lowest first, then the input.
+    /// Writes the length in 4 bytes, little-endian, and then the input.
     func write(_ input: [UInt8]) {
         file.storeBytes(of: UInt32(input.count).littleEndian, as: UInt32.self)
         input.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: file[4...]).copyMemory(from: $0) }

@@ -1,7 +1,7 @@
 import Foundation
 import Fuzzing
 
-/// The loop of `make test`, for seconds of the processor's time: `--target=NAME --seconds=N --seed=N --last=FILE INPUT…`.
+/// The fuzz loop of `make test`, limited in processor time: `--target=NAME --seconds=N --seed=N --last=FILE INPUT…`.
 enum PlainLoop {
     static func run(_ words: [String]) -> Never {
         func value(_ name: String) -> String? {

@@ -2,7 +2,7 @@ import BenchKit
 import Charts
 import Foundation
 
-/// Draws a run: pushes a second above, connections below, and the weather across both.
+/// Draws a run: pushes a second at the top, connections at the bottom, and the gateway's changes across both.
 struct GovernorDrawing {
     let samples: [GovernorRun.Sample]
     private static let (width, left, right) = (960.0, 70.0, 20.0)

@@ -1,21 +1,21 @@
 import FarmHarness
 import Foundation
 
-/// A farm with one worker under a load that never runs out, at a gateway whose weather changes.
+/// Runs a farm with one worker and endless load at a gateway whose behaviour changes.
 struct GovernorRun {
     struct Sample {
         var at: Double
         var accepted: Int
         var troubles: Int
         var connections: Int
-        /// Pushes a second that the worker lets the app send; 0: any number.
+        /// The app's send rate in the worker, in pushes a second. 0 means no limit.
         var slowedTo: Int
     }
 
     let say: (String) -> Void
     private static let pace = Duration.milliseconds(500)
     private static let jobSize = 1000
-    /// Pushes that wait: enough that the load is never what is short.
+    /// The number of queued pushes, which is large enough that the load is never the limit.
     private static let backlog = 40_000
 
     func run() async throws -> (samples: [Sample], log: String) {
@@ -62,7 +62,7 @@ struct GovernorRun {
             slowedTo: host?.workers.first?.slowedTo ?? 0)
     }
 
-    /// What is wanted of `pushfarm status --json`.
+    /// The needed part of `pushfarm status --json`.
     private struct Hosts: Decodable {
         struct Host: Decodable { var workers: [Worker] }
         struct Worker: Decodable {

@@ -1,7 +1,7 @@
 import BenchKit
 import Foundation
 
-/// `governor-picture [keep=FILE]`: runs a farm for four minutes at a gateway whose weather changes, and draws what came of it.
+/// `governor-picture [keep=FILE]` runs a farm for four minutes at a gateway whose behaviour changes, and draws the result.
 @main
 enum Main {
     static func main() async throws {

@@ -1,12 +1,13 @@
-/// What happens to the gateway, and when, in seconds.
+/// A change of the gateway's behaviour, with its time in seconds.
 struct Weather {
     let at: Double
-    /// For the simulator.
+    /// The command for the simulator's control socket.
     let line: String
-    /// For the picture.
+    /// The description in the picture.
     let words: String
 
-    /// Settings are the defaults, the gateway answers after 50 ms and allows 100 streams a connection: 2,000 pushes a second each.
+    /// The initial behaviour. With default settings the gateway responds after 50 ms and allows 100 streams a connection, so each
+    /// connection can carry 2,000 pushes a second.
     static let start = ["latency 50ms"]
     static let options = ["--streams", "100"]
     static let all = [

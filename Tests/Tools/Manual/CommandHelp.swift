@@ -1,4 +1,4 @@
-/// A command as `--experimental-dump-help` describes it.
+/// A command in the form of `--experimental-dump-help`.
 package struct CommandHelp: Decodable {
     package struct Dump: Decodable {
         package var command: CommandHelp
@@ -9,7 +9,7 @@ package struct CommandHelp: Decodable {
             package var kind: String
             package var name: String
 
-            /// As it is typed.
+            /// The option name with its dashes, as users type it.
             var text: String { kind == "long" ? "--" + name : "-" + name }
         }
 
@@ -34,12 +34,12 @@ package struct CommandHelp: Decodable {
     package var shouldDisplay: Bool
     package var superCommands: [String]?
 
-    /// Those that users may see; `help` is explained by each of them.
+    /// The visible subcommands without `help`, because each command explains `help` itself.
     package var visibleSubcommands: [CommandHelp] {
         (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
     }
 
-    /// A flag and its `--no-` form are one.
+    /// The visible arguments. A flag and its `--no-` form count as one argument.
     package var visibleArguments: [Argument] {
         var visible: [Argument] = []
         for argument in (arguments ?? []) where argument.shouldDisplay {
@@ -55,9 +55,9 @@ package struct CommandHelp: Decodable {
         return visible
     }
 
-    /// `pushfarm suppressed list`.
+    /// The words of the command line, such as `pushfarm suppressed list`.
     package var words: [String] { (superCommands ?? []) + [commandName] }
 
-    /// This command, and all below it.
+    /// This command and all commands below it.
     package var all: [CommandHelp] { [self] + visibleSubcommands.flatMap(\.all) }
 }

@@ -3,7 +3,7 @@ package struct CommandPage {
     private let command: CommandHelp
     private let edition: Edition
 
-    /// Of what, and of when.
+    /// The program version and date that the page shows.
     package struct Edition {
         package var version: String
         package var date: String
@@ -15,7 +15,7 @@ package struct CommandPage {
         (self.command, self.edition) = (command, edition)
     }
 
-    /// `pushfarm-suppressed-list`.
+    /// The page's name, such as `pushfarm-suppressed-list`.
     package var name: String { command.words.joined(separator: "-") }
     package var file: String { name + ".1" }
 
@@ -103,7 +103,7 @@ package struct CommandPage {
         page.markup(names.joined(separator: ", ") + ": see " + Roff.bold("pushfarm") + "(1).")
     }
 
-    /// Described once, on the page of the program.
+    /// Describes the global options, which appear only on the program's own page.
     private func describeGlobalOptions(_ page: inout Roff) {
         let arguments = command.all.lazy.map {
             $0.visibleArguments.filter { $0.sectionTitle == Self.globalOptions }
@@ -122,7 +122,7 @@ package struct CommandPage {
         )
         page.item(
             Roff.bold("NOTIFY_SOCKET") + ", " + Roff.bold("WATCHDOG_USEC"),
-            "Set by a service manager: where the coordinator says how it fares, and how often it must.")
+            "Set by the service manager: where the coordinator sends its state, and how often.")
         page.section("FILES")
         page.item(
             Roff.italic("./pushfarm.yaml"),
@@ -152,7 +152,7 @@ package struct CommandPage {
         page.item(form(argument, isShort: false), text.isEmpty ? "See above." : text)
     }
 
-    /// `-h, --help`, `--app app ...`.
+    /// Formats an argument such as `-h, --help` or `--app app ...`.
     private static func form(_ argument: CommandHelp.Argument, isShort: Bool) -> String {
         let value = Roff.italic(argument.valueName ?? "value")
         let more = argument.isRepeating ? " ..." : ""
@@ -163,7 +163,7 @@ package struct CommandPage {
         return argument.kind == "option" ? "\(text) \(value)\(more)" : text
     }
 
-    /// A title is no sentence: it begins small, and has no full stop.
+    /// Makes a page title from a summary sentence: a lower-case first letter and no full stop.
     private static func title(_ abstract: String) -> String {
         var words = abstract.split(separator: "\n").first.map(String.init) ?? ""
         if words.hasSuffix(".") { words.removeLast() }

@@ -1,4 +1,4 @@
-/// The manual page of the configuration, made of the sample file and its comments.
+/// The manual page of the configuration, generated from the sample file and its comments.
 package struct ConfigurationPage {
     private let lines: [SampleLine]
     private let sample: String
@@ -11,7 +11,7 @@ package struct ConfigurationPage {
         self.edition = edition
     }
 
-    /// Keys of an app stand so far to the right.
+    /// The indentation of an app's keys in the sample file.
     private static let appIndent = 4
 
     package var text: String {
@@ -39,7 +39,7 @@ package struct ConfigurationPage {
         return page.text
     }
 
-    /// Sentences over several lines, up to an empty one.
+    /// Joins the sentences of consecutive lines. An empty line ends a paragraph.
     private static func paragraphs(_ lines: some Sequence<SampleLine>) -> [String] {
         var paragraphs = [""]
         for line in lines {
@@ -75,7 +75,7 @@ package struct ConfigurationPage {
             case .prose, .empty: prose.append(line)
             case .entry(let indent, let key, let value, let remark):
                 flush()
-                // The example's own name, and what is above.
+                // The sample's own app name and the keys above it are skipped.
                 guard indent >= base else { continue }
                 go(to: (indent - base) / 2)
                 let head = Roff.bold(key + ":") + (value.isEmpty ? "" : " " + Roff.italic(value))

@@ -1,15 +1,15 @@
 /// The parts of a help text's discussion: prose, verbatim lines and sections.
 struct HelpText: Equatable {
     enum Block: Equatable {
-        /// Its lines may be broken elsewhere.
+        /// Text whose lines may be broken at other places.
         case prose(String)
-        /// Examples, tables: line by line.
+        /// Examples and tables, which keep their lines.
         case literal([String])
     }
 
     private(set) var description: [Block] = []
     private(set) var examples: [Block] = []
-    /// What the text says about the status, without the words "Exit status:".
+    /// The text about the exit status, without the words "Exit status:".
     private(set) var status: [Block] = []
 
     init(_ text: String) {
@@ -33,13 +33,13 @@ struct HelpText: Equatable {
         }
     }
 
-    /// What stands between empty lines.
+    /// Splits a text at its empty lines.
     private static func paragraphs(_ text: String) -> [[String]] {
         text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
             .split { $0.allSatisfy(\.isWhitespace) }.map(Array.init)
     }
 
-    /// Lines that are indented, or have columns, stand as they are.
+    /// Keeps lines that are indented or have columns, and makes prose of other lines.
     private static func block(_ lines: [String]) -> Block {
         let isLiteral = lines.contains { line in
             line.hasPrefix("  ") || line.drop { $0 == " " }.contains("   ")

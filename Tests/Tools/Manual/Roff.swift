@@ -1,15 +1,15 @@
-/// A page for man(1), in the macros of man(7).
+/// Builds a page for man(1) with the macros of man(7).
 struct Roff {
     private(set) var text: String
 
     /// - Parameters:
-    ///   - title: its name in capitals.
-    ///   - date: ISO 8601.
+    ///   - title: the page's name in capitals.
+    ///   - date: the date in ISO 8601.
     init(title: String, section: Int, date: String, source: String, manual: String) {
         text = ".TH \"\(title)\" \(section) \"\(date)\" \"\(source)\" \"\(manual)\"\n.nh\n.ad l\n"
     }
 
-    /// A heading was the last: what follows is a paragraph already.
+    /// Whether the last line is a heading. The text after a heading is a paragraph without a macro.
     private var isAtStart: Bool {
         guard let line = text.split(separator: "\n").last else { return false }
         return line.hasPrefix(".SH") || line.hasPrefix(".SS")
@@ -19,7 +19,7 @@ struct Roff {
 
     mutating func subsection(_ name: String) { text += ".SS \(Self.escaped(name))\n" }
 
-    /// Words that are markup already, in lines that are not too long for an editor.
+    /// Appends words with markup, in lines that are not too long for an editor.
     mutating func markup(_ words: String) {
         for line in words.split(separator: "\n") {
             var row = ""
@@ -43,7 +43,7 @@ struct Roff {
         self.prose(prose)
     }
 
-    /// Each sentence on a line of its own, so that a change of one is a change of one.
+    /// Appends text with one line for each sentence, so that a changed sentence changes one line.
     mutating func prose(_ prose: String) {
         for sentence in Self.sentences(prose) { markup(Self.escaped(sentence)) }
     }
@@ -59,7 +59,7 @@ struct Roff {
         text += ".EE\n.RE\n"
     }
 
-    /// A term and what it is; several terms without a word of their own share what follows the last.
+    /// Appends a term with its explanation. A term without an explanation shares the explanation of the next term.
     mutating func item(_ markup: String, _ prose: String) {
         text += ".TP\n" + Self.guarded(markup) + "\n"
         if prose.isEmpty { text += "\\&\n" } else { self.prose(prose) }
@@ -77,12 +77,12 @@ struct Roff {
     static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fR" }
     static func italic(_ text: String) -> String { "\\fI\(escaped(text))\\fR" }
 
-    /// A line that begins with a full stop or an apostrophe would be a request.
+    /// Protects a line that begins with a full stop or an apostrophe, which roff would read as a request.
     private static func guarded(_ line: String) -> String {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&" + line : line
     }
 
-    /// Characters that mean something to roff, or that a terminal's font would make another one of.
+    /// Escapes characters that have a meaning in roff, or that a terminal would show as another character.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

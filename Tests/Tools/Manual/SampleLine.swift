@@ -1,8 +1,8 @@
-/// A line of the sample configuration, whose comments are its manual.
+/// A line of the sample configuration. The comments in the sample become the manual page.
 enum SampleLine: Equatable {
-    /// A key, commented out or not, with what stands behind it.
+    /// A key, commented out or not, with its value and remark.
     case entry(indent: Int, key: String, value: String, remark: String)
-    /// A sentence, or a part of one.
+    /// A sentence or a part of a sentence.
     case prose(String)
     case empty
 

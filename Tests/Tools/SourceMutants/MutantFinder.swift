@@ -1,7 +1,7 @@
-/// Finds the faults that can be put into a Swift file: negated conditions, changed constants, removed calls.
+/// Finds possible faults in a Swift file: negated conditions, changed constants, removed calls.
 ///
-/// It reads lines, not syntax: a fault that does not compile says so when it is built, and does not count. Lines that only tell
-/// something (logs, comments, preconditions) are passed over.
+/// The finder reads lines and not syntax. A fault that does not compile is found by the build and does not count. The finder
+/// skips lines without effect on behaviour (logs, comments, preconditions).
 package struct MutantFinder {
     private let file: String
     private let lines: [String]
@@ -52,7 +52,7 @@ package struct MutantFinder {
         return changed
     }
 
-    /// `if x {` and `guard x else {`, when the condition is a single expression.
+    /// Negates `if x {` and `guard x else {` when the condition is a single expression.
     private static func negations(_ line: String) -> [String] {
         for (start, end) in [("guard ", " else"), ("if ", " {"), ("while ", " {")] {
             let text = line.drop { $0 == " " }
@@ -69,7 +69,7 @@ package struct MutantFinder {
 
     // MARK: Constants
 
-    /// Whole numbers become one more.
+    /// Increments whole numbers by one.
     private static func constants(_ line: String) -> [String] {
         var changed: [String] = []
         var index = line.startIndex
@@ -102,7 +102,7 @@ package struct MutantFinder {
         "super.", "defer", "do ", "} ", "package ", "private ", "static ", "mutating ", ".", "_ =",
     ]
 
-    /// A line that is a call, or a change of a number, and nothing else.
+    /// Whether a line contains only a call or only a change of a number.
     private func isCall(_ index: Int) -> Bool {
         let text = Self.trimmed(lines[index])
         guard !Self.notCalls.contains(where: { text.hasPrefix($0) }) else { return false }
@@ -131,7 +131,7 @@ package struct MutantFinder {
         String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// Where a word or an operator stands alone, outside text.
+    /// The places outside text where a word or an operator stands alone.
     private static func places(of word: String, in line: String) -> [Range<String.Index>] {
         line.ranges(of: word).filter { range in
             guard line[..<range.lowerBound].count(where: { $0 == "\"" }).isMultiple(of: 2) else {

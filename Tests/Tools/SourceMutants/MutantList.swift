@@ -1,4 +1,4 @@
-/// A file of faults, one a line: `FILE<tab>OLD<tab>NEW`, with OLD a part of one line of FILE. `#` starts a comment.
+/// A file with one fault a line: `FILE<tab>OLD<tab>NEW`. OLD is a part of one line of FILE. `#` starts a comment.
 package enum MutantList {
     package enum Fault: Error, CustomStringConvertible {
         case form(line: Int)
@@ -13,7 +13,7 @@ package enum MutantList {
         }
     }
 
-    /// - Parameter read: gives the text of a file.
+    /// - Parameter read: returns the text of a file.
     package static func mutants(_ text: String, read: (String) throws -> String) throws -> [SourceMutant] {
         var found: [SourceMutant] = []
         for (index, entry) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {

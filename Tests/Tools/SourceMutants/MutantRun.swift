@@ -1,12 +1,12 @@
 import Foundation
 
-/// Puts faults into the sources one at a time, builds, and runs the suites that cover the file until one fails.
+/// Puts faults into the sources one at a time, builds, and runs the suites of the changed file until one suite fails.
 ///
-/// A fault stands in the work tree while it is tried. Its file is kept in ``backup`` and put back after each fault, and at the
-/// next start if this process was killed.
+/// The fault is in the work tree during the run. ``backup`` holds the original file. The run restores the file after each fault,
+/// and at the next start if this process was killed.
 package struct MutantRun {
     package enum Verdict: Equatable {
-        /// The first test that failed, or the suites if they ended without a word.
+        /// The first test that failed, or the suite if it ended without a failed test.
         case noticed(by: String)
         case survived
         case doesNotCompile
@@ -17,14 +17,14 @@ package struct MutantRun {
     private var backup: String { folder + "/original" }
     private var backupPath: String { folder + "/path" }
 
-    /// - Parameter folder: for the kept file and the output of builds and tests.
+    /// - Parameter folder: for the backup and for the output of builds and tests.
     package init(folder: String, say: @escaping (String) -> Void) throws {
         (self.folder, self.say) = (folder, say)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try putBack()
     }
 
-    /// The suites of a module's own tests come first: they are the quickest.
+    /// The suites to run, in order. The suites of the module's own tests come first because they are the fastest.
     package static func suites(for mutant: SourceMutant) -> [String] {
         ["^\(mutant.module)Tests\\.", "^(WorkerTests|CoordinatorTests|RedisClientTests)\\.", "^FarmTests\\."]
     }
@@ -64,11 +64,11 @@ package struct MutantRun {
 
     private enum End: Equatable {
         case success
-        /// With the first test that failed, if one did.
+        /// The command failed. The value is the first test that failed, if any.
         case failure(String?)
     }
 
-    /// Runs `swift`. Tests are ended at the first line that tells of a failure, or after fifteen minutes.
+    /// Runs `swift`. Ends tests at the first line that reports a failure, or after fifteen minutes.
     private func run(_ arguments: [String], log: String) throws -> End {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -92,7 +92,8 @@ package struct MutantRun {
         return .failure(Self.failedTest(in: String(decoding: kept, as: UTF8.self)))
     }
 
-    /// - Parameter output: with lines such as `✘ Test "it ends" recorded an issue at …`.
+    /// Finds the name of the first failed test.
+    /// - Parameter output: test output with lines such as `✘ Test "it ends" recorded an issue at …`.
     package static func failedTest(in output: String) -> String? {
         let start = "✘ Test "
         guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix(start) }) else {

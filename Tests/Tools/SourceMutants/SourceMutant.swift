@@ -1,10 +1,10 @@
 /// One small fault in one line of a Swift file.
 package struct SourceMutant: Hashable, Sendable {
-    /// Relative to the top of the repository.
+    /// The file's path relative to the root of the repository.
     package let file: String
-    /// From 1.
+    /// The line number, counted from 1.
     package let line: Int
-    /// The whole line as it is, and with the fault; an empty one is taken out.
+    /// The original line, and the line with the fault. An empty replacement removes the line.
     package let original: String
     package let changed: String
 
@@ -12,15 +12,15 @@ package struct SourceMutant: Hashable, Sendable {
         (self.file, self.line, self.original, self.changed) = (file, line, original, changed)
     }
 
-    /// The module that the file belongs to.
+    /// The module of the file.
     package var module: String {
         let parts = file.split(separator: "/")
         guard parts.first == "Sources", parts.count > 2 else { return "" }
-        // A folder of Sources is a layer of modules; the program is beside them.
+        // In Sources each layer folder contains modules. The program's folder is beside the layers.
         return String(parts.count > 3 && parts[1] != "pushfarm" ? parts[2] : parts[1])
     }
 
-    /// The file's text with the fault; nil if the line is not there any more.
+    /// Applies the fault to the file's text. Returns nil if the line has changed.
     package func apply(to text: String) -> String? {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.indices.contains(line - 1), lines[line - 1] == original else { return nil }

@@ -2,12 +2,12 @@ import Foundation
 import RandomTesting
 import SourceMutants
 
-/// `source-mutants [list] [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...`: faults in Swift files, one at a time; says which of
-/// them no test notices. With `list` it only says what they are, also those that do not compile.
+/// `source-mutants [list] [draw=N] [seed=N] [skip=N] [suites=REGEX,REGEX] FILE...` tries faults in Swift files, one at a time,
+/// and prints the faults that no test notices. With `list` it only prints all faults, including those that do not compile.
 ///
-/// A FILE that ends with `.swift` stands for all its conditions, constants and calls; a folder for all Swift files below it; any other
-/// file is a list of faults, see `MutantList`. `draw` picks so many of them at random, those that do not compile not counted;
-/// `skip` goes on behind the first N, where an earlier run of the same draw has ended.
+/// A FILE that ends with `.swift` stands for all its conditions, constants and calls. A folder stands for all Swift files in it.
+/// Any other file is a list of faults (see `MutantList`). `draw` chooses N faults at random, not counting faults that do not
+/// compile. `skip` skips the first N, to resume an earlier run of the same draw.
 @main
 enum Main {
     static func main() throws {

@@ -1,11 +1,11 @@
-/// What a sender of the write-ups does next, without a connection: writes one push after the other, looks for a reply as is its
-/// habit, and goes back to what follows the push that a reply names.
+/// The decisions of a historic sender, without a connection. The sender writes one push after the other and looks for a reply at
+/// the interval of its habit. After a reply it continues with the push behind the one that the reply names.
 package struct HistoricCourse {
     package enum Step: Hashable {
-        /// The push at a place of its list.
+        /// Writes the push at this place of the list.
         case write(Int)
         case look(Duration)
-        /// A new connection.
+        /// Opens a new connection.
         case connect
         case done
     }
@@ -17,9 +17,9 @@ package struct HistoricCourse {
     private var isConnected = false
     private var hasLookedLast = false
     private var hasFailed = false
-    /// Pushes that a reply named.
+    /// The number of pushes that replies have refused.
     package private(set) var refused = 0
-    /// Pushes that it believes to be delivered.
+    /// The number of pushes that the sender believes to be delivered.
     package var sent: Int { place - refused }
 
     package init(count: Int, habit: Habit) { (self.count, self.habit) = (count, habit) }
@@ -46,20 +46,20 @@ package struct HistoricCourse {
         return .write(place)
     }
 
-    /// A reply refuses the push at `culprit`: nothing behind it counts.
+    /// Handles a reply that refuses the push at `culprit`. The gateway has discarded all pushes after that one.
     package mutating func refused(_ culprit: Int) {
         goOn(from: culprit + 1)
         refused += 1
     }
 
-    /// A reply names the last push that was accepted.
+    /// Handles a reply that names the last accepted push.
     package mutating func accepted(upTo last: Int) { goOn(from: last + 1) }
 
-    /// The connection is gone, and no reply was found.
+    /// Handles a lost connection without a reply.
     package mutating func lost() { goOn(from: place) }
 
-    /// The last write did not succeed: it is made again on a new connection. The reply may be there all the same, for who
-    /// reads.
+    /// Handles a failed write, which is repeated on a new connection. The old connection may still hold a reply for a sender
+    /// that reads.
     package mutating func failed() {
         goOn(from: place - 1)
         hasFailed = habit.interval != nil

@@ -3,12 +3,12 @@ import BinaryProtocol
 import Foundation
 import OpenSSL
 
-/// A sender of the write-ups at work, in a process of its own: one connection at a time, one write a push, command 1.
+/// A historic sender in its own process: one connection at a time, one write for each push, command 1.
 package struct HistoricSender {
-    /// The sender's order, as one word of its command line.
+    /// The sender's task, encoded as one word of its command line.
     package struct Order: Codable, Sendable {
         var tokens: ExperimentTokens
-        /// It sends the first ones only.
+        /// The number of pushes to send from the start of the list.
         var length: Int
         var habit: Habit
         var number: Int
@@ -18,7 +18,7 @@ package struct HistoricSender {
         var identityFile: String
     }
 
-    /// The sender's own result.
+    /// The result in the sender's own view.
     package struct Claim: Codable, Sendable, Hashable {
         package var sent = 0
         package var refused = 0
@@ -29,7 +29,7 @@ package struct HistoricSender {
     private let context: TLSContext
     private let places: [Int]
     private let payload = Payload.bytes
-    /// When it may write next.
+    /// The earliest time of the next write.
     private var due = ContinuousClock.now
 
     package init(order text: String) throws {

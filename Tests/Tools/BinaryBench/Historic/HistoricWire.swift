@@ -3,7 +3,7 @@ import BinaryProtocol
 import Foundation
 import OpenSSL
 
-/// A blocking connection to a binary gateway, as in a script.
+/// A blocking connection to a binary gateway, like a script's.
 final class HistoricWire {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -12,7 +12,7 @@ final class HistoricWire {
     enum Observation: Hashable {
         case nothing
         case reply(BinaryReply)
-        /// Closed without a reply.
+        /// The gateway closed the connection without a reply.
         case closed
     }
 
@@ -53,7 +53,7 @@ final class HistoricWire {
 
     deinit { close(socket) }
 
-    /// - Returns: false when the gateway is gone.
+    /// - Returns: false if the gateway has closed the connection.
     func write(_ frame: [UInt8]) -> Bool {
         var rest = frame[...]
         while !rest.isEmpty {
@@ -67,7 +67,7 @@ final class HistoricWire {
         return true
     }
 
-    /// Looks for a reply, and waits for it.
+    /// Waits for a reply until a timeout.
     func look(within patience: Duration) -> Observation {
         let deadline = ContinuousClock.now + patience
         while true {

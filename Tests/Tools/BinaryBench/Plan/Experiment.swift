@@ -1,33 +1,34 @@
 import BenchKit
 
-/// One of the experiments of the days of the binary interface.
+/// One experiment with the binary interface: a token list, gateway faults and targets.
 package struct Experiment: Sendable {
     package let letter: String
     package let title: String
     package let tokens: ExperimentTokens
-    /// Lines for the simulator's control command.
+    /// Commands for the simulator's control socket.
     package var faults: [String] = ["binary delay 300ms-700ms"]
-    /// Processes that share the tokens by a hash.
+    /// The number of sender processes, which share the tokens by a hash.
     package var senders = 1
-    /// One of the processes is killed when half has come.
+    /// Kills one of the sender processes when half of the pushes have arrived.
     package var kills = false
-    /// The farm's workers, and their connections if not as many as usual.
+    /// The number of the farm's workers. `connections` is the number of connections if it differs from the usual one.
     package var workers = 2
     package var connections: Int?
-    /// The cores that farm, Redis and simulator may use.
+    /// The number of cores for farm, Redis and simulator together.
     package var cores: Int?
-    /// The HTTP/2 path is measured beside.
+    /// Also measures the HTTP/2 path.
     package var comparesPaths = false
     /// Pushes with an unknown outcome may be duplicated.
     package var allowsDoubles = false
-    /// The senders of the write-ups are measured beside. Where nothing but time is asked for they would take half an hour.
+    /// Also measures the historic senders. They would take half an hour in experiments about time only.
     package var comparesSenders = true
-    /// What the farm is to reach: seconds, and connections at a time.
+    /// The farm's targets: the most seconds, and the most connections at a time.
     package var longest: Double?
     package var mostConnections: Int?
-    /// Seconds that a dial takes: the farm is to take no longer than 1.3 times what its dials do, on all connections all the time.
+    /// The seconds that one dial takes. The farm may take at most 1.3 times as long as its dials do when all its connections dial
+    /// all the time.
     package var dialSeconds: Double?
-    /// Connections of a host, unless others are given.
+    /// The number of connections of a host in experiments without a number of their own.
     package static let usualConnections = 56
 
     package static let all: [Experiment] = {
@@ -69,9 +70,9 @@ package struct Experiment: Sendable {
         all[0].comparesPaths = true
         (all[1].longest, all[1].mostConnections) = (20, 64)
         (all[4].longest, all[4].cores) = (60, 2)
-        // Pushes in flight on a long connection when the gateway closed it: a fifth of a second.
+        // The gateway closes a connection with pushes of a fifth of a second in flight.
         all[5].faults += ["binary close 3000 delay=200ms"]
-        // Or no connection would live to see 3,000.
+        // With more connections no connection would reach 3,000 pushes.
         (all[5].workers, all[5].connections, all[5].allowsDoubles) = (1, 1, true)
         (all[7].longest, all[8].longest) = (10, 60)
         (all[9].dialSeconds, all[10].dialSeconds) = (1, 3)
@@ -80,7 +81,7 @@ package struct Experiment: Sendable {
         return all
     }()
 
-    /// How much of the list is sent by a sender that waits after each push, in about `budget` seconds: the rest is extrapolated.
+    /// The number of pushes that a sender with this habit sends in about `budget` seconds. The rest of the list is extrapolated.
     package func part(for habit: Habit, budget: Double) -> Int {
         guard habit.patience > .zero, let interval = habit.interval else { return tokens.count }
         let pauses = budget * Double(senders) / habit.patience.seconds

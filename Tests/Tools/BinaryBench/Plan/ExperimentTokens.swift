@@ -1,13 +1,13 @@
-/// The device tokens of an experiment, made from their places: the same in every process.
+/// The device tokens of an experiment. Each token is computed from its place, so all processes make the same tokens.
 package struct ExperimentTokens: Hashable, Sendable, Codable {
-    /// Which places hold tokens that the gateway refuses.
+    /// The places of the tokens that the gateway refuses.
     package enum Bad: Hashable, Sendable, Codable {
         case none
-        /// So many, in the middle of pieces of the same length.
+        /// This number of bad tokens at even distances.
         case evenly(Int)
-        /// One, counted from 1.
+        /// One bad token at this place, counted from 1.
         case at(Int)
-        /// Every second one: B and D of A to E.
+        /// Every second token is bad: B and D of A to E.
         case everySecond
     }
 
@@ -26,10 +26,11 @@ package struct ExperimentTokens: Hashable, Sendable, Codable {
         }
     }
 
-    /// Bad ones among the first `length`.
+    /// The number of bad tokens among the first `length` tokens.
     package func badCount(among length: Int) -> Int { (0..<length).count { isBad($0) } }
 
-    /// 32 bytes. What the simulator calls a bad token begins with `bad00000`, and no other of these does.
+    /// The token at a place: 32 bytes. The simulator refuses tokens that begin with `bad00000`. Only the bad tokens of an
+    /// experiment begin so.
     package func token(_ place: Int) -> [UInt8] {
         var bytes: [UInt8] = isBad(place) ? [0xBA, 0xD0, 0, 0] : [0xAA]
         bytes.reserveCapacity(32)
@@ -49,7 +50,7 @@ package struct ExperimentTokens: Hashable, Sendable, Codable {
         return token(place).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     }
 
-    /// Places of one of several senders that share the first `length` by a hash of the token.
+    /// The places of one sender's tokens. The senders share the first `length` tokens by a hash.
     package func places(among length: Int, of sender: Int, senders: Int) -> [Int] {
         guard senders > 1 else { return Array(0..<length) }
         return (0..<length).filter { place in

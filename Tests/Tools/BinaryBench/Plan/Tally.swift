@@ -1,6 +1,6 @@
-/// The result of one sender in one experiment; delivered, refused, discarded and connections are the gateway's counts.
+/// The result of one sender in one experiment. The gateway counts what is delivered, refused and discarded, and connections.
 package struct Tally: Codable, Sendable, Hashable {
-    /// The farm's counts of its jobs.
+    /// The sum of the farm's job records.
     package struct JobRecord: Codable, Sendable, Hashable {
         package var accepted = 0
         package var delivered = 0
@@ -8,7 +8,7 @@ package struct Tally: Codable, Sendable, Hashable {
         package var expired = 0
         package var cancelled = 0
         package var maybeDuplicated = 0
-        /// All jobs are finished.
+        /// Whether all jobs are finished.
         package var isFinished = false
 
         package init(
@@ -23,36 +23,36 @@ package struct Tally: Codable, Sendable, Hashable {
 
     package var experiment: String
     package var sender: String
-    /// Good and bad tokens of the list, and of the part of it that was sent.
+    /// The number of good and bad tokens in the list, and in the part of the list that was sent.
     package var good: Int
     package var bad: Int
     package var goodSent: Int
     package var badSent: Int
-    /// Pushes that the gateway accepted, and the different tokens among them.
+    /// The number of pushes that the gateway accepted, and of different tokens in them.
     package var arrived: Int
     package var distinct: Int
     package var discarded: Int
-    /// Bad tokens that the sender knows at the end.
+    /// The number of bad tokens that the sender has found.
     package var found: Int
-    /// Pushes that the sender believes to be delivered.
+    /// The number of pushes that the sender believes to be delivered.
     package var claimed: Int
     package var connections: Int
     package var mostConnections: Int
     package var seconds: Double
-    /// Of the farm only.
+    /// The sum of the job records, for the farm only.
     package var jobRecord: JobRecord?
-    /// Processes that ended by an unexpected signal.
+    /// The number of processes that ended by an unexpected signal.
     package var crashes: Int?
-    /// Processor seconds of its workers.
+    /// The processor seconds of the farm's workers.
     package var workerSeconds: Double?
 
     package var isExtrapolated: Bool { goodSent + badSent < good + bad }
     package var lost: Int { goodSent - distinct }
     package var doubled: Int { arrived - distinct }
-    /// Pushes a second of a processor that is all the workers'.
+    /// Pushes a second that the workers send with a whole core.
     package var ratePerCore: Double? { workerSeconds.map { Double(arrived) / max($0, 1e-9) } }
 
-    /// What it would be with the whole list: bad tokens cost losses and connections, and all tokens cost time.
+    /// The extrapolated result for the whole list. Losses and connections scale with the bad tokens, time with all tokens.
     package var whole: Tally {
         guard isExtrapolated else { return self }
         let byLength = Double(good + bad) / Double(max(1, goodSent + badSent))
@@ -69,7 +69,7 @@ package struct Tally: Codable, Sendable, Hashable {
         return whole
     }
 
-    /// A list of which the first `length` were sent.
+    /// An empty result for the first `length` tokens of a list.
     package init(_ tokens: ExperimentTokens, experiment: String, sender: String, length: Int) {
         self.experiment = experiment
         self.sender = sender

@@ -1,18 +1,18 @@
 import BenchKit
 
-/// The promises and targets of the farm in an experiment.
+/// Judges the farm's promises and targets in an experiment.
 package struct ExperimentVerdict: Codable, Sendable, Hashable {
     package struct Bar: Codable, Sendable, Hashable {
         package let text: String
         package let isReached: Bool
     }
 
-    /// Promises that were broken: any of them is an error.
+    /// The promises that the farm broke. Each one is an error.
     package let broken: [String]
-    /// Marks of the machine that it ran on.
+    /// The performance targets, which depend on the machine.
     package let bars: [Bar]
 
-    /// - Parameter other: the same over HTTP/2, if it was measured.
+    /// - Parameter other: the result of the same experiment over HTTP/2, if it was measured.
     package init(on farm: Tally, beside other: Tally? = nil, _ experiment: Experiment) {
         broken = Self.broken(farm)
         var bars: [Bar] = []
@@ -33,7 +33,7 @@ package struct ExperimentVerdict: Codable, Sendable, Hashable {
             bars.append(Bar(text: "within \(Int(limit)) s", isReached: farm.seconds <= limit))
         }
         if let dial = experiment.dialSeconds {
-            // One for each bad token, and all of them once more: what is dialled beyond is waste, and no excuse.
+            // The allowed dials: one for each bad token, and one for each connection. More dials are waste and give no more time.
             let dials = min(farm.connections, farm.bad + Experiment.usualConnections)
             let least = Double(dials) * dial / Double(Experiment.usualConnections)
             let ratio = farm.seconds / max(least, 1e-9)

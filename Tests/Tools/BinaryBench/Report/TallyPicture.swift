@@ -1,7 +1,7 @@
 import BenchKit
 import Charts
 
-/// Findings as an SVG file: a bar for each sender, delivered and lost of the good pushes.
+/// Draws results as an SVG file: for each sender a bar of its delivered and lost good pushes.
 package struct TallyPicture {
     private let findings: [ExperimentResult]
 

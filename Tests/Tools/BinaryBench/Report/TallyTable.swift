@@ -1,6 +1,6 @@
 import BenchKit
 
-/// Findings as lines of text.
+/// Formats results as lines of text.
 package struct TallyTable {
     private static let head = [
         "sender", "delivered", "lost", "doubled", "claimed", "bad found", "connections", "at a time", "time",

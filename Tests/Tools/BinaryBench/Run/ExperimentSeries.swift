@@ -1,15 +1,15 @@
 import Foundation
 
-/// The experiments one after the other; within one the senders of the write-ups at the same time, for they mostly wait, and
-/// then the farm by itself.
+/// Runs the experiments one after the other. In each experiment the historic senders run at the same time, because they mostly
+/// wait. The farm then runs alone.
 package struct ExperimentSeries: Sendable {
     package let experiments: [Experiment]
-    /// Seconds for the sender that waits after each push, in each experiment: the rest is extrapolated.
+    /// Seconds for the historic sender that waits after each push, in each experiment. The rest of the list is extrapolated.
     package let budget: Double
 
-    /// Without the senders of the write-ups.
+    /// Runs only the farm, without the historic senders.
     private let isFarmOnly: Bool
-    /// For the farm's logs.
+    /// The folder for the farm's logs.
     private let folder: String
 
     package init(

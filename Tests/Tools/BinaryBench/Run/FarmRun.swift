@@ -3,11 +3,11 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// An experiment with a farm of its own: Redis, a coordinator with its workers, and a simulator.
+/// Runs an experiment with its own farm: Redis, a coordinator with its workers, and a simulator.
 struct FarmRun {
     let experiment: Experiment
     var path = GatewayPath.binary
-    /// Gets the farm's log.
+    /// The file for the farm's log.
     var logFile: String?
     private static let jobSize = 1_000
     private static let patience = Duration.seconds(600)
@@ -31,7 +31,7 @@ struct FarmRun {
         async let pushed: Void = push(texts, to: socket)
         var killed: pid_t?
         if experiment.kills {
-            try await eventually("half has come", within: Self.patience) {
+            try await eventually("half of the pushes have arrived", within: Self.patience) {
                 try gateway.count(path).accepted >= experiment.tokens.count / 2
             }
             killed = workers.first
@@ -71,7 +71,7 @@ struct FarmRun {
         return tally
     }
 
-    /// The command that binds a process to some cores.
+    /// The command that binds a process to the experiment's cores.
     private var prefix: [String] {
         experiment.cores.map { ["taskset", "-c", "0-\($0 - 1)"] } ?? []
     }
@@ -95,7 +95,7 @@ struct FarmRun {
         }
     }
 
-    /// By a producer that pushes some jobs at a time.
+    /// Pushes jobs as a producer that sends several jobs at a time.
     private func push(_ jobs: [String], to socket: String) async throws {
         let client = try BlockingRedisClient(socket)
         for start in stride(from: 0, to: jobs.count, by: 20) {
@@ -105,15 +105,15 @@ struct FarmRun {
         }
     }
 
-    // MARK: The farm's own words
+    // MARK: The farm's own counts
 
-    /// The sum of the job records, when all are finished or time is up.
+    /// Returns the sum of the job records when all jobs are finished or the time limit is reached.
     private func finished(_ ids: [String], _ redis: RedisServer) async throws -> Tally.JobRecord {
         let client = try redis.client()
         var open = ids[...]
         let deadline = ContinuousClock.now + Self.patience
         while !open.isEmpty, ContinuousClock.now < deadline {
-            // They end in about the order of their beginning: the first ones tell whether to look further.
+            // Jobs finish in about the order of their start, so the first open jobs show whether more jobs are finished.
             let some = open.prefix(50)
             let states = try client.pipeline(some.map { ["HGET", Self.key($0), "state"] })
             let done = states.prefix { $0.text == "finished" }.count

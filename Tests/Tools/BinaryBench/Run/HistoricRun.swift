@@ -2,13 +2,13 @@ import BenchKit
 import FarmHarness
 import Foundation
 
-/// An experiment with one of the senders of the write-ups, and a simulator of its own.
+/// Runs an experiment with one historic sender and its own simulator.
 struct HistoricRun {
     let experiment: Experiment
     let habit: Habit
-    /// Seconds for a sender that waits after each push.
+    /// Seconds for the sender that waits after each push.
     let budget: Double
-    /// Of what is random at the gateway.
+    /// The seed of the gateway's random decisions.
     let seed: Int
 
     func run() async throws -> Tally {
@@ -22,7 +22,7 @@ struct HistoricRun {
                 ["send", order(number, length, gateway.started)], in: folder.path)
         }
         if experiment.kills {
-            try await eventually("half has come", within: .seconds(600)) {
+            try await eventually("half of the pushes have arrived", within: .seconds(600)) {
                 try gateway.count(.binary).accepted >= length / 2
             }
             senders[0].signal(SIGKILL)
@@ -37,7 +37,7 @@ struct HistoricRun {
             claim.refused += part.refused
         }
         claim.seconds = (ContinuousClock.now - start).seconds
-        // What lies in the sockets is read to its end.
+        // The simulator reads everything that is left in the sockets.
         try await eventually("all connections are closed") { try gateway.count(.binary).openConnections == 0 }
         return Tally(
             experiment, sender: habit.name, length: length, try gateway.count(.binary), claim: claim)

@@ -26,7 +26,7 @@ struct SimulatorCount: Decodable {
     func side(_ path: GatewayPath) -> Side { path == .binary ? binary : http2 }
 }
 
-/// The ways to push to the simulator.
+/// The interfaces of the simulator that accept pushes.
 package enum GatewayPath: Sendable {
     case binary
     case http2
@@ -39,7 +39,7 @@ extension Gateway {
         return try decoder.decode(SimulatorCount.self, from: Data(tell("counters").utf8)).side(path)
     }
 
-    /// A simulator that counts different tokens.
+    /// Starts a simulator that counts different tokens.
     static func counting(
         in folder: String, _ experiment: Experiment, seed: Int = 1, prefix: [String] = []
     ) async throws -> Gateway {

@@ -3,37 +3,37 @@ package import Transport
 
 /// A proxy between two peers that forwards all bytes and injects faults on demand.
 ///
-/// A setting applies to all present and new links; a single link can have its own.
+/// A setting applies to all present and new links. A single link can have its own setting.
 @Loop package final class FaultProxy {
     /// How the proxy treats a new connection.
     package enum Welcome: Sendable {
-        /// It is forwarded.
+        /// The connection is accepted and forwarded.
         case link
-        /// It is accepted and closed at once, by FIN or by a reset.
+        /// The connection is accepted and closed at once, by FIN or by a reset.
         case close, reset
-        /// It is accepted, and nothing is forwarded.
+        /// The connection is accepted, and no bytes are forwarded.
         case silence
     }
 
-    /// The address on which it listens.
+    /// The address on which the proxy listens.
     package private(set) var address: SocketAddress
     package private(set) var links: [ProxyLink] = []
-    /// Links made so far.
+    /// The number of links made so far.
     package private(set) var linked = 0
     package var welcome = Welcome.link
-    /// The faults of all links; setting them also replaces the faults of single links.
+    /// The faults of all links. Setting them also replaces the faults of single links.
     package var fare = LinkFare() {
         didSet { for link in links { link.fare = fare } }
     }
 
     private let target: Endpoint
     private var listener: Listener?
-    /// Connections that get no answer.
+    /// Accepted connections that the proxy ignores.
     private var ignored: [ByteStream] = []
 
     /// - Parameters:
-    ///   - endpoint: where to listen; with port 0 the system chooses a port.
-    ///   - target: where connections are forwarded to.
+    ///   - endpoint: the address to listen on. With port 0 the system chooses a port.
+    ///   - target: the address to forward connections to.
     package init(_ endpoint: Endpoint, to target: Endpoint) async throws {
         self.target = target
         let relay = Relay()
@@ -45,7 +45,7 @@ package import Transport
 
     package var port: UInt16 { address.port }
 
-    /// Ends links at once.
+    /// Cuts links at once.
     package func cut(_ how: ProxyLink.Cut, where isMeant: (ProxyLink) -> Bool = { _ in true }) {
         for link in links where isMeant(link) { link.cut(how) }
     }
@@ -93,7 +93,7 @@ package import Transport
         near.isReading = true
     }
 
-    /// The listener exists before its proxy.
+    /// Passes callbacks of the listener to the proxy, because the listener is created first.
     @Loop private final class Relay {
         weak var proxy: FaultProxy?
     }

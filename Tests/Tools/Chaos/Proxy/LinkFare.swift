@@ -1,11 +1,11 @@
-/// The faults of a link by direction: `up` leads from the client to the server.
+/// The faults of a link in each direction. `up` leads from the client to the server.
 package struct LinkFare: Equatable, Sendable {
     package struct Way: Equatable, Sendable {
-        /// How much later bytes arrive.
+        /// The delay that is added to all bytes.
         package var delay = Duration.zero
-        /// Bytes a second; nil: no limit.
+        /// Bytes a second; nil means no limit.
         package var rate: Int?
-        /// Nothing arrives, as with dropped packets; bytes sent meanwhile arrive afterwards.
+        /// No bytes arrive, as with dropped packets. Bytes that are sent meanwhile arrive afterwards.
         package var isBlocked = false
 
         package init(delay: Duration = .zero, rate: Int? = nil, isBlocked: Bool = false) {

@@ -1,14 +1,14 @@
 package import EventLoop
 import Transport
 
-/// One connection through the proxy: a stream to either side and a pump for each direction.
+/// One connection through the proxy: a stream to each side, and a pump for each direction.
 @Loop package final class ProxyLink {
     package enum Cut: Sendable {
-        /// Both sides see an orderly end.
+        /// Both sides see an orderly end (FIN).
         case finish
         /// Both sides see a reset.
         case reset
-        /// The far side sees an end; the near side keeps a silent connection.
+        /// The far side sees an end. The near side keeps a silent connection.
         case halfOpen
     }
 

@@ -11,7 +11,7 @@ import Transport
     var way: LinkFare.Way {
         didSet { flow() }
     }
-    /// The source has ended, and all its bytes are forwarded.
+    /// Called when the source has ended and all its bytes are forwarded.
     var onEnd: @Loop () -> Void = {}
 
     private let source: ByteStream
@@ -20,11 +20,11 @@ import Transport
     private var waiting = 0
     private var hasEnded = false
     private var isStopped = false
-    /// Until when the rate's allowance is used up.
+    /// The time until which the rate limit is used up.
     private var paidUntil = ContinuousClock.now
     private lazy var timer = Timer { [unowned self] in flow() }
 
-    /// The most bytes that wait here; then reading from the source stops.
+    /// The most bytes that the pump buffers. A full pump stops reading from the source.
     private static let room = 4 << 20
 
     init(from source: ByteStream, to sink: ByteStream, _ way: LinkFare.Way) {
@@ -55,7 +55,7 @@ import Transport
         flow()
     }
 
-    /// Forwards the bytes that are due and within the rate.
+    /// Forwards the bytes that are due and within the rate limit.
     private func flow() {
         guard !isStopped, !way.isBlocked else { return }
         let now = ContinuousClock.now

@@ -6,7 +6,7 @@ import Foundation
 @Loop package struct ChaosRun {
     package let seed: UInt64
     package let scale: Scale
-    /// The folder for ledgers and logs of failed scenarios.
+    /// The folder for the ledgers and logs of failed scenarios.
     package let keep: String
 
     package init(seed: UInt64, scale: Scale, keep: String) {

@@ -10,7 +10,7 @@ package struct Outcome: Sendable {
     package var faults = 0
     package var complaints: [String] = []
     package var seconds = 0.0
-    /// The folder of ledgers and logs, if they were kept.
+    /// The folder of the ledgers and logs; nil if they were not kept.
     package var folder: String?
 
     package var isGood: Bool { complaints.isEmpty }
@@ -31,7 +31,7 @@ package struct Outcome: Sendable {
             + (isGood ? "  good" : "  FAILED")
     }
 
-    /// To the right, or with a negative width to the left.
+    /// Pads a text on the left, or with a negative width on the right.
     private static func pad(_ text: String, _ width: Int) -> String {
         let room = String(repeating: " ", count: max(0, abs(width) - text.count))
         return width < 0 ? text + room : room + text

@@ -1,13 +1,13 @@
 import EventLoop
 import FarmHarness
 
-/// A gateway that is slow, goes away, or refuses.
+/// Scenarios with a gateway that is slow, disappears or refuses.
 extension Scenario {
     static let gatewayTrouble: [Scenario] = [
         Scenario(
             16, "slow gateway",
             .with {
-                // A third of the timeout, so that a pause of the test machine does not exceed it.
+                // The timeout is a multiple of the latency, so that a pause of the test machine does not exceed the timeout.
                 $0.appLines = ["request_timeout: 8"]
                 $0.connections = 4
             }
@@ -15,8 +15,8 @@ extension Scenario {
             stage.startFlow(sizes: 10...60)
             try stage.gateway.tell("latency 2s")
             try await stage.pause(.seconds(4))
-            if try stage.gateway.counter("abandoned_streams") > 0 { stage.complain("slow, and given up") }
-            // Slower than the farm's timeout: the outcome of accepted pushes without a timely response is unknown.
+            if try stage.gateway.counter("abandoned_streams") > 0 { stage.complain("abandoned streams") }
+            // The gateway is slower than the farm's timeout. The outcome of accepted pushes without a timely response is unknown.
             try await stage.fault("silence") {
                 try stage.gateway.tell("latency 20ms")
                 try stage.gateway.tell("silence 2% processed")
@@ -41,7 +41,7 @@ extension Scenario {
         ) { stage in
             stage.startFlow()
             stage.expectation.keepsOrder = false
-            // A stream above a limit that was just lowered is refused before its request is complete, and not noted.
+            // The gateway may refuse a stream above the new limit before its request is complete. It does not note such a stream.
             stage.expectation.streamsAreWhole = false
             try await stage.fault("goaway") {
                 try stage.gateway.tell("goaway 50")
@@ -56,7 +56,7 @@ extension Scenario {
                 }
                 try stage.gateway.tell("refuse off")
             }
-            if try stage.gateway.counter("goaways") < 5 { stage.complain("hardly any GOAWAY") }
+            if try stage.gateway.counter("goaways") < 5 { stage.complain("too few GOAWAY frames") }
         },
         Scenario(19, "503, 429, refused credentials") { stage in
             stage.startFlow()
@@ -71,7 +71,7 @@ extension Scenario {
                 try await stage.pause(.seconds(1))
                 try stage.gateway.tell("answer off")
             }
-            // After refused credentials the app is paused until an operator resumes it.
+            // The farm pauses the app after refused credentials until an operator resumes the app.
             try await stage.fault("refused credentials") {
                 try stage.gateway.tell("answer 403 reason=Forbidden")
                 try await eventually("the app is paused") {
@@ -88,7 +88,7 @@ extension Scenario {
 }
 
 extension Stage {
-    /// The gateway accepted pushes and dropped their responses: each may be sent again.
+    /// Expects duplicates of pushes that the gateway accepted without a response. The farm may send each of them again.
     func expectLostAnswers() throws {
         expectation.doubles += try gateway.counter("silent_streams")
         expectation.keepsOrder = false

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmHarness
 
-/// Large jobs beside small ones, and low system limits.
+/// Scenarios with large jobs beside small ones, and with low system limits.
 extension Scenario {
     static let limits: [Scenario] = [
         Scenario(
@@ -19,7 +19,7 @@ extension Scenario {
         Scenario(23, "few descriptors", .with { $0.limit = "-n 48" }) { stage in
             stage.startFlow()
             try await stage.again(every: .seconds(2)) {
-                // New connections, all at once.
+                // All connections are new at the same time.
                 await stage.fault("reset all") {
                     stage.redisProxies[0].cut(.reset)
                     stage.gatewayProxy.cut(.reset)
@@ -36,7 +36,7 @@ extension Scenario {
                 $0.clock = [(.seconds(6), 3600), (.seconds(13), -3600), (.seconds(20), 0)]
             }
         ) { stage in
-            // Leases, retries, deadlines and timeouts use Redis's clock and elapsed time, so nothing changes.
+            // Leases, retries, deadlines and timeouts use Redis's clock and elapsed time, so a wrong host clock has no effect.
             stage.startFlow()
             for what in ["an hour ahead", "an hour behind", "right again"] {
                 try await stage.pause(.seconds(7))

@@ -1,16 +1,16 @@
 import EventLoop
 import FarmHarness
 
-/// Network faults on the way to Redis and to the gateway.
+/// Scenarios with network faults between the farm and Redis or the gateway.
 extension Scenario {
     static let network: [Scenario] = [
-        Scenario(29, "the way to Redis is cut, slow, silent") { stage in
+        Scenario(29, "network to Redis: cut, slow, silent") { stage in
             stage.startFlow()
             let proxy = stage.redisProxies[0]
             try await stage.again(every: .milliseconds(500)) { try await stage.spoil(proxy, "Redis") }
         },
         Scenario(
-            30, "the way to the gateway is cut, slow, silent", .with { $0.appLines = ["request_timeout: 4"] }
+            30, "network to the gateway: cut, slow, silent", .with { $0.appLines = ["request_timeout: 4"] }
         ) {
             stage in
             stage.startFlow()
@@ -29,7 +29,7 @@ extension Scenario {
             stage.startFlow()
             try await stage.pause(.seconds(2))
             stage.expectation.recovery = 40_000
-            // The other host takes over after the lease; pushes in flight have an unknown outcome.
+            // The other host takes over when the leases expire. The outcome of pushes in flight is unknown.
             stage.expectDoubles(stage.hosts[0].pids(.worker).count)
             try await stage.fault("blackhole") {
                 stage.redisProxies[0].fare = .blackhole
@@ -57,7 +57,7 @@ extension Scenario {
 }
 
 extension Stage {
-    /// One fault of a network, drawn from the seed.
+    /// Injects one network fault that the seed chooses.
     func spoil(_ proxy: FaultProxy, _ what: String) async throws {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: await fault("reset \(what)") { proxy.cut(.reset) }

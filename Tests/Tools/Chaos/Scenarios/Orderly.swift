@@ -2,7 +2,7 @@ import EventLoop
 import FarmHarness
 import Foundation
 
-/// Operator commands under load: no push may be sent twice.
+/// Scenarios with operator commands under load. The farm must not send any push twice.
 extension Scenario {
     static let orderly: [Scenario] = [
         Scenario(
@@ -19,7 +19,7 @@ extension Scenario {
                 try await stage.fault("restart with \(workers) workers") {
                     host.signal(SIGTERM)
                     let end = try await host.ended()
-                    if end != .exited(0) { stage.complain("told to end: \(end)") }
+                    if end != .exited(0) { stage.complain("SIGTERM: \(end)") }
                     try stage.configure(host.name, workers: workers)
                     try host.restart()
                     try await eventually("\(workers) workers") {
@@ -29,7 +29,7 @@ extension Scenario {
             }
         },
         Scenario(33, "operators change everything", .with { $0.hosts = 2 }) { stage in
-            // Commands move a shard and back faster than the checker can tell two senders apart; it checks the order of each device.
+            // Commands move a shard too fast for the checker to tell two senders apart. It still checks the order of each device.
             stage.expectation.hasOneSender = false
             stage.startFlow()
             let end = ContinuousClock.now + stage.scale.span
@@ -44,9 +44,9 @@ extension Scenario {
                 }
             } while ContinuousClock.now < end
         },
-        Scenario(34, "some are killed while a new program takes over", .with { $0.hosts = 2 }) { stage in
+        Scenario(34, "kill processes during upgrades", .with { $0.hosts = 2 }) { stage in
             stage.startFlow()
-            // After the death of a predecessor its leases expire.
+            // The leases of a killed predecessor must expire first.
             stage.expectation.recovery = 40_000
             var victims = Victim.allCases.shuffled(using: &stage.random)
             try await stage.again(every: .seconds(1)) {
@@ -57,12 +57,12 @@ extension Scenario {
         },
     ]
 
-    /// The processes that are killed during an upgrade.
+    /// The process that is killed during an upgrade.
     fileprivate enum Victim: CaseIterable {
         case old, new, worker
     }
 
-    /// Sequences of commands; each restores the initial state at its end.
+    /// Sequences of commands. Each sequence ends with the initial state.
     private static let operations = [
         ["scale 3 host1", "scale 1 host2", "scale default all"],
         ["restart all --rolling"], ["restart host1/0"],
@@ -82,10 +82,10 @@ extension Scenario {
 }
 
 extension Stage {
-    /// An upgrade of a host with a kill at a random moment; one coordinator remains.
+    /// Upgrades a host and kills a process at a random moment. One coordinator must remain.
     fileprivate func upgrade(losing victim: Scenario.Victim) async throws {
         guard let host = hosts.randomElement(using: &random), let old = host.leaders.first else { return }
-        // A killed predecessor does not reply, but it took the command, and its successor does not repeat it.
+        // A killed predecessor does not reply. It has accepted the command, and its successor does not repeat the command.
         let words = ["upgrade", host.name] + (victim == .old ? ["--no-wait"] : [])
         try await fault("upgrade \(host.name), and kill \(victim)") {
             let command = try begin(words)
@@ -95,7 +95,7 @@ extension Stage {
             case .old: if host.leaders.contains(old) { try await lose([old], of: host) }
             case .new:
                 try await lose(host.leaders.filter { $0 != old }, of: host)
-                // The upgrade is over when the predecessor says so, which may be ending.
+                // The upgrade is over when the predecessor ends the command. The predecessor may end too.
                 _ = try await command.wait(within: .seconds(70))
             case .worker:
                 if let pid = host.pids(.worker).randomElement(using: &random) {
@@ -114,7 +114,7 @@ extension Stage {
     /// Kills coordinators, and waits until they have ended.
     private func lose(_ leaders: [pid_t], of host: Host) async throws {
         for pid in leaders { kill(pid, SIGKILL) }
-        try await eventually("\(leaders) of \(host.name) are gone") {
+        try await eventually("\(leaders) of \(host.name) have ended") {
             host.leaders.allSatisfy { !leaders.contains($0) }
         }
     }

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmHarness
 
-/// Invalid jobs, and pushes that crash the process that handles them.
+/// Scenarios with invalid jobs, and with pushes that crash their process.
 extension Scenario {
     private static let poisonToken = "b01d" + String(repeating: "7", count: 60)
 
@@ -22,7 +22,7 @@ extension Scenario {
             stage.startFlow()
             try await stage.pause(.seconds(1))
             stage.expectation.poison = [poisonToken]
-            // Three crashes, each with other pushes in flight.
+            // The poison crashes three workers, each with other pushes in flight.
             stage.expectDoubles(4)
             await stage.fault("poison") {
                 await stage.push(token: poisonToken, among: 50)
@@ -31,20 +31,20 @@ extension Scenario {
             if stage.failures.count > 3 { stage.complain("\(stage.failures.count) crashes, not 3") }
         },
         Scenario(
-            21, "a batch that crashes whoever reads it",
+            21, "a batch that crashes each worker that reads it",
             .with { $0.failpoints = ["batch.read@poison-batch:crash:1:0:3"] }
         ) { stage in
             stage.startFlow()
             try await stage.pause(.seconds(1))
-            // The other pushes that its workers had in flight.
+            // The other pushes that the crashed workers had in flight.
             stage.expectDoubles(3)
             await stage.fault("poison") { await stage.push(name: "poison-batch", size: 40) }
-            try await eventually("it has crashed three workers", within: .seconds(60)) {
+            try await eventually("the batch has crashed three workers", within: .seconds(60)) {
                 stage.failures.count == 3
             }
         },
         Scenario(
-            21, "a job that crashes whoever parses it",
+            21, "a job that crashes each intake that parses it",
             .with { $0.failpoints = ["intake.parse@poison-job:crash"] }
         ) { stage in
             stage.startFlow()
@@ -57,7 +57,7 @@ extension Scenario {
                     try stage.tellRedis("XLEN", "{pushfarm:demo}:refused").integer == 1
                 }
             }
-            if stage.hosts[0].coordinator.hasEnded { stage.complain("it took the coordinator along") }
+            if stage.hosts[0].coordinator.hasEnded { stage.complain("the coordinator ended too") }
             try await stage.pause(.seconds(1))
         },
     ]
@@ -74,13 +74,13 @@ extension Scenario {
 }
 
 extension Stage {
-    /// A job with a given id.
+    /// Pushes a job with this id.
     func push(name: String, size: Int) async {
         let (job, promise) = load.job(size, named: name)
         await producers[0].push(job, promise)
     }
 
-    /// A job with one given token among others.
+    /// Pushes a job with this token among others.
     func push(token: String, among count: Int) async {
         var (job, promise) = load.job(count)
         job.tokens.insert(token, at: count / 2)

@@ -2,7 +2,7 @@ import EventLoop
 import FarmHarness
 import Foundation
 
-/// Processes that are killed, stopped, or fail at failpoints.
+/// Scenarios with processes that are killed, stopped, or fail at failpoints.
 extension Scenario {
     static let processes: [Scenario] = [
         Scenario(1, "kill workers") { stage in
@@ -15,7 +15,7 @@ extension Scenario {
             stage.startFlow()
             stage.expectation.doubles = Scenario.points.count * Stage.window
             stage.expectation.keepsOrder = false
-            // A failed coordinator is restarted, as by systemd.
+            // The scenario restarts a failed coordinator, as systemd does.
             try await stage.again(every: .milliseconds(200)) { try await stage.restartTheDead() }
             try await eventually("each failpoint was hit", within: .seconds(90)) {
                 try await stage.restartTheDead()
@@ -25,7 +25,7 @@ extension Scenario {
         },
         Scenario(3, "kill the coordinator") { stage in
             stage.startFlow()
-            // Its workers finish pushes in flight: no outcome is unknown.
+            // The workers of a killed coordinator finish their pushes in flight, so no outcome is unknown.
             try await stage.again(every: .seconds(3)) {
                 try await stage.fault("kill coordinator") {
                     let host = stage.hosts[0]
@@ -48,7 +48,7 @@ extension Scenario {
                     host.signalAll(SIGKILL)
                     _ = try await host.ended()
                 }
-                // Long enough for the other host to take over everything.
+                // The pause is long enough for the other host to take over everything.
                 try await stage.pause(.seconds(16))
                 try host.restart()
                 try await stage.ready()
@@ -65,14 +65,14 @@ extension Scenario {
                     try await stage.pause(.seconds(1))
                     kill(pid, SIGCONT)
                 }
-                if stage.hosts[0].pids(.worker).first != pid { stage.complain("stopped for 1 s, and ended") }
+                if stage.hosts[0].pids(.worker).first != pid { stage.complain("killed after 1 s stop") }
             }
             try await stage.pause(.seconds(1))
             guard let pid = stage.hosts[0].pids(.worker).first else { return }
             stage.expectDoubles(1)
             try await stage.fault("stop worker for good") {
                 kill(pid, SIGSTOP)
-                try await eventually("the worker that hangs is ended", within: .seconds(40)) {
+                try await eventually("the hanging worker is killed", within: .seconds(40)) {
                     !stage.hosts[0].pids(.worker).contains(pid)
                 }
             }
@@ -82,7 +82,7 @@ extension Scenario {
             try await stage.pause(.seconds(2))
             let host = stage.hosts[0]
             stage.expectDoubles(host.pids(.worker).count)
-            // Pushes that its workers had written leave when the workers continue.
+            // Pushes that stopped workers had written leave the host when the workers continue.
             stage.expectation.hasOneSender = false
             stage.expectation.recovery = 40_000
             try await stage.fault("stop host") {
@@ -95,13 +95,13 @@ extension Scenario {
         },
     ]
 
-    /// Each useful failpoint for a kill, once. A worker sends other pushes before each: repeated kills by the same single push
-    /// look like poison.
+    /// One rule for each failpoint that can kill a worker. A worker sends other pushes before each kill, because repeated kills
+    /// by the same single push look like poison.
     static var pointRules: [String] {
         points.enumerated().map { index, point in "\(point.name):kill:\(point.probability):\(index):1" }
     }
 
-    /// Failpoints are passed at different rates: once a push, once a batch, or rarely.
+    /// Failpoints with their probabilities. Processes pass failpoints at different rates: once a push, once a batch, or rarely.
     static let points: [(name: String, probability: Double)] =
         ["send.before", "send.after", "answer"].map { ($0, 0.02) }
         + [
@@ -117,10 +117,10 @@ extension Scenario {
 }
 
 extension Stage {
-    /// The number of workers that ended with pushes in flight.
+    /// Expects duplicates of the pushes that this number of workers had in flight when they ended.
     func expectDoubles(_ workers: Int) {
         expectation.doubles += workers * Stage.window
-        // Pushes in flight are sent again, after newer pushes of another worker.
+        // The farm sends pushes in flight again, possibly after newer pushes of another worker.
         expectation.keepsOrder = false
     }
 

@@ -4,7 +4,7 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// Redis crashes, pauses, loses data or refuses writes.
+/// Scenarios in which Redis crashes, pauses, loses data or refuses writes.
 extension Scenario {
     static let redisTrouble: [Scenario] =
         ["everysec", "always"].map { mode in
@@ -15,7 +15,7 @@ extension Scenario {
                 }
             }
         } + [
-            Scenario(8, "put Redis back by 2 s") { stage in
+            Scenario(8, "reset Redis by 2 s") { stage in
                 stage.startFlow()
                 for _ in 0..<(stage.scale.isShort ? 1 : 3) {
                     try await stage.pause(.seconds(3))
@@ -26,7 +26,7 @@ extension Scenario {
             Scenario(9, "stop Redis for 20 s", .with { $0.connections = 4 }) { stage in
                 stage.startFlow()
                 try await stage.pause(.seconds(2))
-                // After a timeout the client abandons a connection; Redis may have executed its calls.
+                // The client abandons a connection after a timeout. Redis may have executed the calls on it.
                 try await stage.fault("stop Redis") {
                     stage.redis.process.signal(SIGSTOP)
                     try await stage.pause(.seconds(stage.scale.isShort ? 14 : 20))
@@ -51,7 +51,7 @@ extension Scenario {
                 try await stage.pause(.seconds(2))
                 try await stage.fault("disk full") {
                     try await stage.limitFiles(true)
-                    // Redis ends itself, because it cannot write data that it has acknowledged.
+                    // Redis exits because it cannot write data that it has acknowledged.
                     _ = try await stage.redis.process.wait()
                     try await stage.pause(.seconds(2))
                     try await stage.redis.restart()
@@ -68,7 +68,7 @@ extension Scenario {
                     }
                 }
             },
-            Scenario(15, "scripts, connections and patience are gone") { stage in
+            Scenario(15, "flush scripts, kill clients, set a timeout") { stage in
                 stage.startFlow()
                 let commands = [
                     ["SCRIPT", "FLUSH"], ["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"],
@@ -91,13 +91,13 @@ extension Stage {
     @discardableResult
     func tellRedis(_ words: String...) throws -> RESPValue { try redis.client().run(words) }
 
-    /// Stops Redis, truncates its file to an earlier size, and starts it.
+    /// Stops Redis, truncates its append-only file to an earlier size, and starts Redis again.
     func rollBack(by duration: Duration) async throws {
         let file = redis.appendOnlyFile
         let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? UInt64 ?? 0
         let start = WallTime.now
         try await pause(duration)
-        try await fault("put Redis back") {
+        try await fault("reset Redis") {
             let stopped = WallTime.now
             try await redis.kill()
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
@@ -107,14 +107,14 @@ extension Stage {
             let end = WallTime.now
             // The file may lack data from just before the measurement.
             expectation.rollBacks.append(RollBack(forgotten: start - 1_100...end, away: stopped...end))
-            // Everything that was settled since then is open again.
+            // Everything that was settled since the earlier state is open again.
             let sent = try deliveries(since: start - 1_100)
             expectation.doubles += sent + hosts.count * options.workers * Stage.window
             expectation.keepsOrder = false
         }
     }
 
-    /// Deliveries noted so far, from a time on.
+    /// Counts the deliveries noted since a time.
     func deliveries(since time: Int64) throws -> Int {
         let text = try String(contentsOfFile: gateway.ledgerFile, encoding: .utf8)
         return text.split(separator: "\n").reversed().prefix { line in
@@ -123,7 +123,7 @@ extension Stage {
         }.count
     }
 
-    /// Producers fill Redis to its limit while the farm must drain.
+    /// Producers fill Redis to its memory limit while the farm must continue to deliver.
     func fillMemory() async throws {
         try gateway.tell("latency 200ms")
         for _ in 0..<10 { await push(500) }
@@ -135,9 +135,9 @@ extension Stage {
             try tellRedis("CONFIG", "SET", "maxmemory", "\(used + 300_000)")
             let before = producers[0].refusals
             for _ in 0..<2_000 where producers[0].refusals < before + 3 { await push(500) }
-            if producers[0].refusals < before + 3 { complain("Redis took everything") }
+            if producers[0].refusals < before + 3 { complain("Redis refused no job") }
             try gateway.tell("latency 20ms")
-            // All accepted pushes are delivered, also while admission is closed.
+            // The farm delivers all accepted pushes, also while admission is closed.
             let accepted = await observer.look() ?? [:]
             try await eventually("the backlog drains while memory is full", within: .seconds(90)) {
                 let now = await observer.look() ?? [:]
@@ -148,7 +148,7 @@ extension Stage {
         }
     }
 
-    /// Limits the size of Redis's file, or removes the limit.
+    /// Limits the size of Redis's files, or removes the limit.
     func limitFiles(_ isFull: Bool) async throws {
         let size = try FileManager.default.attributesOfItem(atPath: redis.appendOnlyFile)[.size] as? UInt64
         let limit = isFull ? "\(size ?? 0)" : "unlimited"

@@ -1,11 +1,11 @@
 import EventLoop
 
-/// One way of breaking a farm, by its number in docs/internals/proof.md.
+/// One way to break a farm, with its number in docs/internals/proof.md.
 package struct Scenario: Sendable {
     package let number: Int
     package let name: String
     let options: Stage.Options
-    /// Time limit for all jobs to finish after the last fault.
+    /// The time limit for all jobs to finish after the last fault.
     let patience: Duration
     let play: @Loop @Sendable (Stage) async throws -> Void
 
@@ -24,7 +24,7 @@ package struct Scenario: Sendable {
 }
 
 extension Stage {
-    /// Repeats an action with pauses for the time of the scale, at least once.
+    /// Repeats an action, with pauses, for the duration of the scale. Runs the action at least once.
     func again(every pause: Duration, _ body: () async throws -> Void) async throws {
         let end = ContinuousClock.now + scale.span
         repeat {

@@ -2,7 +2,7 @@ import EventLoop
 import FarmHarness
 import Foundation
 
-/// A mixture of overlapping faults, drawn from the seed.
+/// A scenario with a mixture of overlapping faults that the seed chooses.
 extension Scenario {
     static let swizzle = Scenario(
         28, "swizzle",
@@ -16,7 +16,7 @@ extension Scenario {
         stage.expectation.keepsOrder = false
         stage.expectation.hasOneSender = false
         try await stage.again(every: .milliseconds(700)) { try await stage.oneOfAll() }
-        // Everything resumes in a random order.
+        // All stopped processes continue in a random order.
         for host in stage.hosts.shuffled(using: &stage.random) { host.signalAll(SIGCONT) }
         try await stage.restartTheDead()
     }

@@ -1,20 +1,20 @@
 import EventLoop
 import RedisProtocol
 
-/// Sums the events of finished jobs, as a producer would.
+/// Sums the counts in the events of finished jobs, as a producer does.
 @Loop final class EventCount {
     private(set) var finished: Set<String> = []
-    /// Jobs with more than one event of their end.
+    /// The number of repeated events of finished jobs.
     private(set) var repeated = 0
     private(set) var accepted = 0
     private(set) var delivered = 0
-    /// Of any kind.
+    /// The number of outcomes of all kinds.
     private(set) var outcomes = 0
     private var last = "0-0"
 
     nonisolated init() {}
 
-    /// Fills the stream up to its bound, so that it stops growing, and counts later entries.
+    /// Fills the stream up to its limit, so that it stops growing, and counts later entries only.
     func fill(_ path: String) async throws {
         let redis = try await PlainRedis(path)
         let script = """

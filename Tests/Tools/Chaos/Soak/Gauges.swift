@@ -7,7 +7,7 @@ import RedisProtocol
 @Loop struct Gauges {
     let stage: Stage
 
-    /// By name: memory and descriptors of every kind of process, lengths of all keys.
+    /// Reads all values by name: memory and descriptors of each kind of process, and the length of each key.
     func read() async throws -> [(name: String, unit: Series.Unit, value: Double)] {
         let host = stage.hosts[0]
         var groups: [(String, [pid_t])] = [
@@ -49,7 +49,7 @@ import RedisProtocol
         let bytes =
             used.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
             .flatMap { Double($0.dropFirst(12)) } ?? 0
-        // Filled at the start with small entries; larger ones replace them within hours.
+        // The stream is filled at the start with small entries. Larger entries replace them within hours.
         let events = try await redis.call(
             ["MEMORY", "USAGE", "{pushfarm:demo}:events", "SAMPLES", "0"], within: .seconds(10)
         ).integer.map(Double.init)
@@ -69,7 +69,7 @@ import RedisProtocol
     }
 }
 
-/// The system's numbers about a process.
+/// Reads the system's numbers about a process.
 enum ProcessUse {
     static func megabytes(_ pid: pid_t) -> Double {
         let text = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()

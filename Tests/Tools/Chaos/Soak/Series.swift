@@ -1,12 +1,12 @@
-/// A series of values over time, and whether it grows.
+/// A series of values over time. It tells whether the values grow.
 package struct Series: Sendable {
-    /// The unit, which chooses the panel and the limit of growth.
+    /// The unit of a series. The unit chooses the panel and the limit of growth.
     package enum Unit: String, Sendable, CaseIterable {
         case megabytes = "MB"
         case descriptors
         case entries
 
-        /// Growth within a run that counts as noise.
+        /// The growth within a run that counts as noise.
         var noise: Double {
             switch self {
             case .megabytes: 1.5
@@ -18,20 +18,20 @@ package struct Series: Sendable {
 
     package let name: String
     package let unit: Unit
-    /// Seconds since the start, and the value.
+    /// Times in seconds since the start, with their values.
     package private(set) var points: [(time: Double, value: Double)] = []
 
     init(_ name: String, _ unit: Unit) { (self.name, self.unit) = (name, unit) }
 
     mutating func add(_ value: Double, at time: Double) { points.append((time, value)) }
 
-    /// The values after the start, when caches fill and processes page in.
+    /// The values without the first quarter, in which caches fill and processes page in.
     private var settled: ArraySlice<(time: Double, value: Double)> { points.dropFirst(points.count / 4) }
 
     package var median: Double { Self.median(settled.map(\.value)) }
     package var greatest: Double { points.map(\.value).max() ?? 0 }
 
-    /// Growth per hour: the median of the slopes between all pairs, which is robust against outliers.
+    /// Growth an hour: the median of the slopes between all pairs of points, which is robust against outliers.
     package var slope: Double {
         let points = Array(settled)
         var slopes: [Double] = []
@@ -43,7 +43,7 @@ package struct Series: Sendable {
         return Self.median(slopes) * 3600
     }
 
-    /// No growth: the slope adds at most a tenth of the value over the run, or stays within the noise.
+    /// Whether the series does not grow: the slope adds at most a tenth of the value over the run, or stays within the noise.
     package var isFlat: Bool {
         let span = (settled.last?.time ?? 0) - (settled.first?.time ?? 0)
         return slope * span / 3600 <= max(unit.noise, median / 10)

@@ -3,7 +3,7 @@ package import EventLoop
 import FarmHarness
 import Foundation
 
-/// A long run at half of the gateway's capacity with few faults, to find resources that grow.
+/// A long run at half of the gateway's capacity with few faults. It finds resources that grow.
 @Loop package final class Soak {
     package struct Report: Sendable {
         package let series: [Series]
@@ -11,7 +11,7 @@ import Foundation
         package let accepted: Int
         package let outcomes: Int
         package let delivered: Int
-        /// Requests that the gateway accepted.
+        /// The number of requests that the gateway accepted.
         package let atGateway: Int
         package let kills: Int
         package let complaints: [String]
@@ -25,16 +25,16 @@ import Foundation
     private var kills = 0
     private var accepted = 0
     private var jobs: Set<String> = []
-    /// Pushes of jobs without a timely reply of Redis: they may be in the farm or not.
+    /// Pushes of jobs without a timely reply from Redis, by job. The farm may have these jobs or not.
     private var unknown: [String: Int] = [:]
 
-    /// Names of bounded resources: events, job records, suppressed tokens.
+    /// Bounded resources: events, job records, suppressed tokens, refused jobs.
     nonisolated fileprivate static let bounded = ["events", "jobs", "invalid", "refused"]
 
     package init(minutes: Double, seed: UInt64) async throws {
         self.minutes = minutes
         var options = Stage.Options()
-        // Two workers with 20 streams each, of 20 ms: at most 2,000 pushes a second; the load is half of it.
+        // The gateway accepts at most 2,000 pushes a second: two workers with 20 streams each, 20 ms a push. The load is half.
         options.gateway = ["latency 20ms", "streams 20", "answer 503 share=4%", "reset 1%"]
         options.farmLines = ["job_records_kept: 1000"]
         options.watches = false
@@ -54,7 +54,7 @@ import Foundation
                 await stage.killWorker()
                 kills += 1
                 nextKill = .now + .seconds(60)
-                // Its successor has to page in first.
+                // The successor has to page in first.
                 try await stage.pause(.seconds(2))
             }
             try await sample(at: Self.seconds(.now - start))
@@ -97,10 +97,10 @@ import Foundation
         for host in stage.hosts {
             host.signal(SIGTERM)
             let end = try await host.ended()
-            if end != .exited(0) { complaints.append("the coordinator, told to end: \(end)") }
+            if end != .exited(0) { complaints.append("the coordinator, after SIGTERM: \(end)") }
         }
         let atGateway = try stage.gateway.counter("accepted")
-        // For a job without a reply, the events tell its outcome.
+        // The events show the outcome of a job without a reply.
         for job in ledger.finished {
             guard let pushes = unknown[job] else { continue }
             jobs.insert(job)
@@ -135,7 +135,7 @@ import Foundation
 }
 
 extension Soak.Report {
-    /// A table of all series.
+    /// A table with a line for each series.
     package var table: String {
         let heading = ["what", "unit", "median", "greatest", "an hour", "verdict"]
         let rows = series.map { one in
@@ -156,7 +156,7 @@ extension Soak.Report {
         }.joined(separator: "\n")
     }
 
-    /// Time, name, unit, value.
+    /// All values as CSV: time, name, unit, value.
     package var csv: String {
         var lines = ["seconds,name,unit,value"]
         for one in series {

@@ -14,7 +14,7 @@ enum GatewayLedger {
         var reason: String?
     }
 
-    /// Reads off the loop, so that the loop is not blocked.
+    /// Reads the file outside the loop, so that the loop is not blocked.
     @concurrent static func read(_ file: String) async throws -> [GatewayNote] {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase

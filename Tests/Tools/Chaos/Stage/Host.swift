@@ -7,10 +7,10 @@ package import Foundation
     package let name: String
     private let folder: String
     private let environment: [String: String]
-    /// The shell's limits for it, such as `-n 64`.
+    /// Arguments of the shell's `ulimit` for the coordinator, such as `-n 64`.
     private let limit: String?
     private(set) var coordinator: Child
-    /// Process groups of earlier coordinators, whose workers may be alive.
+    /// Process groups of earlier coordinators. Their workers may still live.
     private(set) var former: [Child] = []
 
     init(_ name: String, folder: String, environment: [String: String], limit: String?) throws {
@@ -34,7 +34,7 @@ package import Foundation
             in: folder)
     }
 
-    /// Starts the coordinator again, after it has ended.
+    /// Starts the coordinator again after it has ended.
     package func restart() throws {
         former.append(coordinator)
         coordinator = try Self.start(name, folder, environment, limit)
@@ -42,16 +42,16 @@ package import Foundation
 
     package enum Role: String {
         case worker, intake
-        /// A coordinator that another coordinator has started, in an upgrade.
+        /// A successor, which another coordinator started in an upgrade.
         case coordinator
     }
 
-    /// Living coordinators: two during an upgrade.
+    /// The living coordinators of the host. There are two during an upgrade.
     var leaders: [pid_t] {
         (coordinator.hasEnded ? [] : [coordinator.pid]) + pids(.coordinator)
     }
 
-    /// Living processes of one kind, of all coordinators.
+    /// The living processes of one kind, of all coordinators.
     package func pids(_ role: Role) -> [pid_t] {
         (former + [coordinator]).flatMap(\.descendants).filter { pid in
             let line = ProcessTable.visibleText(of: pid)
@@ -59,19 +59,19 @@ package import Foundation
         }.sorted()
     }
 
-    /// Workers of living coordinators: workers of a dead coordinator are about to end.
+    /// The workers of living coordinators. The workers of a dead coordinator are about to end.
     package var placement: [pid_t] {
         let leaders = leaders
         return pids(.worker).filter { pid in ProcessTable.parent(of: pid).map(leaders.contains) ?? false }
     }
 
-    /// Every living coordinator has started a child; before that it does not handle signals yet.
+    /// Whether every living coordinator has started a child. A coordinator without a child does not handle signals yet.
     var isAtWork: Bool {
         let parents = Set(children.compactMap(ProcessTable.parent))
         return leaders.allSatisfy(parents.contains)
     }
 
-    /// Living processes without the coordinator.
+    /// All living processes except the coordinator.
     var children: [pid_t] { (former + [coordinator]).flatMap(\.descendants) }
 
     /// Sends a signal to the coordinator and all its children.
@@ -85,10 +85,11 @@ package import Foundation
         for pid in leaders { _ = kill(pid, number) }
     }
 
-    /// No coordinator lives.
+    /// Whether no coordinator of the host lives.
     package var hasEnded: Bool { leaders.isEmpty }
 
-    /// - Returns: how the coordinator that was started last ended; its successors have ended, too.
+    /// Waits until all coordinators have ended.
+    /// - Returns: how the coordinator that the stage started last ended.
     package func ended(within limit: Duration = .seconds(60)) async throws -> Child.End {
         let end = try await coordinator.wait(within: limit)
         try await eventually("the coordinators of \(name) end", within: limit) { hasEnded }

@@ -4,9 +4,9 @@ import RandomTesting
 
 /// Makes jobs with overlapping tokens, so that the checker sees their order.
 struct Load {
-    /// In a hundred tokens.
+    /// The share of unregistered tokens, in percent.
     var deadShare = 2
-    /// In a hundred jobs.
+    /// The share of jobs with at-most-once delivery, in percent.
     var atMostOnceShare = 5
     var bulkShare = 10
     private let name: String
@@ -23,13 +23,13 @@ struct Load {
         random = SplitMix(seed: seed)
     }
 
-    /// - Parameter deadline: milliseconds since 1970.
+    /// - Parameter deadline: in milliseconds since 1970.
     mutating func job(_ size: Int, named given: String? = nil, deadline: Int64? = nil) -> (
         Job, ProducerNote.Promise
     ) {
         count += 1
         let id = given ?? "\(name)-\(count)"
-        // A range of the ring of tokens, without some of them.
+        // The tokens of a job: a range of the ring of tokens, without some of them.
         let start = Int.random(in: tokens.indices, using: &random)
         let chosen = (0..<min(size, tokens.count)).map { tokens[(start + $0) % tokens.count] }
         var promise = ProducerNote.Promise(tokens: chosen)

@@ -26,14 +26,14 @@ import RedisProtocol
         }
     }
 
-    /// Reads them a last time.
+    /// Reads the job records a last time, and stops.
     func stop() async {
         task?.cancel()
         await task?.value
         await look()
     }
 
-    /// Job records of all submitted jobs; nil when Redis does not reply.
+    /// The job records of all submitted jobs; nil when Redis does not reply.
     @discardableResult
     func look() async -> [String: [String: String]]? {
         await turnstile.pass {

@@ -6,7 +6,7 @@ import Transport
 /// A plain Redis connection, independent of the farm's code, with a timeout for each reply.
 @Loop package final class PlainRedis {
     package enum Failure: Error {
-        /// Redis may have executed the command or not.
+        /// The connection was lost. Redis may have executed the command or not.
         case lost
     }
 
@@ -27,7 +27,7 @@ import Transport
 
     isolated deinit { stream.close() }
 
-    /// - Throws: ``Failure/lost`` without a reply in time; the connection is then unusable.
+    /// - Throws: ``Failure/lost`` without a timely reply. The connection cannot be used afterwards.
     package func call(_ words: [String], within limit: Duration = .seconds(2)) async throws -> RESPValue {
         try await call([words], within: limit)[0]
     }
@@ -48,7 +48,7 @@ import Transport
             command.write(into: &bytes)
         }
         let isGood = await withCheckedContinuation { continuation in
-            // In one step: the connection cannot end between the check and the wait.
+            // The check and the wait are one step, so the connection cannot end between them.
             guard !hasEnded else { return continuation.resume(returning: false) }
             (answers, wanted, reading) = ([], commands.count, continuation)
             bytes.withUnsafeBytes { stream.write($0) }

@@ -4,12 +4,12 @@ import FarmHarness
 import RandomTesting
 import RedisProtocol
 
-/// Pushes jobs one by one, as any producer does, and records what it knows of each.
+/// Pushes jobs one by one, as any producer does, and records the result of each push to Redis.
 @Loop package final class Producer {
     let name: String
     let app: String
     private(set) var notes: [ProducerNote] = []
-    /// Jobs that Redis refused.
+    /// The number of jobs that Redis refused.
     private(set) var refusals = 0
     private let path: String
     private var redis: PlainRedis?
@@ -20,14 +20,14 @@ import RedisProtocol
 
     var jobs: [String] { notes.compactMap { if case .attempt = $0.kind { $0.job } else { nil } } }
 
-    /// - Returns: accepted, refused, or without a timely reply, which may mean either.
+    /// - Returns: whether Redis accepted or refused the job, or did not reply in time. A job without a reply may be in Redis.
     @discardableResult
     func push(_ job: Job, _ promise: ProducerNote.Promise) async -> ProducerNote.Kind {
         note(job.id, .attempt(promise))
         do {
             if redis == nil { redis = try await PlainRedis(path) }
         } catch {
-            // Nothing was sent.
+            // The command was not sent.
             note(job.id, .refused)
             return .refused
         }
@@ -39,7 +39,7 @@ import RedisProtocol
         return kind
     }
 
-    /// Drops its records, in runs that are too long to keep them.
+    /// Drops the records, in runs that are too long to keep all records.
     func forget() { notes = [] }
 
     private func note(_ job: String, _ kind: ProducerNote.Kind) {

@@ -1,7 +1,7 @@
 /// How long a scenario injects faults.
 package struct Scale: Sendable {
     package var span: Duration
-    /// Slow scenarios are skipped.
+    /// Whether slow scenarios are skipped.
     package var isShort: Bool
 
     package init(span: Duration, isShort: Bool) { (self.span, self.isShort) = (span, isShort) }

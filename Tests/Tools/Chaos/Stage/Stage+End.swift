@@ -4,7 +4,7 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// The end of a run: all accepted pushes finish, the farm shuts down, the ledgers are read.
+/// The end of a run: all accepted pushes finish, the farm shuts down, and the checker reads the ledgers.
 extension Stage {
     /// - Returns: the complaints of the checker and the scenario.
     package func finish(within limit: Duration = .seconds(120)) async throws -> Verdict {
@@ -24,11 +24,11 @@ extension Stage {
         Checker.judge(evidence, expectation)
     }
 
-    /// Waits until every job in the farm has a finished job record.
+    /// Waits until every accepted job has a finished job record.
     private func settled(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline {
-            // A failpoint leaves its mark before its process ends.
+            // A failpoint writes its mark before its process ends.
             if !options.failpoints.isEmpty { try? await restartTheDead() }
             if let jobRecords = await observer.look(), await isSettled(jobRecords) { return true }
             _ = try? await Loop.sleep(for: .milliseconds(300))
@@ -49,7 +49,7 @@ extension Stage {
         return answers.allSatisfy { $0.integer == 0 }
     }
 
-    /// Shuts a host down; none of its processes may remain.
+    /// Shuts a host down, and complains about processes that remain.
     private func end(_ host: Host) async {
         host.signalAll(SIGCONT)
         guard !host.hasEnded else {
@@ -57,14 +57,14 @@ extension Stage {
                 "the coordinator of \(host.name) has ended: \(host.coordinator.end.map { "\($0)" } ?? "")")
             return
         }
-        // The exit status of a successor is not available here.
+        // The exit status of a successor is not available to the stage.
         let isFirst = !host.coordinator.hasEnded
         do {
-            try await eventually("\(host.name) is at work") { host.isAtWork }
+            try await eventually("\(host.name) handles signals") { host.isAtWork }
             host.signal(SIGTERM)
             let end = try await host.ended()
             if isFirst, end != .exited(0) {
-                complain("the coordinator of \(host.name), told to end: \(end)")
+                complain("the coordinator of \(host.name), after SIGTERM: \(end)")
             }
             try await eventually("no process of \(host.name) is left", within: .seconds(20)) {
                 host.children.isEmpty
@@ -103,7 +103,7 @@ extension Stage {
         }
     }
 
-    /// Keys that hold open pushes, and their lengths.
+    /// The keys that hold open pushes at the end, with their lengths.
     private func leftovers(_ redis: PlainRedis) async throws -> [String] {
         let names = try await redis.call(["KEYS", "{pushfarm:demo}:*"]).array?.compactMap(\.text) ?? []
         let open = ["taken", "ready:", "bulk:", "in_flight:", "delayed", "paused", "batches", "states"]
@@ -119,7 +119,7 @@ extension Stage {
 
     private func parkedAllowed(_ name: String) -> Bool { mayPark && !name.contains(":ready:") }
 
-    /// Writes the checker's evidence into the folder, for an analysis.
+    /// Writes the checker's evidence into the folder for later analysis.
     private func keep(_ evidence: Evidence) throws {
         try folder.write(
             evidence.producers.map { "\($0.at) \($0.producer) \($0.job) \(Self.word($0.kind))" }

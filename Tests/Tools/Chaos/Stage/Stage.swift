@@ -10,24 +10,24 @@ import Transport
     package struct Options: Sendable {
         package var hosts = 1
         package var workers = 2
-        /// Lines for the simulator's control command.
+        /// Commands for the simulator's control socket.
         package var gateway = ["latency \(Stage.latency)ms", "streams 100"]
-        /// Connections of each worker. With one connection the gateway's ledger shows which worker sends for a shard.
+        /// The number of connections of each worker. With one connection the gateway's ledger shows which worker sends a shard.
         package var connections = 1
         package var redis: [String] = []
         /// Lines of the app's configuration.
         package var appLines: [String] = []
         package var farmLines: [String] = []
-        /// As `PUSHFARM_FAILPOINTS` takes them.
+        /// Failpoints in the form that the environment variable `PUSHFARM_FAILPOINTS` takes.
         package var failpoints: [String] = []
-        /// The shell's `ulimit` for coordinators.
+        /// Arguments of the shell's `ulimit` for coordinators.
         package var limit: String?
-        /// The error of the first host's clock in seconds, and when it starts.
+        /// The error of the first host's clock in seconds, and the delay before the error starts.
         package var clock: [(after: Duration, seconds: Int)] = []
-        /// The app has a certificate, which needs no clock, unlike provider tokens.
+        /// The app uses a certificate. A certificate needs no correct clock, and a provider token does.
         package var hasCertificate = false
         package var tokens = 4_000
-        /// Job records are read every second.
+        /// The stage reads the job records every second.
         package var watches = true
 
         package init() {}
@@ -36,7 +36,7 @@ import Transport
     package let folder: TestFolder
     package let redis: RedisServer
     package let gateway: Gateway
-    /// Each host has its own way to Redis.
+    /// One proxy between each host and Redis.
     package private(set) var redisProxies: [FaultProxy] = []
     package let gatewayProxy: FaultProxy
     package private(set) var hosts: [Host] = []
@@ -45,9 +45,9 @@ import Transport
     package var random: SplitMix
     package var expectation = Expectation(doubles: 0)
     package private(set) var faults: [FaultNote] = []
-    /// Complaints of the scenario itself.
+    /// Complaints of the scenario's own checks.
     package private(set) var complaints: [String] = []
-    /// Batches may be quarantined at the end.
+    /// Whether quarantined batches are allowed at the end.
     package var mayPark = false
 
     var producers: [Producer] = []
@@ -56,12 +56,12 @@ import Transport
         producers.flatMap(\.jobs)
     }
     private var flow: Task<Void, Never>?
-    /// Commands run so far.
+    /// The number of commands run so far.
     private var commands = 0
 
-    /// The most pushes that a worker has in flight or unreported: the lower bound of its send credit.
+    /// The most pushes that a worker has in flight or unreported. This is the lower bound of its send credit.
     package static let window = 512
-    /// How long the gateway takes to answer, in milliseconds.
+    /// How long the gateway takes to respond, in milliseconds.
     package nonisolated static let latency = 20
 
     package init(_ options: Options, scale: Scale, seed: UInt64) async throws {
@@ -69,7 +69,7 @@ import Transport
         self.scale = scale
         random = SplitMix(seed: seed)
         expectation.hasOneSender = options.connections == 1
-        // Clocks count whole milliseconds, and timers may be one early.
+        // Clocks count whole milliseconds, and timers may fire a millisecond early.
         expectation.answerTime = Int64(Self.latency - 2)
         folder = try TestFolder()
         try FileManager.default.createDirectory(
@@ -129,11 +129,11 @@ import Transport
         try folder.write(lines.joined(separator: "\n") + "\n", to: "\(name).yaml")
     }
 
-    /// Waits until all workers of all hosts live.
+    /// Waits until all workers of all hosts are running.
     package func ready() async throws {
         try await eventually("all workers live") {
             if !options.failpoints.isEmpty { try await restartTheDead() }
-            // Other scenarios run on the same thread.
+            // Other scenarios run on the same thread, so the stage polls slowly.
             try await pause(.milliseconds(50))
             return hosts.allSatisfy { $0.placement.count == options.workers }
         }
@@ -141,7 +141,7 @@ import Transport
 
     // MARK: Faults
 
-    /// Records the fault that `body` injects; it ends when the farm can work again.
+    /// Records the fault that `body` injects. The fault ends when `body` returns.
     package func fault(_ what: String, _ body: () async throws -> Void) async rethrows {
         let start = WallTime.now
         try await body()
@@ -150,14 +150,14 @@ import Transport
 
     package func complain(_ text: String) { complaints.append(text) }
 
-    /// The failures at failpoints so far, by the names of their marks.
+    /// The failures at failpoints so far, as the names of their mark files.
     package var failures: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/failures")) ?? []).sorted()
     }
 
     package func pause(_ duration: Duration) async throws { try await Loop.sleep(for: duration) }
 
-    /// Runs one of the farm's commands with the first host's configuration.
+    /// Runs a `pushfarm` command with the first host's configuration.
     package func run(_ words: String...) async throws { try await run(words) }
 
     package func run(_ words: [String]) async throws {
@@ -186,7 +186,7 @@ import Transport
         return await producers[0].push(job, promise) == .accepted
     }
 
-    /// Pushes jobs of random size repeatedly.
+    /// Pushes jobs of random size at an interval.
     package func startFlow(every interval: Duration = .milliseconds(100), sizes: ClosedRange<Int> = 20...300)
     {
         flow = Loop.task { [self] in

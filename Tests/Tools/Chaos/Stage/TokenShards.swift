@@ -1,9 +1,9 @@
 import ChaosChecker
 import PushModel
 
-/// How tokens are spread over a farm's shards.
+/// Computes the shards of tokens.
 enum TokenShards {
-    /// The shards of all tokens that the gateway noted.
+    /// Returns the shards of all tokens that the gateway noted.
     static func of(_ notes: [GatewayNote]) -> [String: Int] {
         var shards: [String: Int] = [:]
         for note in notes where shards[note.token] == nil {

@@ -3,12 +3,13 @@ package protocol BenchCase: Sendable {
     var key: String { get }
     var title: String { get }
     var measures: [Measure] { get }
-    /// What does not change from round to round is measured once.
+    /// Whether the case is measured once, because its values are the same in each round.
     var isOnce: Bool { get }
-    /// A rehearsal checks that every token arrives once.
+    /// Whether a rehearsal checks that every token arrives once.
     var isRehearsed: Bool { get }
 
-    /// - Parameter number: counted from 0.
+    /// Runs and measures one round.
+    /// - Parameter number: the number of the round, counted from 0.
     func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round
 }
 
@@ -17,14 +18,14 @@ extension BenchCase {
     package var isRehearsed: Bool { false }
 }
 
-/// All there are.
+/// The list of all cases.
 package enum BenchCases {
     package static let all: [any BenchCase] = [
         Throughput.worker, Throughput.farm, Throughput.singles, Throughput.payloads, IdleLatency(),
         UrgentLatency(), SlowGateway.connections, Memory(), SlowGateway.workers,
     ]
 
-    /// - Parameter keys: none is all.
+    /// - Parameter keys: the keys of the wanted cases. An empty list means all cases.
     package static func named(_ keys: [String]) -> [any BenchCase] {
         all.filter { keys.isEmpty || keys.contains($0.key) }
     }

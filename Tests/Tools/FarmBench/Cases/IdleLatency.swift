@@ -1,6 +1,6 @@
 import FarmHarness
 
-/// A single push to an idle farm.
+/// Measures the latency of a single push in an idle farm.
 struct IdleLatency: BenchCase {
     let key = "idle"
     let title = "idle farm, RPUSH of one token to its receipt at the gateway, 2,000 samples a round"
@@ -11,7 +11,7 @@ struct IdleLatency: BenchCase {
     ]
 
     private static let count = 2_000
-    /// The first pushes warm the farm up.
+    /// The number of pushes that warm the farm up.
     private static let warmUp = 50
 
     func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round {
@@ -40,7 +40,7 @@ struct IdleLatency: BenchCase {
 }
 
 extension Round {
-    /// - Parameter count: how many there must be.
+    /// - Parameter count: the number of samples that must have arrived.
     mutating func add(latencies: [Double], of count: Int) {
         if latencies.count != count { broken.append("\(count) samples, \(latencies.count) in the ledger") }
         self["p50"] = Spread.percentile(0.5, of: latencies)

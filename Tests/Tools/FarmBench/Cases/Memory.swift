@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// What a large backlog takes: in Redis a token, and in the farm nothing.
+/// Measures the memory for a large backlog. Redis needs some bytes for each token, and the farm needs none.
 struct Memory: BenchCase {
     let key = "memory"
     let title = "a backlog of 10,000,000 tokens in jobs of 1,000, two workers; the greatest at work"
@@ -19,7 +19,7 @@ struct Memory: BenchCase {
 
     func round(_ number: Int, _ plan: BenchPlan, _ cores: Cores) async throws -> Round {
         let folder = try TestFolder()
-        // It works all the time, but gets through very little.
+        // The slow gateway keeps the farm working and delivers very few pushes.
         let gateway = try await Gateway(
             in: folder.path, faults: ["latency 500ms"],
             options: ["--no-first-stream-limit", "--streams", "50"], hasLedger: false)
@@ -38,14 +38,14 @@ struct Memory: BenchCase {
                 ids += jobs.ids
                 pushed += count
             }
-            try await eventually("all is taken in", within: .seconds(300)) {
+            try await eventually("the intake has read all jobs", within: .seconds(300)) {
                 try farm.client.run("LLEN", "pushfarm:demo").integer == 0
                     && farm.client.run("LLEN", "{pushfarm:demo}:taken").integer == 0
             }
             round["worker"] = Self.resident(farm.processes.workers, "VmRSS:")
-            // Clients' buffers are given back within a second or two.
+            // Redis frees its clients' buffers within a second or two.
             try await Task.sleep(for: .seconds(2))
-            // It goes on meanwhile, so what is delivered lies between the two.
+            // The farm delivers meanwhile, so the true number of open pushes lies between these two counts.
             let before = try farm.open()
             let jobRecord = try farm.jobRecord(of: ids)
             let after = try farm.open()
@@ -57,11 +57,11 @@ struct Memory: BenchCase {
                 )
             }
             round["redis"] = try farm.usedMemory() / Double(pushes)
-            // And now at full speed.
+            // The rest of the run measures the farm at full speed.
             try gateway.tell("latency off")
             try gateway.tell("streams 1000")
             let start = try gateway.counter("accepted")
-            try await eventually("it goes on") {
+            try await eventually("deliveries continue") {
                 round["worker"] = max(round["worker"] ?? 0, Self.resident(farm.processes.workers, "VmRSS:"))
                 return try gateway.counter("accepted") >= min(pushes, start + plan.pushes(200_000))
             }
@@ -74,9 +74,9 @@ struct Memory: BenchCase {
         return round
     }
 
-    /// The largest of some processes, in MB.
+    /// The largest resident memory among some processes, in MB.
     ///
-    /// - Parameter field: of /proc/PID/status: now, or the greatest so far.
+    /// - Parameter field: a field of /proc/PID/status: the current or the greatest value.
     private static func resident(_ processes: [pid_t], _ field: String) -> Double {
         let sizes = processes.map { pid in
             let text = FileManager.default.contents(atPath: "/proc/\(pid)/status") ?? Data()
@@ -91,12 +91,12 @@ struct Memory: BenchCase {
 }
 
 extension BenchFarm {
-    /// Bytes of Redis's data and buffers.
+    /// The bytes of Redis's data and buffers.
     func usedMemory() throws -> Double {
         let text = try client.run("INFO", "memory").text ?? ""
         let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
         guard let bytes = line.flatMap({ Double($0.dropFirst("used_memory:".count)) }) else {
-            throw Overdue(description: "Redis does not tell its memory")
+            throw Overdue(description: "Redis does not report its memory")
         }
         return bytes
     }

@@ -1,8 +1,8 @@
 import FarmHarness
 
-/// A gateway that takes its time: how many pushes are under way at once is what counts.
+/// Measures the throughput at a slow gateway. The number of pushes in flight at a time limits it.
 struct SlowGateway: BenchCase {
-    /// A worker with so many connections, or so many workers with one.
+    /// One worker with a number of connections, or a number of workers with one connection each.
     private enum Step {
         case connections(Int)
         case workers(Int)
@@ -18,9 +18,9 @@ struct SlowGateway: BenchCase {
     let title: String
     let measures: [Measure]
     private let steps: [Step]
-    /// A connection.
+    /// The number of streams of a connection.
     private let streams: Int
-    /// Seconds that each measurement takes at the limit.
+    /// The length of each measurement in seconds when the farm reaches the limit.
     private let seconds: Double
 
     private static let latency = 0.05

@@ -1,7 +1,7 @@
 import BenchKit
 import FarmHarness
 
-/// So many pushes as fast as they go, with h2load before or after them at the same simulator.
+/// Measures how fast the farm delivers a number of pushes. h2load runs before or after the farm at the same simulator.
 struct Throughput: BenchCase {
     let key: String
     let title: String
@@ -75,7 +75,7 @@ struct Throughput: BenchCase {
     private func measureTool(
         _ gateway: Gateway, _ folder: String, _ plan: BenchPlan, _ cores: Cores, into round: inout Round
     ) async throws {
-        // A rehearsal counts the tokens of the farm.
+        // A rehearsal only counts the farm's tokens.
         guard !plan.isRehearsal else { return }
         let requests = plan.pushes(Self.requests)
         let tool = try await LoadTool(gateway, cores, in: folder, upTo: requests)

@@ -1,6 +1,6 @@
 import FarmHarness
 
-/// A single urgent push while a campaign runs, and what that costs the campaign.
+/// Measures the latency of single urgent pushes during a bulk job, and how much they slow the bulk job down.
 struct UrgentLatency: BenchCase {
     let key = "urgent"
     let title = "a campaign in lane bulk, and 2,000 pushes of one token in lane high, RPUSH to receipt"
@@ -24,7 +24,7 @@ struct UrgentLatency: BenchCase {
         return round
     }
 
-    /// The campaign's rate is taken from when a tenth of it has arrived until the samples are through.
+    /// The bulk job's rate is measured from the arrival of its first tenth until the last sample has arrived.
     private func measure(
         _ number: Int, isAlone: Bool, _ plan: BenchPlan, _ cores: Cores, into round: inout Round
     ) async throws {

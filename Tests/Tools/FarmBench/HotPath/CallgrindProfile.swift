@@ -1,9 +1,9 @@
-/// Instructions by function, as callgrind counts them, without what the function calls.
+/// Instructions by function, as callgrind counts them. The count of a function excludes the functions that it calls.
 package struct CallgrindProfile: Sendable, Hashable {
     package struct Function: Sendable, Hashable {
-        /// The program or library that it is in, without folders.
+        /// The file name of the function's program or library.
         package let object: String
-        /// Nil where the library does not tell.
+        /// The name of the function; nil if the library has no names.
         package let name: String?
 
         package init(object: String, name: String?) { (self.object, self.name) = (object, name) }
@@ -12,17 +12,17 @@ package struct CallgrindProfile: Sendable, Hashable {
     }
 
     package private(set) var counts: [Function: Int] = [:]
-    /// What certain functions took with all that they called: it is in ``counts`` too.
+    /// Instructions of the excluded functions with everything that they called. ``counts`` contains these instructions too.
     package private(set) var leftOut = 0
 
-    /// Without what is left out.
+    /// All instructions except the excluded ones.
     package var total: Int { counts.values.reduce(0, +) - leftOut }
 
     package init(counts: [Function: Int] = [:]) { self.counts = counts }
 
     /// - Parameters:
-    ///   - text: a file of callgrind's, of format version 1, with one event and positions of one number.
-    ///   - leavingOut: parts of the names of functions, none of which calls another.
+    ///   - text: a callgrind file of format version 1, with one event and positions of one number.
+    ///   - leavingOut: parts of the names of excluded functions. No excluded function may call another.
     package init(_ text: String, leavingOut: [String] = []) {
         var (objects, names) = ([Substring: String](), [Substring: String]())
         var (object, name) = ("", String?.none)
@@ -43,7 +43,7 @@ package struct CallgrindProfile: Sendable, Hashable {
             } else if line.hasPrefix("calls=") {
                 isCall = true
             } else if let first = line.utf8.first, Self.isPosition(first) {
-                // The line behind a call is what the called function cost.
+                // The line after a call is the cost of the called function.
                 defer { isCall = false }
                 let words = line.split(separator: " ")
                 guard words.count == 2, let cost = Int(words[1]) else { continue }
@@ -63,7 +63,7 @@ package struct CallgrindProfile: Sendable, Hashable {
         return difference
     }
 
-    /// A name comes with a number at first, and later the number stands for it.
+    /// Resolves a compressed name. A name has a number at its first use, and later the number stands for the name.
     private static func resolve(_ word: Substring, _ known: inout [Substring: String]) -> String {
         guard let end = word.firstIndex(of: ")") else { return String(word) }
         let (number, rest) = (word[...end], word[end...].dropFirst())
@@ -73,7 +73,7 @@ package struct CallgrindProfile: Sendable, Hashable {
         return name
     }
 
-    /// Functions that call themselves are told apart by depth: "name'2".
+    /// Removes the recursion depth from a function's name, as in "name'2".
     private static func withoutCycle(_ name: String) -> String {
         guard let mark = name.lastIndex(of: "'"), Int(name[mark...].dropFirst()) != nil else { return name }
         return String(name[..<mark])

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Instructions that a worker spends on a push, and what is known of where.
+/// The instructions that a worker needs for a push, with the functions that need them.
 package struct HotPathFigure: Codable, Sendable, Hashable {
     package var instructions: Double
-    /// Functions that have a part in a thousand of it.
+    /// The instructions a push of each function with at least a thousandth of the total.
     package var functions: [String: Double]
     package var parts: [String: Double]
-    /// Of what the count depends on: libraries, compiler, valgrind.
+    /// The versions of the software that the count depends on: libraries, compiler, valgrind.
     package var versions: [String: String]
 
-    /// - Parameter profile: of so many pushes.
+    /// - Parameter profile: the profile of this number of pushes.
     package init(_ profile: CallgrindProfile, pushes: Int, versions: [String: String]) {
         func each(_ count: Int) -> Double { Double(count) / Double(max(1, pushes)) }
         instructions = each(profile.total)
@@ -25,7 +25,7 @@ package struct HotPathFigure: Codable, Sendable, Hashable {
         self.versions = versions
     }
 
-    /// More than this is too much.
+    /// The allowed growth, as a share of the recorded count.
     package static let tolerance = 0.05
 
     package func growth(since before: HotPathFigure) -> Double {
@@ -40,7 +40,7 @@ package struct HotPathFigure: Codable, Sendable, Hashable {
         var size: Double { now - before }
     }
 
-    /// Functions that grew by a part in a thousand of the whole and more, the worst first.
+    /// The functions that grew by at least a thousandth of the total, the largest growth first.
     package func grown(since other: HotPathFigure) -> [Growth] {
         let all = functions.map { name, now in
             Growth(name: name, before: other.functions[name] ?? 0, now: now)

@@ -1,6 +1,6 @@
 import BenchKit
 
-/// What the guard of the hot path says.
+/// The report of the hot-path guard.
 package struct HotPathReport {
     private let now: HotPathFigure
     private let before: HotPathFigure?

@@ -2,14 +2,14 @@ import BenchKit
 import FarmHarness
 import Foundation
 
-/// A worker of the release build under callgrind, with Redis and a simulator that are not.
+/// Runs a worker of the release build under callgrind, with Redis and a simulator outside callgrind.
 ///
-/// It is so slow there that whatever it waits for is there already, so that it does the same in every run; and the farm's beginning is
-/// taken off by a second run with fewer pushes.
+/// The worker is so slow under callgrind that all its input is always ready, so each run executes the same instructions. A
+/// second run with fewer pushes measures the start of the farm, which is subtracted.
 package struct HotPathRun {
     private static let (few, many) = (8_000, 40_000)
     private static let jobSize = 1_000
-    /// What the worker does by the clock, whose hands turn fast for a program that is so slow.
+    /// The worker's periodic functions, which the count excludes. A program that is so slow runs them too often for each push.
     private static let byTheClock = ["releaseIdleCode", "lookAfterApps", "sendNumbers"]
 
     package init() {}
@@ -29,7 +29,7 @@ package struct HotPathRun {
     private func profile(_ pushes: Int) async throws -> CallgrindProfile {
         let folder = try TestFolder()
         let program = folder.path + "/pushfarm"
-        // Valgrind cannot read what Swift writes for debuggers; the names of functions stay.
+        // Valgrind cannot read Swift's debug information. The names of functions remain.
         let strip = try Child(
             "strip", "strip", ["--strip-debug", "-o", program, BuiltProgram.path], in: folder.path)
         guard try await strip.wait() == .exited(0) else { throw Overdue(description: strip.error) }
@@ -43,10 +43,10 @@ package struct HotPathRun {
                     "--callgrind-out-file=\(folder.path)/callgrind.%p",
                 ]), gateway, in: folder.path)
         let jobs = PreparedJobs("g", pushes: pushes, jobSize: Self.jobSize)
-        // All of it is ready before the gateway answers, so that there is always enough.
+        // All jobs are in Redis before the gateway responds, so that there is always enough work.
         gateway.process.signal(SIGSTOP)
         try farm.push(jobs)
-        try await eventually("all is taken in") {
+        try await eventually("the intake has read all jobs") {
             try farm.client.run("LLEN", "pushfarm:demo").integer == 0 && farm.open() == pushes
         }
         gateway.process.signal(SIGCONT)

@@ -1,4 +1,4 @@
-/// What a function of the worker serves.
+/// The purpose of a function of the worker.
 package enum Part: String, Codable, Sendable, CaseIterable {
     case tls = "TLS"
     case http = "HTTP/2 and HPACK"
@@ -12,8 +12,8 @@ package enum Part: String, Codable, Sendable, CaseIterable {
     case rest = "rest"
 
     /// - Parameters:
-    ///   - object: of what library or program.
-    ///   - symbol: mangled, or as a library writes it.
+    ///   - object: the library or program of the function.
+    ///   - symbol: the function's name, mangled or as a library writes it.
     package init(object: String, symbol: String) {
         if let part = Self.objects.first(where: { object.hasPrefix($0.0) }) {
             self = part.1
@@ -35,7 +35,7 @@ package enum Part: String, Codable, Sendable, CaseIterable {
         ("libuv", .loop), ("libpthread", .loop),
     ]
 
-    /// Modules by how their names are mangled; the first that is in a symbol.
+    /// Parts of mangled names with the module's part. The first match in a symbol counts.
     private static let modules: [(String, Part)] = [
         ("3TLS", .tls), ("5HTTP2", .http), ("13StoreProtocol", .redis), ("11RedisClient", .redis),
         ("13RedisProtocol", .redis), ("4RESP", .redis), ("7Gateway", .push),

@@ -1,6 +1,6 @@
-/// Samples of a process by part, as `perf report` lists them.
+/// The samples of a process by part, as `perf report` lists them.
 package struct PerfShares: Sendable {
-    /// Shares of all; their sum is 1.
+    /// The share of each part. The sum of all shares is 1.
     package private(set) var parts: [Part: Double] = [:]
     /// The functions with the greatest shares.
     package private(set) var functions: [Function] = []
@@ -11,13 +11,13 @@ package struct PerfShares: Sendable {
         package internal(set) var share = 0.0
     }
 
-    /// - Parameter text: lines "share %|object|symbol", among others.
+    /// - Parameter text: output with lines of the form "share %|object|symbol". Other lines are ignored.
     package init(_ text: String) {
         var (sum, all) = (0.0, [Function: Double]())
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             let fields = line.split(separator: "|").map { $0.trimming(while: { $0 == " " }) }
             guard fields.count == 3, let share = Double(fields[0].filter { $0 != "%" }) else { continue }
-            // "[.] name": in user space, "[k] name": in the kernel.
+            // The symbol begins with "[.] " in user space and with "[k] " in the kernel.
             let symbol = String(fields[2].dropFirst(4))
             let part = Part(object: fields[2].hasPrefix("[k]") ? "[kernel]" : fields[1], symbol: symbol)
             parts[part, default: 0] += share

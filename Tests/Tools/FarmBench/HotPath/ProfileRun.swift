@@ -2,7 +2,7 @@ import BenchKit
 import FarmHarness
 import Foundation
 
-/// What the microseconds of a worker at full speed are spent on, by samples of perf.
+/// Measures with perf's samples where a worker at full speed spends its time.
 package struct ProfileRun {
     private static let pushes = 500_000
 
@@ -41,7 +41,7 @@ package struct ProfileRun {
         _ = try await report.wait(within: .seconds(120))
         let shares = PerfShares(report.output)
         guard !shares.parts.isEmpty else {
-            throw Overdue(description: "perf tells nothing: \(report.error)\(perf?.error ?? "")")
+            throw Overdue(description: "perf reports nothing: \(report.error)\(perf?.error ?? "")")
         }
         let whole = run.use.workers / Double(jobs.pushes) * 1e6
         return table(shares, whole) + ["others had \(BenchTable.percent(run.company)) of these cores"]

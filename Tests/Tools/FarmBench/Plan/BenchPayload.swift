@@ -1,8 +1,8 @@
-/// Alerts of 200 bytes.
+/// Payloads of 200 bytes with an alert.
 package enum BenchPayload {
     package static let length = 200
 
-    /// The same for all, or one of its own for each place.
+    /// Appends the same payload for all pushes, or a payload that differs for each place.
     package static func append(_ place: Int?, to text: inout [UInt8]) {
         let start = text.count
         text += Array(#"{"aps":{"alert":""#.utf8)

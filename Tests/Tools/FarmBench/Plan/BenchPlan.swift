@@ -1,11 +1,11 @@
-/// What of the bench is run, and how much of it.
+/// The part of the bench that a run executes, and the number of pushes.
 package struct BenchPlan: Sendable {
     package var rounds: Int
     /// Every number of pushes is divided by this.
     package var divisor: Int
-    /// The simulator counts different tokens: a rehearsal, too slow to be measured.
+    /// The simulator counts different tokens. Such a rehearsal is too slow to be measured.
     package var isRehearsal: Bool
-    /// For logs.
+    /// The folder for logs.
     package var folder: String
 
     package init(rounds: Int = 5, divisor: Int = 1, isRehearsal: Bool = false, folder: String) {
@@ -13,7 +13,7 @@ package struct BenchPlan: Sendable {
         (self.isRehearsal, self.folder) = (isRehearsal, folder)
     }
 
-    /// In whole thousands, or what is left of one.
+    /// Divides a number of pushes and rounds the result to whole thousands. A result below a thousand is not rounded.
     package func pushes(_ count: Int) -> Int {
         let share = count / divisor
         return share >= 1_000 ? share / 1_000 * 1_000 : max(share, 1)

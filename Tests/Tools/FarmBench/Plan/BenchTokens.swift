@@ -1,12 +1,12 @@
-/// Device tokens by their places: different ones, which look random, and of which the simulator takes each for valid.
+/// Device tokens by their places. All tokens differ and look random, and the simulator accepts each one.
 package enum BenchTokens {
-    /// Digits of a token.
+    /// The number of digits of a token.
     package static let length = 64
 
     private static let digits = Array("0123456789abcdef".utf8)
 
     package static func append(_ place: Int, to text: inout [UInt8]) {
-        // No word of the simulator's table of bad tokens begins so.
+        // No entry in the simulator's table of bad tokens begins with this digit.
         text.append(UInt8(ascii: "a"))
         text.append(UInt8(ascii: "a"))
         var state = UInt64(truncatingIfNeeded: place)

@@ -1,22 +1,22 @@
-/// Jobs as the bytes of RPUSH commands, made before any clock runs.
+/// Jobs as the bytes of RPUSH commands, prepared before the measurement starts.
 package struct PreparedJobs: Sendable {
     package enum Kind: Sendable { case samePayload, payloadEach }
 
-    /// Some commands each, to be sent at once.
+    /// Pieces of several commands that are sent at once.
     package private(set) var pieces: [(bytes: [UInt8], commands: Int)] = []
     package private(set) var ids: [String] = []
     package let pushes: Int
 
     /// - Parameters:
-    ///   - name: of their ids.
-    ///   - first: place of the first token.
-    ///   - fields: more of each job, as JSON without braces.
+    ///   - name: the prefix of the job ids.
+    ///   - first: the place of the first token.
+    ///   - fields: more fields of each job, as JSON without braces.
     package init(
         _ name: String, pushes: Int, jobSize: Int, kind: Kind = .samePayload, first: Int = 0,
         fields: String = ""
     ) {
         self.pushes = pushes
-        // About a megabyte, or what the farm's page on jobs advises.
+        // A piece has about a megabyte, or the size that docs/jobs.md advises.
         let perPiece = max(1, min(500, 16_000 / jobSize))
         var (piece, commands) = ([UInt8](), 0)
         for start in stride(from: 0, to: pushes, by: jobSize) {

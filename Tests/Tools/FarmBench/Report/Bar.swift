@@ -1,6 +1,6 @@
 import BenchKit
 
-/// What a figure is to reach.
+/// The target of a figure.
 package enum Bar: Codable, Sendable, Hashable {
     case atMost(Double)
     case atLeast(Double)

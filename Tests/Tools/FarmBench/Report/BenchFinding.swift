@@ -1,14 +1,15 @@
-/// All that came of one case.
+/// The results of one case.
 package struct BenchFinding: Codable, Sendable, Hashable {
     package let key: String
     package let title: String
     package let figures: [Figure]
     package let rounds: [Round]
 
-    /// Others had more of the bench's cores than this: the figures are not to be trusted.
+    /// The greatest share of the bench's cores that other processes may use. Above it the figures are not reliable.
     package static let tooMuchCompany = 0.05
 
-    /// - Parameter measures: those of which no round has a value are left out, and missed if they have a bar.
+    /// - Parameter measures: the measures of the case. A measure without a value in any round is omitted. If it has a bar, it
+    ///   counts as missing.
     package init(key: String, title: String, _ measures: [Measure], _ rounds: [Round]) {
         (self.key, self.title, self.rounds) = (key, title, rounds)
         figures = measures.compactMap { $0.figure(of: rounds) }
@@ -16,7 +17,7 @@ package struct BenchFinding: Codable, Sendable, Hashable {
         missing = measures.filter { $0.bar != nil && !found.contains($0.title) }.map(\.title)
     }
 
-    /// Bars of which nothing was measured.
+    /// The bars without a measured value.
     package let missing: [String]
 
     package var broken: [String] {
@@ -27,6 +28,6 @@ package struct BenchFinding: Codable, Sendable, Hashable {
     package var company: Spread? { Spread(rounds.map(\.company)) }
     package var hadTooMuchCompany: Bool { (company?.greatest ?? 0) > Self.tooMuchCompany }
 
-    /// Every bar is met, and nothing is broken.
+    /// Whether every bar is met and no promise is broken.
     package var isGood: Bool { broken.isEmpty && figures.allSatisfy { $0.isReached != false } }
 }

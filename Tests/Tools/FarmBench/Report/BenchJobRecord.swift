@@ -4,12 +4,12 @@ package struct BenchJobRecord: Hashable {
     package var delivered = 0
     package var maybeDuplicated = 0
     package var unfinished = 0
-    /// When the last one was finished: milliseconds since 1970.
+    /// When the last job was finished, in milliseconds since 1970.
     package var finishedAt = 0.0
 
     package init() {}
 
-    /// - Parameter fields: state, accepted, delivered, maybe duplicated and finished at, as Redis has them.
+    /// - Parameter fields: state, accepted, delivered, maybe duplicated and finished at, in Redis's form.
     package mutating func add(_ fields: [String]) {
         guard fields.count == 5 else {
             unfinished += 1
@@ -22,7 +22,7 @@ package struct BenchJobRecord: Hashable {
         finishedAt = max(finishedAt, Double(fields[4]) ?? 0)
     }
 
-    /// What is not as it must be when `pushes` were pushed and the gateway accepted so many.
+    /// Complaints about counts that do not match the number of pushes and the number that the gateway accepted.
     package func complaints(pushes: Int, atGateway: Int, distinct: Int? = nil) -> [String] {
         var complaints: [String] = []
         if unfinished > 0 { complaints.append("\(unfinished) jobs are not finished") }

@@ -1,14 +1,14 @@
 import BenchKit
 import Charts
 
-/// Findings as an SVG file: how far every figure is from its bar, and what a push costs beside other clients.
+/// Draws results as an SVG file: the distance of every figure from its bar, and the cost of a push compared with other clients.
 package struct BenchPicture {
     private let findings: [BenchFinding]
     private let setting: BenchSetting
 
     private static let (width, left, scale) = (1180.0, 400.0, 180.0)
     private static let (row, gap) = (20.0, 16.0)
-    /// Times its bar, from where on a figure is only said to be farther.
+    /// The largest multiple of a bar that the drawing shows. Larger values are cut off.
     private static let farthest = 2.0
     private static let (met, missed, ours, tool, others) = (
         "#2a9d5c", "#d64541", "#2a9d5c", "#3a6ea5", "#b8b8b8"
@@ -62,7 +62,7 @@ package struct BenchPicture {
         drawing.text(Self.left + Self.scale * Self.farthest + 20, y + 13, words)
     }
 
-    /// Microseconds of the processor.
+    /// Draws the processor time of a push in microseconds.
     private func costs(from top: Double, in drawing: inout Drawing) -> Double {
         guard let worker = findings.first(where: { $0.key == "worker" })?.figures.first,
             let tool = worker.reference

@@ -1,6 +1,6 @@
 import Foundation
 
-/// All of a run, as it is kept.
+/// The complete results of a run, in the form of bench.json.
 package struct BenchReport: Codable, Sendable, Hashable {
     package let setting: BenchSetting
     package let findings: [BenchFinding]

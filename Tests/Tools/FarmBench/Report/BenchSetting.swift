@@ -1,12 +1,12 @@
-/// Where and with what a bench ran.
+/// The machine and the software versions of a bench run.
 package struct BenchSetting: Codable, Sendable, Hashable {
     package var machine: String
     package var memory: String
     package var kernel: String
     package var day: String
-    /// Names of programs and what they say of their versions.
+    /// The version text of each program, by the program's name.
     package var versions: [String: String]
-    /// The processors that everything was kept to.
+    /// The cores that all processes of the bench run on.
     package var cores: [Int]
     package var command: String
 

@@ -1,6 +1,6 @@
 import BenchKit
 
-/// Findings as lines of text.
+/// Formats results as lines of text.
 package struct BenchTable {
     private static let head = ["", "median", "min … max", "beside", "ratio", "min … max", "bar", ""]
 

@@ -1,4 +1,4 @@
-/// One line of the table.
+/// One line of the results table.
 package struct Figure: Codable, Sendable, Hashable {
     package let title: String
     package let unit: String
@@ -7,24 +7,24 @@ package struct Figure: Codable, Sendable, Hashable {
     package var referenceTitle: String?
     package var ratio: Spread?
     package let bar: Bar?
-    /// The machine was the limit, not the farm.
+    /// Whether the machine was the limit and not the farm.
     package var areCoresFull = false
 
     package init(title: String, unit: String, value: Spread, bar: Bar?) {
         (self.title, self.unit, self.value, self.bar) = (title, unit, value, bar)
     }
 
-    /// What the bar is held against. With a reference that could not be measured there is nothing.
+    /// The value that is compared with the bar; nil if the reference could not be measured.
     package var judged: Double? { referenceTitle == nil ? value.median : ratio?.median }
 
-    /// Nil: there is no bar.
+    /// Whether the figure reaches its bar; nil without a bar.
     package var isReached: Bool? {
         guard let bar else { return nil }
         guard let judged else { return false }
         return areCoresFull || bar.isReached(by: judged)
     }
 
-    /// How good it is, where 1 is just good enough and more is better; nil without a bar.
+    /// The figure in relation to its bar: 1 just reaches the bar, and more is better. Nil without a bar.
     package var margin: Double? {
         guard let bar, let judged, judged > 0, bar.limit > 0 else { return nil }
         return switch bar {

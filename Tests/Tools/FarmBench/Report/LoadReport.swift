@@ -1,11 +1,11 @@
-/// What h2load writes at its end.
+/// The results in h2load's output.
 package struct LoadReport: Hashable {
     /// Requests a second.
     package let rate: Double
-    /// Answers with a status of 200 and more, below 300.
+    /// The number of responses with a status from 200 to 299.
     package let succeeded: Int
 
-    /// Nil if it does not say both.
+    /// Nil if the output lacks one of the two numbers.
     package init?(_ text: String) {
         var (rate, succeeded): (Double?, Int?)
         for line in text.split(separator: "\n") {

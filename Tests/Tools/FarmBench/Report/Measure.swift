@@ -1,19 +1,19 @@
-/// What is read from the rounds of a case, and the bar that it is held to.
+/// A value that is read from the rounds of a case, with its bar.
 package struct Measure: Sendable {
     let title: String
     let unit: String
-    /// Its name in the rounds.
+    /// The value's name in the rounds.
     let value: String
-    /// The name of what it is set beside; then the bar is for the ratio of the two, taken within each round.
+    /// The name of the reference value. With a reference the bar applies to the ratio of the two values within each round.
     var reference: String?
-    /// What that is.
+    /// The title of the reference.
     var referenceTitle = "h2load"
-    /// A figure without a bar only tells.
+    /// The target; nil for a figure without a target.
     var bar: Bar?
-    /// The name of the share of the cores that it used itself: where they were full, the bar is for other machines.
+    /// The name of the value with the measured processes' share of the cores. When the cores were full, the bar does not apply.
     var fullness: String?
 
-    /// From here on cores count as full: the rest is the kernel's, in nobody's name.
+    /// From this share on cores count as full. The kernel uses the rest, and no process is charged for it.
     package static let full = 0.9
 
     package init(

@@ -1,7 +1,7 @@
-/// Another client of APNs, as it was measured elsewhere on such a machine: one connection.
+/// Another APNs client with one connection, as it was measured elsewhere on a similar machine.
 package struct Peer: Sendable {
     package let name: String
-    /// Of the processor, a push.
+    /// Microseconds of processor time for each push.
     package let microseconds: Double
 
     package static let all = [

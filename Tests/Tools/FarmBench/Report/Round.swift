@@ -1,9 +1,9 @@
-/// One round of a case: numbers by name, and what was not as it must be.
+/// One round of a case: its values by name, and its broken promises.
 package struct Round: Codable, Sendable, Hashable {
     package var values: [String: Double] = [:]
-    /// Promises that were broken: a push too few or too many, a process that ended.
+    /// The promises that were broken, such as a missing or repeated push or a crashed process.
     package var broken: [String] = []
-    /// Share of the bench's cores that others had, of the worst of its measurements.
+    /// The share of the bench's cores that other processes used, in the worst measurement of the round.
     package var company = 0.0
 
     package init(values: [String: Double] = [:], broken: [String] = [], company: Double = 0) {

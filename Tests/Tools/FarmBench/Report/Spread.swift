@@ -1,10 +1,10 @@
-/// What several rounds gave: the one in the middle, and how far the others are from it.
+/// The median of several rounds' values, with the distance of the other values.
 package struct Spread: Codable, Sendable, Hashable {
     package let median: Double
     package let least: Double
     package let greatest: Double
 
-    /// Nil without a value.
+    /// Nil for an empty list.
     package init?(_ values: [Double]) {
         let sorted = values.sorted()
         guard let first = sorted.first, let last = sorted.last else { return nil }
@@ -13,7 +13,7 @@ package struct Spread: Codable, Sendable, Hashable {
         (least, greatest) = (first, last)
     }
 
-    /// The smallest of `values` that a share of them does not exceed; nil without a value.
+    /// The smallest of `values` that is not exceeded by this share of the values; nil for an empty list.
     package static func percentile(_ share: Double, of values: [Double]) -> Double? {
         let sorted = values.sorted()
         guard !sorted.isEmpty else { return nil }

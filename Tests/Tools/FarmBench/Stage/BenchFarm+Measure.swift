@@ -1,12 +1,12 @@
 import BenchKit
 
 extension BenchFarm {
-    /// What some work has cost.
+    /// The cost of a measured action.
     struct Run {
-        /// Milliseconds since 1970 by Redis's clock.
+        /// When the action started, in milliseconds since 1970 by Redis's clock.
         let startedAt: Double
         let use: Use
-        /// Shares of the cores that all of these processes had, and that others had.
+        /// The share of the cores that the measured processes used, and the share that other processes used.
         let fullness: Double
         let company: Double
     }
@@ -24,7 +24,7 @@ extension BenchFarm {
 }
 
 extension Round {
-    /// Processor time of each process in microseconds a push.
+    /// Adds the processor time of each process, in microseconds a push.
     mutating func add(_ run: BenchFarm.Run, pushes: Int) {
         func each(_ seconds: Double) -> Double { seconds / Double(pushes) * 1e6 }
         self["worker"] = each(run.use.workers)

@@ -3,27 +3,27 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// A farm of one measurement's own: Redis, coordinator, intake and workers, in front of a simulator.
+/// The farm of one measurement: Redis, coordinator, intake and workers, with a simulator as the gateway.
 final class BenchFarm {
     struct Options {
         var workers = 2
         /// Lines of the app's configuration.
         var app: [String] = []
-        /// Gets the farm's log.
+        /// The file for the farm's log.
         var logFile: String?
         var program = BuiltProgram.path
-        /// What its command line begins with.
+        /// The first words of the coordinator's command line.
         var prefix: [String] = []
     }
 
-    /// Processor seconds by process.
+    /// The processor seconds of each process.
     struct Use {
         var workers = 0.0
         var coordinator = 0.0
         var intake = 0.0
         var redis = 0.0
         var gateway = 0.0
-        /// This program.
+        /// The bench program itself.
         var bench = 0.0
 
         var all: Double { workers + coordinator + intake + redis + gateway + bench }
@@ -46,7 +46,7 @@ final class BenchFarm {
     var coordinatorID: pid_t { coordinator.pid }
 
     static func start(_ options: Options, _ gateway: Gateway, in folder: String) async throws -> BenchFarm {
-        // As docs/redis.md has it.
+        // docs/redis.md advises this option.
         let redis = try await RedisServer(in: folder, options: ["--auto-aof-rewrite-min-size", "256mb"])
         let app = App(gateway.started, more: options.app)
         let text = CoordinatorConfiguration(
@@ -86,15 +86,15 @@ final class BenchFarm {
         for piece in jobs.pieces { try client.send(prepared: piece.bytes, answers: piece.commands) }
     }
 
-    /// Milliseconds since 1970 by Redis's clock.
+    /// Redis's time in milliseconds since 1970.
     func redisTime() throws -> Double {
         let words = try client.run("TIME").array ?? []
         let parts = words.compactMap { $0.text.flatMap { Double($0) } }
-        guard parts.count == 2 else { throw Overdue(description: "Redis tells no time") }
+        guard parts.count == 2 else { throw Overdue(description: "Redis does not report its time") }
         return parts[0] * 1_000 + parts[1] / 1_000
     }
 
-    /// Waits until so many pushes have been accepted by the gateway, and the farm has no open ones.
+    /// Waits until the gateway has accepted this number of pushes and the farm has no open pushes.
     func settled(_ accepted: Int, within limit: Duration = .seconds(300)) async throws {
         let deadline = ContinuousClock.now + limit
         func pause(_ duration: Duration) async throws {
@@ -107,7 +107,7 @@ final class BenchFarm {
         while try open() > 0 { try await pause(.milliseconds(5)) }
     }
 
-    /// Pushes without an outcome that are in batches or in the results stream.
+    /// The number of open pushes in batches and in the results stream.
     func open() throws -> Int {
         Int(try client.run("HGET", "{pushfarm:demo}:load", "open").text ?? "") ?? 0
     }
@@ -123,9 +123,9 @@ final class BenchFarm {
         return jobRecord
     }
 
-    /// Ends the farm in order.
+    /// Shuts the farm down in order.
     ///
-    /// - Returns: what was not as it must be.
+    /// - Returns: complaints about the shutdown.
     func end() async throws -> [String] {
         coordinator.signal(SIGTERM)
         let end = try await coordinator.wait()

@@ -1,14 +1,14 @@
 import FarmHarness
 import Foundation
 
-/// The processors that everything of a bench is kept to.
+/// The cores that all processes of a bench run on.
 package struct Cores: Sendable {
-    /// How many of them.
+    /// The number of cores.
     private static let count = 2
 
     package let numbers: [Int]
 
-    /// The last ones that this process may use: the first one often has the interrupts.
+    /// Chooses the last cores that this process may use. The first core often handles interrupts.
     package init() {
         let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") }
@@ -17,7 +17,7 @@ package struct Cores: Sendable {
 
     package init(_ numbers: [Int]) { self.numbers = numbers }
 
-    /// - Parameter list: as the kernel writes it, "0-2,5".
+    /// - Parameter list: cores in the kernel's form, such as "0-2,5".
     package static func last(of list: String) -> [Int] {
         let all = list.split(separator: ",").flatMap { part -> [Int] in
             let ends = part.split(separator: "-").compactMap { Int($0) }
@@ -29,7 +29,7 @@ package struct Cores: Sendable {
 
     package var list: String { numbers.map(String.init).joined(separator: ",") }
 
-    /// Keeps this process, and whatever it starts from now on, to them.
+    /// Binds this process and all its later children to the cores.
     package func keep() async throws {
         let folder = try TestFolder()
         let command = try Child(

@@ -4,26 +4,26 @@ import FarmHarness
 import Foundation
 import OpenSSL
 
-/// h2load against a simulator: the same requests as the farm's, with different tokens.
+/// Runs h2load against a simulator, with the same requests as the farm's but with different tokens.
 struct LoadTool {
     struct Outcome {
-        /// Requests a second, as it says itself.
+        /// Requests a second, from h2load's output.
         var rate = 0.0
-        /// Microseconds of the processor a request, its own and the simulator's.
+        /// Processor time for each request in microseconds, of h2load and of the simulator.
         var own = 0.0
         var gateway = 0.0
         var company = 0.0
         var broken: [String] = []
     }
 
-    /// It goes round and round through so many, if it is to make more requests than that.
+    /// The number of tokens that h2load repeats when it makes more requests.
     private static let tokens = 50_000
 
     private let gateway: Gateway
     private let cores: Cores
     private let folder: String
     private let headers: [String]
-    /// What reading its list of tokens costs it.
+    /// The time that h2load needs to read its list of tokens.
     private var start = 0.0
 
     init(_ gateway: Gateway, _ cores: Cores, in folder: String, upTo requests: Int) async throws {

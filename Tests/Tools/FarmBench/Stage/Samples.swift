@@ -1,20 +1,20 @@
 import FarmHarness
 import Foundation
 
-/// Single urgent pushes, one after the other, and how long each took from its RPUSH to the gateway.
+/// Single urgent pushes, one after the other, with the time of each from its RPUSH to the gateway.
 struct Samples {
-    /// No other token of the bench begins so.
+    /// The first digits of the samples' tokens. No other token of the bench begins so.
     private static let mark = "5a"
 
     private let count: Int
     private let rest: ClosedRange<Int>
 
-    /// - Parameter rest: microseconds between two of them, evenly spread, so that they meet the farm in any state.
+    /// - Parameter rest: microseconds between two pushes, evenly distributed, so that the pushes meet the farm in any state.
     init(_ count: Int, rest: ClosedRange<Int>) { (self.count, self.rest) = (count, rest) }
 
-    /// Pushes them all.
+    /// Pushes all samples.
     ///
-    /// - Returns: when each was pushed, in microseconds since 1970, by its token.
+    /// - Returns: the time of each push in microseconds since 1970, by token.
     func push(to farm: BenchFarm) async throws -> [String: Int64] {
         let payload = String(decoding: BenchPayload.bytes, as: UTF8.self)
         var moments: [String: Int64] = [:]
@@ -41,7 +41,7 @@ struct Samples {
         }
     }
 
-    /// Milliseconds that they took, by the gateway's ledger.
+    /// The latencies in milliseconds, from the gateway's ledger.
     static func latencies(_ moments: [String: Int64], _ gateway: Gateway, in folder: String) async throws
         -> [Double]
     {
