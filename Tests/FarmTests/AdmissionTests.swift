@@ -3,7 +3,7 @@ import Foundation
 import RedisProtocol
 import Testing
 
-/// More jobs than the farm accepts.
+/// Back pressure when producers push more jobs than the farm accepts.
 @Suite(.startsProcesses) struct AdmissionTests {
     /// A job with large payloads.
     private static func heavy(_ number: Int) -> (id: String, tokens: [String], text: String) {
@@ -13,7 +13,7 @@ import Testing
         return ("heavy-\(number)", tokens, #"{"id":"heavy-\#(number)","pushes":[\#(pushes)]}"#)
     }
 
-    /// All jobs that Redis accepted, whatever it replied.
+    /// All jobs that Redis accepted, even if its reply asked the producer to wait.
     private struct Accepted {
         var ids: [String] = []
         var tokens: [String] = []
@@ -36,7 +36,7 @@ import Testing
         ["FCALL", "pushfarm_submit", "1", "pushfarm:demo", job, id]
     }
 
-    /// Nil if Redis is out of memory.
+    /// Runs `body`. Returns nil if Redis is out of memory.
     private static func unlessOutOfMemory<Value>(_ body: () throws -> Value) throws -> Value? {
         do {
             return try body()
@@ -46,8 +46,8 @@ import Testing
     }
 
     @Test func `at maxmemory producers are refused, and every accepted push is delivered`() async throws {
-        // Slow enough that Redis stays full during the test: in a minute less is
-        // delivered than lies between its marks.
+        // The gateway is so slow that Redis stays full during the test: in a minute it accepts less than the difference of
+        // the two marks.
         let farm = try await Farm(
             Farm.Options(
                 faults: ["latency 1s", "streams 2"],
@@ -59,10 +59,10 @@ import Testing
                 .first { $0.hasPrefix("used_memory:") }?.split(separator: ":").last.flatMap { Int($0) })
         try client.run("CONFIG", "SET", "maxmemory", "\(used + 12_000_000)")
 
-        // The soft mark: `pushfarm_submit` tells producers to wait.
+        // At the soft mark `pushfarm_submit` tells producers to wait.
         var accepted = Accepted()
         let busy = try await eventually("producers are told to wait") {
-            // Before the coordinator's check, Redis itself may refuse, which means the same.
+            // Redis itself may refuse before the coordinator's check. Both replies mean that Redis is full.
             let answer = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }?.array
             return answer?.first?.text == "BUSY" ? answer : nil
         }
@@ -76,7 +76,7 @@ import Testing
             "push", "--app", "demo", "--token", Tokens.make(1)[0], "--alert", "Hi", "--timeout", "0")
         #expect(push.status == 75 && push.error.contains("full"), "\(push)")
 
-        // The hard mark: RPUSH works until Redis refuses it.
+        // At the hard mark even RPUSH is refused.
         try await eventually("Redis is full") {
             try Self.unlessOutOfMemory {
                 while true { _ = try accepted.push(client) { ["RPUSH", "pushfarm:demo", $1] } }
@@ -85,12 +85,12 @@ import Testing
         let refused = try Self.unlessOutOfMemory { try accepted.push(client, Self.submit) }
         #expect(refused == nil || refused?.array?.first?.text == "BUSY")
 
-        // A coordinator must be able to start now.
+        // A coordinator must be able to start while Redis is full.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         try farm.restartCoordinator()
 
-        // It drains although producers use every free byte at once.
+        // The farm drains its backlog although producers use every free byte at once.
         let before = try farm.gateway.counter("requests")
         try farm.gateway.tell("latency off")
         try farm.gateway.tell("streams 1000")
@@ -122,13 +122,13 @@ import Testing
             try client.run("HGET", "{pushfarm:demo}:admission", "full").isNull
         }
         #expect(try accepted.push(client, Self.submit).array?.first?.text == "OK")
-        // Each is reported once, alternately.
+        // Closing and opening of admission alternate, and each is reported once.
         let told = try farm.events().compactMap { $0["type"] }.filter { $0.hasPrefix("admission.") }
         #expect(told.count.isMultiple(of: 2))
         for (index, type) in told.enumerated() {
             #expect(type == (index.isMultiple(of: 2) ? "admission.closed" : "admission.opened"))
         }
-        // Trouble is logged when it begins, not each time.
+        // The coordinator logs a problem when it begins, not at every attempt.
         #expect(farm.coordinator.error.split(separator: "\n").count < 60, "\(farm.coordinator.error)")
         for trouble in Farm.leaseTroubles { #expect(!farm.coordinator.error.contains(trouble)) }
     }
@@ -139,7 +139,7 @@ import Testing
                 faults: ["latency 1s", "streams 2"],
                 apps: { started, _ in
                     [
-                        // Slow enough that no room is free before the test checks.
+                        // The gateway is so slow that the backlog stays full until the test checks it.
                         App(started, more: ["max_backlog: 500", "max_inbox: 20", "max_conns: 1"]),
                         App(started, name: "quiet"),
                     ]
@@ -147,13 +147,13 @@ import Testing
         _ = try await farm.ready()
         let client = try farm.redis.client()
         let tokens = Tokens.make(600)
-        // One job, because of several the last could stay in the inbox if the farm is faster than the test.
+        // The test uses one job. With several jobs the last one could stay in the inbox of a farm that is faster than the test.
         let first = [Job(id: "g", tokens: tokens)]
         try farm.push(first)
         try await eventually("the first job is taken in") {
             try client.run("HGET", "{pushfarm:demo}:load", "open").text.flatMap { Int($0) } ?? 0 >= 500
         }
-        // Without room the next jobs stay in the inbox, and `pushfarm_submit` gives the reason.
+        // The backlog is full, so the next jobs stay in the inbox, and `pushfarm_submit` gives the reason.
         let more = Tokens.make(200, seed: 7)
         let second = Job.several("h", more, size: 10)
         let answer = try client.run(Self.submit("x", second[0].text)).array
@@ -195,7 +195,7 @@ import Testing
             text.replacing("max_backlog: 20", with: "max_backlog: 2000"), to: "pushfarm.yaml")
         let reload = try await farm.run("reload", "all")
         #expect(reload.status == 0, "\(reload)")
-        // Nothing was delivered, so only the limit has changed.
+        // No push was delivered meanwhile, so only the limit has changed.
         _ = try await farm.event("admission.opened")
         #expect(try client.run(Self.submit("more", more.text)).array?.first?.text == "OK")
     }

@@ -2,17 +2,17 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// `workers: auto` with real processes: the number of workers follows the load.
+/// `workers: auto` with real processes: the autoscaler adapts the number of workers to the load.
 @Suite(
     .startsProcesses(limit: .seconds(300)), .enabled(if: ProcessInfo.processInfo.activeProcessorCount > 1))
 struct AutoscalerTests {
     private static let jobTokens = 1_000
     private static let names = ["demo", "mail", "news"]
 
-    @Test func `workers start under load and stop after it, and every push arrives once`()
+    @Test func `workers start under load and stop after the load, and every push arrives once`()
         async throws
     {
-        // A gateway takes as much as a worker sends, so with three gateways the worker is the bottleneck.
+        // One gateway accepts as many pushes as one worker sends. With three gateways the worker is the bottleneck.
         let folders = try Self.names.dropFirst().map { _ in try TestFolder() }
         var gateways: [Gateway] = []
         for folder in folders { gateways.append(try await Gateway(in: folder.path)) }
@@ -51,7 +51,7 @@ struct AutoscalerTests {
         #expect(arrived == delivered && delivered == rounds * 10 * Self.jobTokens * Self.names.count)
         let changes = try farm.events("workers.scaled")
         #expect(changes.first?["reason"] == "busy" && changes.last?["to"] == "1", "\(changes)")
-        // Removed workers ended in order.
+        // The removed workers ended without a crash.
         let log = farm.coordinator.error
         #expect(!log.contains("how=killed") && !log.contains("batches reclaimed"), "\(log)")
     }

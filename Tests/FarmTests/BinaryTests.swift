@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The binary protocol: the gateway does not respond to accepted pushes, and discards pushes after a refused one.
+/// The binary protocol: the gateway does not respond to accepted pushes, and it discards all pushes after a refused push.
 @Suite(.startsProcesses(limit: .seconds(300))) struct BinaryTests {
     private func farm(
         workers: Int = 2, faults: [String] = ["binary delay 100ms-300ms"], lines: [String] = [],
@@ -16,7 +16,7 @@ import Testing
         return farm
     }
 
-    /// Valid tokens with invalid ones between them.
+    /// Valid tokens with invalid tokens between them.
     private struct Mixture {
         let tokens: [String]
         let bad: Set<String>
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// Every valid token was accepted once, every invalid one is reported, and the job record agrees.
+    /// Expects that every valid token was accepted once, that every invalid token is reported, and that the job records agree.
     private func expectExactlyOnce(
         _ mixture: Mixture, _ jobs: [Job], at farm: Farm,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [2, 1])
-    func `invalid tokens in a list cost no valid one, and none is sent twice`(command: Int)
+    func `invalid tokens in a list cause no lost and no duplicate push`(command: Int)
         async throws
     {
         let farm = try await farm(lines: ["binary: { command: \(command) }"])
@@ -74,7 +74,7 @@ import Testing
         #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
     }
 
-    @Test func `valid and invalid tokens alternate`() async throws {
+    @Test func `a list that alternates valid and invalid tokens loses no valid push`() async throws {
         let farm = try await farm(lines: ["connections: 4"])
         let mixture = Mixture(40) { $0 % 2 == 1 }
         let jobs = Job.several("d", mixture.tokens, size: 5)
@@ -101,7 +101,7 @@ import Testing
         #expect(Set(ledger.lines.map(\.connection)).count >= 3)
     }
 
-    @Test func `incomplete replies lose nothing, and their pushes are sent again`() async throws {
+    @Test func `incomplete replies lose no push, and the pushes are sent again`() async throws {
         let farm = try await farm(
             workers: 1,
             faults: ["binary delay 50ms-100ms", "binary cut 100%", "binary trickle 100%"])
@@ -109,7 +109,7 @@ import Testing
         let jobs = Job.several("r", mixture.tokens, size: 100)
         try farm.push(jobs)
         try await eventually("a reply breaks off") { try farm.gateway.binaryCounter("cut_replies") > 0 }
-        // The remaining replies come byte by byte, but complete.
+        // The remaining replies come byte by byte, but they are complete.
         try farm.gateway.tell("binary cut off")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == mixture.good.count)
@@ -120,7 +120,7 @@ import Testing
         #expect(ledger.doubles <= totals.maybeDuplicated)
     }
 
-    @Test func `a shutdown names the last accepted push: nothing is lost or duplicated`()
+    @Test func `a reply that names the last accepted push loses and duplicates no push`()
         async throws
     {
         let farm = try await farm(workers: 1, faults: ["binary shutdown 400"], lines: ["connections: 2"])
@@ -131,17 +131,17 @@ import Testing
         #expect(try farm.gateway.binaryLedger().count("discarded") > 0)
     }
 
-    /// The reply may arrive during the write that contains its push.
+    /// The reply may arrive while the worker still writes the push that it refers to.
     @Test(arguments: ["1.2", "1.3"], ["binary shutdown 300", "binary refuse 0.3%"])
     func `a gateway that replies at once causes no duplicate`(version: String, fault: String) async throws {
-        // Longer than the gateway may wait for a core on a busy machine.
+        // The quiet time is longer than the gateway may wait for a core on a busy machine.
         let farm = try await farm(
             workers: 1, faults: [fault, "binary delay off", "binary linger off"],
             lines: ["binary: { quiet_time: 6 }"], options: ["--newest-tls", version])
         let tokens = Tokens.make(9_000, seed: 17)
         let jobs = Job.several("at-once", tokens, size: 1_000)
         try farm.push(jobs)
-        // Each refusal concerns another push, so none is refused often enough to fail.
+        // Each refusal concerns another push, so no push is refused often enough to fail.
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == 9_000 && totals.maybeDuplicated == 0)
         let ledger = try farm.gateway.binaryLedger()
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: ["high", "bulk"])
-    func `while a backlog waits for slow replies, all connections are opened`(lane: String) async throws {
+    func `a backlog with slow replies opens all connections`(lane: String) async throws {
         let farm = try await farm(
             faults: ["binary delay 4s-5s"], lines: ["connections: 6", "binary: { quiet_time: 6 }"])
         let mixture = Mixture(6_000) { $0 % 20 == 10 }
@@ -165,7 +165,7 @@ import Testing
         #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
     }
 
-    @Test func `dials that take seconds run side by side`() async throws {
+    @Test func `slow dials run at the same time`() async throws {
         let farm = try await farm(
             workers: 1, faults: ["binary accept 3s", "binary delay 50ms-100ms"],
             lines: ["connections: 12"])
@@ -180,25 +180,25 @@ import Testing
         #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
     }
 
-    /// Connections that a gateway may see. One that was dialled to replace another is closed without a push if the other still
-    /// lives, so each may have one more beside it.
+    /// The most connections that the gateway may see. A connection that was dialled to replace another one is closed unused if
+    /// the other one still works, so each allowed connection may have one more beside it.
     private static func mostSeen(of allowed: Int) -> Int { 2 * allowed }
 
-    @Test func `dials in a minute are bounded, however many tokens are invalid`() async throws {
+    @Test func `max_dials limits the dials in a minute, even with many invalid tokens`() async throws {
         let farm = try await farm(
             workers: 1, faults: ["binary delay 10ms-20ms"],
             lines: ["connections: 4", "binary: { max_dials: 7 }"])
         let mixture = Mixture(400) { $0 % 8 == 4 }
         let start = ContinuousClock.now
         try farm.push(Job.several("gentle", mixture.tokens, size: 100))
-        // Fifty invalid tokens need fifty connections; the eighth is dialled a minute after the first.
-        try await eventually("one more than a minute has", within: .seconds(180)) {
+        // Fifty invalid tokens need fifty connections. With a limit of seven, the eighth is dialled a minute after the first.
+        try await eventually("the eighth connection is dialled", within: .seconds(180)) {
             try farm.gateway.binaryCounter("connections") >= 8
         }
         #expect(ContinuousClock.now - start >= .seconds(60))
     }
 
-    @Test func `an event reports replies that come later than any before`() async throws {
+    @Test func `an event reports a reply that is later than all earlier replies`() async throws {
         let farm = try await farm(
             workers: 1, faults: ["binary delay 2500ms-2600ms"], lines: ["connections: 1"])
         let mixture = Mixture(200) { $0 == 19 }
@@ -209,12 +209,12 @@ import Testing
         #expect(event["reason"] == "InvalidToken")
         let lost = try farm.gateway.binaryLedger().lost(of: mixture.good)
         #expect(lost > 0)
-        // This includes the invalid one, which also counted as delivered.
+        // This number includes the invalid token, which also counted as delivered.
         #expect(event["pushes"] == "\(lost + 1)")
     }
 
-    @Test func `high pushes do not wait behind invalid tokens of the bulk lane`() async throws {
-        // Slow enough that most bulk pushes are unsent when the high ones arrive.
+    @Test func `invalid tokens in the bulk lane do not delay high pushes`() async throws {
+        // The rate is so low that most bulk pushes are unsent when the high pushes arrive.
         let farm = try await farm(lines: ["max_rate: 5000"])
         let campaign = Mixture(20_000) { $0 % 50 == 25 }
         let bulk = Job.several("bulk", campaign.tokens, size: 1_000, fields: #""lane":"bulk""#)
@@ -234,8 +234,8 @@ import Testing
         _ = try await farm.finished(bulk)
     }
 
-    @Test func `a worker that is killed while outcomes are unknown loses nothing`() async throws {
-        // Long enough to kill the worker before it knows the outcomes.
+    @Test func `a worker that is killed while outcomes are unknown loses no push`() async throws {
+        // The quiet time is long enough to kill the worker before it knows the outcomes.
         let farm = try await farm(lines: ["binary: { quiet_time: 6 }"])
         let before = farm.workers
         let mixture = Mixture(1_000) { $0 % 100 == 50 }
@@ -252,7 +252,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `a coordinator that ends leaves no outcome unknown`(endsWithSentinel: Bool) async throws {
-        // With a sentinel, some outcomes must be unknown at the end, however late it comes.
+        // The test of a sentinel needs unknown outcomes at the end, even on a slow machine.
         let quiet = endsWithSentinel ? 5 : 1
         let farm = try await farm(
             lines: ["binary: { sentinel: \(endsWithSentinel), quiet_time: \(quiet) }"])

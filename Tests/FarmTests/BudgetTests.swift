@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The budget of a whole farm, however its shards are distributed.
+/// The rate budget of a whole farm, for any distribution of its shards.
 @Suite(.startsProcesses) struct BudgetTests {
     @Test func `two workers together reach the farm's rate and do not exceed it`() async throws {
         let farm = try await Farm(.init(workers: 2, appLines: ["budget: { max_rate: 300 }"]))
@@ -16,7 +16,7 @@ import Testing
         #expect(workers.allSatisfy { $0.delivered > 0 })
     }
 
-    @Test func `connections are divided, and a budget of too few is reported`() async throws {
+    @Test func `workers divide the connections, and a budget with too few is reported`() async throws {
         let farm = try await Farm(
             .init(
                 workers: 2, faults: ["latency 50ms"], simulatorOptions: ["--streams", "20"],
@@ -24,7 +24,7 @@ import Testing
         let jobs = Job.several("few", Tokens.make(4_000), size: 1000)
         try farm.push(jobs)
         try await farm.expectExactlyOnce(jobs)
-        // One for each worker, one more than the budget.
+        // Each worker needs one connection, so the farm has one more than the budget.
         #expect(try farm.gateway.counter("connections") == 2)
         let event = try await farm.event("budget.exceeded")
         #expect(event["reason"] == "max_conns is less than the workers")
@@ -37,7 +37,7 @@ import Testing
             hosts: Farm.twoHosts, Farm.Options(workers: 2, appLines: ["budget: { max_rate: 1000 }"]))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
-        // Always more pushes than the rate allows.
+        // The load always has more pushes than the rate allows.
         let load = try Load(farm, every: .milliseconds(300))
         try await load.more(2)
         try farm.start("beta")

@@ -8,7 +8,7 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }
 
-    @Test func `push --wait prints the job record, and its exit status shows whether all was delivered`()
+    @Test func `push --wait prints the job record, and its exit status shows if all pushes were delivered`()
         async throws
     {
         let farm = try await Farm()
@@ -35,7 +35,7 @@ import Testing
         #expect(sent.status == 0 && sent.output == #"{"id":"file","app":"demo","submitted":40}"# + "\n")
         #expect(try await farm.finished("file").delivered == 40)
 
-        // The error is found first, and nothing is sent.
+        // The command finds the error before it sends anything.
         let usage = [
             ["push", "--token", good[0], "--alert", "x", "--payload", "{}"], ["push", "--alert", "x"],
             ["push", "--token", good[0], "--payload", "[]"], ["push", "--token", "abc", "--alert", "x"],
@@ -125,7 +125,7 @@ import Testing
         #expect((latest["jobs"] as? [Any])?.count == 5)
     }
 
-    @Test func `a job that push sent in parts is shown by the names of its parts`() async throws {
+    @Test func `job shows a job that push sent in parts by the ids of its parts`() async throws {
         let farm = try await Farm(Farm.Options(appLines: ["max_tokens: 2"]))
         let here = ["--config", farm.folder.path + "/pushfarm.yaml"]
         let pushed = try await farm.run(
@@ -166,7 +166,7 @@ import Testing
         #expect(try await farm.run("status", "--json").status == 1)
     }
 
-    @Test func `without Redis commands report it and exit with 75`() async throws {
+    @Test func `commands report an outage of Redis and exit with 75`() async throws {
         let folder = try TestFolder()
         for arguments in [["status"], ["jobs"], ["job", "x"], ["doctor"]] {
             let child = try Child(
@@ -176,12 +176,12 @@ import Testing
                 ],
                 in: folder.path)
             let end = try await child.wait()
-            // doctor reports a worse problem: no app is configured.
+            // doctor reports the worse problem that no app is configured.
             #expect(end == .exited(arguments == ["doctor"] ? 1 : 75), "\(arguments): \(child.error)")
         }
     }
 
-    @Test func `a wrong configuration names file, line and the nearest key`() async throws {
+    @Test func `a configuration error names the file, the line and the nearest key`() async throws {
         let folder = try TestFolder()
         let file = try folder.write(
             """

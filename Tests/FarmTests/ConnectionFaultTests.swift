@@ -1,12 +1,13 @@
 import FarmHarness
 import Testing
 
-/// Connections and streams that end early. Pushes that were surely not processed are sent again without counting an attempt.
+/// Connections and streams that end early. A push that was surely not processed is sent again without counting an attempt.
 @Suite(.startsProcesses(limit: .seconds(300))) struct ConnectionFaultTests {
-    /// - Returns: the jobs' sums and the ledger, when all is done.
+    /// Delivers all tokens with faults.
+    /// - Returns: the sums of the job records, and the ledger.
     private func deliver(_ tokens: [String], _ faults: [String]) async throws -> (Totals, Ledger, Farm) {
         let farm = try await Farm(Farm.Options(faults: faults))
-        // Only one attempt is allowed, so counting an unprocessed push as an attempt fails the test.
+        // Only one attempt is allowed, so the test fails if an unprocessed push counts as an attempt.
         let jobs = Job.several("f", tokens, size: 500, fields: #""max_attempts":1"#)
         try farm.push(jobs)
         let totals = try await farm.finished(jobs)
@@ -21,8 +22,8 @@ import Testing
         ["latency 1ms-10ms", "goaway 100"], ["latency 1ms-10ms", "goaway 100 announced"], ["goaway 7"],
         ["latency 5ms", "refuse 10%"], ["streams 8", "refuse 30%", "goaway 50"],
     ])
-    func `unprocessed pushes are sent again, once`(faults: [String]) async throws {
-        // Every seven pushes take a connection of their own, and time to dial it.
+    func `unprocessed pushes are sent again exactly once`(faults: [String]) async throws {
+        // Each connection carries only seven pushes, and dials take time.
         let tokens = Tokens.make(faults == ["goaway 7"] ? 400 : 1_500)
         let (totals, ledger, farm) = try await deliver(tokens, faults)
         #expect(
@@ -36,14 +37,14 @@ import Testing
     @Test(arguments: [
         ["reset 2%"], ["reset 2% processed"], ["latency 5ms", "cut 200"],
     ])
-    func `pushes without a response are sent again, and count as possibly duplicated`(faults: [String])
+    func `pushes without a response are sent again and count as possibly duplicated`(faults: [String])
         async throws
     {
         let farm = try await Farm(Farm.Options(faults: faults))
         let tokens = Tokens.make(1_500)
         let jobs = Job.several("u", tokens, size: 500, fields: #""max_attempts":100"#)
         try farm.push(jobs)
-        // Keeps the backoff of the last ones short.
+        // The faults end before the last pushes are done, so that their backoff stays short.
         try await farm.gateway.requests(1_400)
         try farm.gateway.tell("calm")
         let totals = try await farm.finished(jobs)
@@ -55,7 +56,7 @@ import Testing
         if faults == ["reset 2% processed"] { #expect(ledger.doubles > 0) }
     }
 
-    @Test func `a lowered stream limit is obeyed at once`() async throws {
+    @Test func `a worker obeys a lowered stream limit at once`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 10ms"]))
         let tokens = Tokens.make(1_500)
         let jobs = Job.several("s", tokens, size: 500)
@@ -68,7 +69,7 @@ import Testing
         #expect(try farm.gateway.ledger().doubles == 0)
     }
 
-    @Test func `connections that close at once are dialled again with backoff`() async throws {
+    @Test func `a worker dials with backoff after connections that close at once`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["close-new on"]))
         let tokens = Tokens.make(10)
         try farm.push([Job(id: "late", tokens: tokens)])

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The error message of a trapped process is in the log.
+/// The coordinator's log contains the error message of a trapped process.
 @Suite(.startsProcesses(limit: .seconds(300))) struct CrashReportTests {
     @Test(arguments: [("worker", "batch.read"), ("intake", "intake.parse")])
     func `the coordinator's log names a trapped child, the signal and the reason`(
@@ -47,7 +47,7 @@ import Testing
         #expect([SIGILL, SIGTRAP].contains(signal))
         let log = try String(contentsOfFile: farm.folder.path + "/farm.log", encoding: .utf8)
         #expect(log.contains("Fatal error: failpoint redis.settle.after"), "\(log.suffix(2000))")
-        // It logs soon afterwards that its coordinator ended.
+        // The children log soon afterwards that their coordinator has ended.
         try await eventually("children log there, too") {
             try String(contentsOfFile: farm.folder.path + "/farm.log", encoding: .utf8).contains(
                 "worker-0")

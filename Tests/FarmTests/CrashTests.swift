@@ -4,7 +4,7 @@ import Testing
 
 /// Processes that are killed while pushes are in flight.
 @Suite(.startsProcesses(limit: .seconds(300))) struct CrashTests {
-    /// Slow enough to be interrupted in the middle, and fast afterwards.
+    /// A gateway that is so slow that a process can be killed in the middle of the load.
     private static var slow: Farm.Options {
         .init(faults: ["latency 1s", "streams 100"], appLines: ["max_conns: 2"])
     }
@@ -19,7 +19,7 @@ import Testing
         return jobs
     }
 
-    /// Starts another coordinator at a faster gateway, which sends each push that is left once.
+    /// Starts another coordinator with a faster gateway. Expects that it sends each remaining push once.
     private static func expectRestAfterRestart(_ farm: Farm, _ jobs: [Job]) async throws {
         try farm.gateway.tell(fast)
         try farm.restartCoordinator()
@@ -29,7 +29,7 @@ import Testing
         #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
     }
 
-    @Test func `a worker that is killed under load loses nothing and is replaced`() async throws {
+    @Test func `a worker that is killed under load loses no push and is replaced`() async throws {
         let farm = try await Farm(Self.slow)
         let before = try await farm.ready()
         let jobs = try await Self.load(farm)
@@ -50,7 +50,7 @@ import Testing
         #expect(after.workers[1].pid == before.workers[1].pid && after.workers[1].restarts == 0)
     }
 
-    @Test func `workers of a killed coordinator finish and end, and nothing is sent twice`()
+    @Test func `workers of a killed coordinator finish and exit, and no push is sent twice`()
         async throws
     {
         let farm = try await Farm(Self.slow)
@@ -64,7 +64,7 @@ import Testing
         try await Self.expectRestAfterRestart(farm, jobs)
     }
 
-    @Test func `a coordinator that ends under load hands everything over`() async throws {
+    @Test func `a coordinator that exits under load hands all its shards over`() async throws {
         let farm = try await Farm(Self.slow)
         _ = try await farm.ready()
         let jobs = try await Self.load(farm)
@@ -77,19 +77,19 @@ import Testing
         try await Self.expectRestAfterRestart(farm, jobs)
     }
 
-    @Test func `a host that removed its heartbeat does not write it again, however slow Redis is`()
+    @Test func `a host that removed its heartbeat does not write it again on a slow Redis`()
         async throws
     {
         let farm = try await Farm(
             Farm.Options(environment: ["PUSHFARM_FAILPOINTS": "redis.leave.before:stop"]))
         _ = try await farm.ready()
         farm.coordinator.signal(SIGTERM)
-        try await eventually("it is about to announce its end") { farm.coordinator.standsStill }
+        try await eventually("the host removes its heartbeat") { farm.coordinator.standsStill }
         // The call takes longer than the time between two heartbeats.
         farm.redis.process.signal(SIGSTOP)
         farm.coordinator.signal(SIGCONT)
         let since = ContinuousClock.now
-        try await eventually("a beat is due") { ContinuousClock.now - since > .seconds(2) }
+        try await eventually("a heartbeat is due") { ContinuousClock.now - since > .seconds(2) }
         farm.redis.process.signal(SIGCONT)
         #expect(try await farm.coordinator.wait() == .exited(0))
         #expect(try farm.redis.client().run("HLEN", "{pushfarm}:hosts").integer == 0)

@@ -3,24 +3,24 @@ import Foundation
 import OpenSSL
 import Testing
 
-/// Credentials that the gateway refuses.
+/// Credentials that the gateway refuses, and broken credential files.
 @Suite(.startsProcesses) struct CredentialTests {
     private static var unknownKey: String {
         String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
     }
 
-    /// A farm whose app "demo" has a key that the gateway does not know; its app "other" works.
+    /// A farm whose app "demo" has a key that the gateway does not know. Its app "other" has a valid key.
     private func farmWithWrongKey() async throws -> Farm {
         try await Farm(
             Farm.Options(apps: { started, folder in
                 let file = folder.path + "/key.p8"
-                // If it cannot be written, the test fails anyway.
+                // If the write fails, the test fails later.
                 _ = try? folder.write(Self.unknownKey, to: "key.p8")
                 return [App(started, keyFile: file), App(started, name: "other")]
             }))
     }
 
-    /// Pushes to the app with the wrong key, until it is paused.
+    /// Pushes to the app with the wrong key until the app is paused.
     private func paused(_ farm: Farm, _ tokens: [String]) async throws {
         try farm.push([Job(id: "kept", tokens: tokens)])
         let event = try await farm.event("app.paused")
@@ -43,7 +43,7 @@ import Testing
         let others = Tokens.make(300, seed: 7)
         try farm.push([Job(id: "o", tokens: others)], to: "other")
         #expect(try await farm.finished("o", app: "other").delivered == 300)
-        // Nothing is lost, and nothing is retried in a loop.
+        // The paused app loses no push and does not retry in a loop.
         let kept = try #require(try await farm.jobRecord("kept"))
         #expect(kept.state == "open" && kept.failed == 0 && kept.delivered == 0 && kept.addsUp)
         let refused = try farm.gateway.ledger().lines.count { $0.reason == "InvalidProviderToken" }
@@ -62,7 +62,7 @@ import Testing
         #expect(try await farm.run("status").status == 0)
     }
 
-    @Test func `after an operator's resume, a key that is still wrong pauses again`() async throws {
+    @Test func `a key that is still wrong pauses the app again after an operator's resume`() async throws {
         let farm = try await farmWithWrongKey()
         try await paused(farm, Tokens.make(100))
         let resumed = try await farm.run("resume", "demo", "--json")
@@ -91,7 +91,7 @@ import Testing
         #expect(try await farm.finished("kept").delivered == 100)
     }
 
-    @Test func `a CA file that is missing for a while stops no worker`() async throws {
+    @Test func `workers continue while a CA file is missing`() async throws {
         let farm = try await Farm(
             Farm.Options(apps: { started, folder in
                 var app = App(started)
@@ -117,7 +117,7 @@ import Testing
         #expect(try await farm.finished("after").delivered == 200)
     }
 
-    @Test func `a reload with a broken key changes nothing, and says why`() async throws {
+    @Test func `a reload with a broken key changes nothing and reports the reason`() async throws {
         let farm = try await Farm(
             Farm.Options(apps: { started, folder in
                 _ = try? folder.copy(started.keyFile, to: "key.p8")
@@ -125,7 +125,7 @@ import Testing
             }))
         _ = try await farm.ready()
         try farm.folder.write("not a key", to: "key.p8")
-        // It is noticed without a reload.
+        // The coordinator notices the broken file without a reload.
         try await eventually("status says so") {
             let status = try await farm.run("status")
             return status.status == 1
@@ -144,11 +144,11 @@ import Testing
         #expect(dry.status == 0 && dry.output.contains("credentials would be read again"), "\(dry)")
         let done = try await farm.run("reload", "all")
         #expect(done.status == 0 && done.output.contains("credentials are read again"), "\(done)")
-        try await eventually("all is well again") { try await farm.run("status").status == 0 }
+        try await eventually("status shows no trouble") { try await farm.run("status").status == 0 }
     }
 
     @Test
-    func `an app whose CA file has no certificate is paused and says so, and resumes when it has one`()
+    func `an app is paused while its CA file has no certificate, and status shows the reason`()
         async throws
     {
         let farm = try await Farm(
@@ -166,14 +166,14 @@ import Testing
         #expect(try await farm.finished("kept").delivered == 200)
     }
 
-    /// Of the key that the gateway knows.
+    /// The configuration line with the key that the gateway knows.
     private static func key(_ started: Gateway.Started, team: String) -> String {
         "key: { file: \(started.keyFile), id: \(started.keyID), team: \(team) }"
     }
 
     private static let wrongTeam = "WRONGTEAM1"
 
-    /// A farm whose app "demo" has a wrong team, and whose app "other" has the same key with the right one.
+    /// A farm whose app "demo" has a wrong team, and whose app "other" has the same key with the right team.
     private func farmWithWrongTeam() async throws -> Farm {
         try await Farm(
             Farm.Options(apps: { started, _ in
@@ -205,7 +205,7 @@ import Testing
         func push(_ id: String, _ seed: UInt64, to app: String = "demo") throws {
             try farm.push([Job(id: id, tokens: Tokens.make(1, seed: seed))], to: app)
         }
-        // Another app has the same key; its token is not used for this app.
+        // Another app has the same key. Its token is not used for this app.
         try push("o", 1, to: "other")
         #expect(try await farm.finished("o", app: "other").delivered == 1)
         try push("first", 2)
@@ -217,7 +217,7 @@ import Testing
         #expect(try await farm.run("reload", "all").status == 0)
         #expect(try await farm.finished("first").delivered == 1)
         #expect(try refusals(farm) == 1 && farm.gateway.counter("tokens_verified") == 2)
-        // The other app's, which is shared.
+        // The second token is the shared token of the other app.
         #expect(farm.mintedTokens == 2)
 
         // The right token is not sent for the wrong team.
@@ -230,7 +230,7 @@ import Testing
         let second = try #require(try await farm.jobRecord("second"))
         #expect(second.delivered == 0 && second.failed == 0 && second.addsUp)
 
-        // And back, with a manual `resume` too: it does not pause an app that resumed by itself.
+        // The right team returns with a manual `resume` too, which does not pause an app that has resumed by itself.
         try changeTeam(farm, to: team)
         #expect(try await farm.run("reload", "all").status == 0)
         #expect(try await farm.run("resume", "demo").status == 0)
@@ -239,24 +239,24 @@ import Testing
         #expect(try farm.events("app.paused").count == 2)
     }
 
-    @Test func `a refused provider token is never sent again, however often the app is resumed`()
+    @Test func `a refused provider token is never sent again, even after several resumes`()
         async throws
     {
         let farm = try await farmWithWrongTeam()
         try farm.push([Job(id: "kept", tokens: Tokens.make(1))])
         _ = try await farm.event("app.paused")
         #expect(try refusals(farm) == 1)
-        // One new token, because the gateway may accept it now.
+        // The coordinator makes one new token, because the gateway may accept it now.
         #expect(try await farm.run("resume", "demo").status == 0)
         #expect(
             try await farm.event("app.paused", number: 2)["reason"]?.contains("InvalidProviderToken")
                 == true)
         #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
-        // And no other.
+        // A second resume makes no other token.
         #expect(try await farm.run("resume", "demo").status == 0)
         let third = try await farm.event("app.paused", number: 3)
         #expect(third["reason"]?.contains("correct key, id or team") == true, "\(third)")
-        // Nor after a restart, because Redis has the refusal.
+        // A restart makes no other token either, because Redis has the refusal.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         try farm.restartCoordinator()
@@ -275,7 +275,7 @@ import Testing
         #expect(try refusals(farm) == 2)
     }
 
-    @Test func `another app of the same key does not send a refused provider token`() async throws {
+    @Test func `another app with the same key does not send a refused provider token`() async throws {
         let farm = try await Farm(
             Farm.Options(apps: { started, folder in
                 _ = try? folder.write(Self.unknownKey, to: "key.p8")
@@ -294,7 +294,7 @@ import Testing
         #expect(try refusals(farm) == 2 && farm.gateway.counter("tokens_verified") == 2)
     }
 
-    @Test func `only a change of the refused credentials' files ends their pause`()
+    @Test func `only a change of the refused credential files ends the pause`()
         async throws
     {
         let farm = try await Farm(
@@ -320,7 +320,7 @@ import Testing
         try await eventually("the other app's key is seen") { changes(of: "other") == 1 }
         try farm.folder.write(key, to: "key.p8")
         try await eventually("the same key is seen") { changes(of: "demo") == 2 }
-        // The changes of the files are applied when this has ended.
+        // The coordinator has applied the changes of the files when this command ends.
         #expect(try await farm.run("reload", "all").status == 0)
         #expect(try farm.events("app.resumed").isEmpty)
         #expect(try farm.gateway.ledger().lines.count == requests)
@@ -330,7 +330,7 @@ import Testing
         #expect(try farm.events("app.resumed").count == 1)
     }
 
-    @Test func `certificate apps deliver`() async throws {
+    @Test func `apps with certificates deliver pushes`() async throws {
         let farm = try await Farm(
             Farm.Options(
                 environment: ["P12_PASSWORD": "simulator"],
@@ -362,7 +362,7 @@ import Testing
     @Test func `an expired provider token is renewed once, and not again within 20 minutes`() async throws {
         let farm = try await Farm(Farm.Options(simulatorOptions: ["--token-lifetime", "2"]))
         try await eventually("the first token is made") { farm.mintedTokens == 1 }
-        // Each is sent when the token is older than the gateway accepts.
+        // The test pushes each job when the token is older than the gateway accepts.
         func push(_ id: String, _ tokens: [String]) throws {
             let due = Int(Date().timeIntervalSince1970) + 4
             try farm.push([Job(id: id, tokens: tokens, fields: #""deliver_at":\#(due)"#)])
@@ -384,7 +384,7 @@ import Testing
 }
 
 extension Farm {
-    /// Provider tokens that the coordinator has made.
+    /// The number of provider tokens that the coordinator has made.
     var mintedTokens: Int {
         coordinator.error.components(separatedBy: "provider token minted").count - 1
     }

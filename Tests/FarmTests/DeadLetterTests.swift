@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Pushes that fail though their token is valid are kept, and a replay sends each of them once.
+/// Dead letters: the farm keeps pushes that fail though their token is valid, and a replay sends each of them once.
 @Suite(.startsProcesses) struct DeadLetterTests {
     private func json(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
@@ -16,7 +16,7 @@ import Testing
         try letters(farm).reduce(0) { $0 + Int($1["n"] ?? "0")! }
     }
 
-    /// The farm's own count, because reading all dead letters takes long.
+    /// The farm's own count of dead letters, because reading all dead letters takes long.
     private func sum(_ farm: Farm) throws -> Int {
         try farm.redis.client().run("HGET", "{pushfarm:demo}:dead_letter_counts", "pushes").text.flatMap {
             Int($0)
@@ -24,7 +24,7 @@ import Testing
             ?? 0
     }
 
-    @Test func `failed pushes are kept with their payload, and a replay delivers each once`() async throws {
+    @Test func `failed pushes are kept with payload, and a replay delivers each push once`() async throws {
         let farm = try await Farm()
         let (good, dead) = (Tokens.make(600), Tokens.make(20, start: "dead0000"))
         try farm.gateway.tell("answer 400 reason=PayloadTooLarge share=0.5")
@@ -74,7 +74,7 @@ import Testing
         #expect(try await farm.jobRecord("big")?.failed == big.failed, "old counters stay")
         #expect(try letters(farm).isEmpty)
         let ledger = try farm.gateway.ledger()
-        // Each token twice: by each of the jobs or its replay.
+        // Each token was delivered twice: by each of the jobs or by its replay.
         #expect(good.allSatisfy { ledger.deliveries[$0] == 2 })
         #expect(ledger.lines.filter { $0.status == 200 && $0.collapseId == "c" }.count == 600)
         #expect(
@@ -83,7 +83,7 @@ import Testing
             "each device gets its own payload")
     }
 
-    @Test func `dead letters are shown, exported, dropped and kept within bounds`() async throws {
+    @Test func `commands show, export and drop dead letters, and their number is limited`() async throws {
         var options = Farm.Options()
         options.appLines = ["dead_letters: { pushes: 40 }"]
         options.faults = ["answer 413 reason=PayloadTooLarge"]
@@ -149,7 +149,7 @@ import Testing
         }
         for round in 1...3 {
             let left = try sum(farm)
-            // Slow enough to be far from its end, however late the test checks.
+            // The replay is so slow that it is far from its end when the test checks.
             let command = try Child(
                 "replay-\(round)", BuiltProgram.path, arguments(rate: 200), in: farm.folder.path)
             try await eventually("some are put in") { try sum(farm) < left || command.hasEnded }
@@ -174,7 +174,7 @@ import Testing
         #expect(ledger.doubles == 0)
     }
 
-    @Test func `pushes that were possibly delivered, expired or are poison are not replayed`()
+    @Test func `a replay skips possibly delivered pushes, expired pushes and poison`()
         async throws
     {
         var options = Farm.Options()
@@ -202,7 +202,7 @@ import Testing
         #expect(try await farm.run("replay", "--reason", "BadPriority", "--ttl", "600").status == 0)
         #expect(try await farm.finished("late.r1").delivered == 5)
 
-        // A job without dead letters is different from an unknown job.
+        // The command distinguishes a job without dead letters from an unknown job.
         let none = try await farm.run("replay", "--job", "late")
         #expect(none.status == 0 && none.output == "there are no such dead letters\n", "\(none)")
         for arguments in [["replay"], ["dead", "drop"]] {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.startsProcesses) struct DemoTests {
-    @Test func `the demo's accounting is exact though a worker is killed, and it cleans up`() async throws {
+    @Test func `the demo kills a worker, its accounting is exact, and it cleans up`() async throws {
         let folder = try TestFolder()
         let child = try Child(
             "demo", BuiltProgram.path,
@@ -11,7 +11,7 @@ import Testing
                 "demo", "--pushes", "2000", "--bad", "20", "--kill", "1", "--json", "--set",
                 "apps.demo.max_rate=100",
             ],
-            // Settings of other farms do not affect it.
+            // Settings of other farms in the environment do not affect the demo.
             environment: [
                 "TMPDIR": folder.path, "PUSHFARM_REDIS": "redis://127.0.0.1:1", "PUSHFARM_WORKRS": "x",
             ], in: folder.path)
@@ -32,7 +32,7 @@ import Testing
         #expect(ProcessTable.naming(folder: folder.path).isEmpty)
     }
 
-    @Test func `up runs a farm until it is told to end`() async throws {
+    @Test func `up runs a farm until a signal ends it`() async throws {
         let folder = try TestFolder()
         let up = try Child(
             "up", BuiltProgram.path, ["up", "--simulate", "--json", "--state-dir", folder.path + "/var"],
@@ -64,7 +64,7 @@ import Testing
         #expect(ProcessTable.naming(folder: folder.path).isEmpty)
     }
 
-    @Test func `the commands in the documentation and in the output of up work as written`() async throws {
+    @Test func `the commands in the documentation and in the output of up work`() async throws {
         let folder = try TestFolder()
         try FileManager.default.createDirectory(
             atPath: folder.path + "/.build/release", withIntermediateDirectories: true)
@@ -94,7 +94,7 @@ import Testing
             Int(raw.output.trimmingCharacters(in: .whitespacesAndNewlines)) != nil,
             "\(raw.output)\(raw.error)")
 
-        // The lines of up work in any folder.
+        // The commands that `up` prints work in any folder.
         let elsewhere = try TestFolder()
         let printed = up.output.components(separatedBy: "To push from another terminal:\n").last ?? ""
         let lines = printed.split(separator: "\n").prefix(2).map(String.init)
@@ -123,7 +123,7 @@ import Testing
             #expect(!ProcessTable.visibleText(of: pid).contains(password))
         }
 
-        // A command without a farm in its folder says where one runs.
+        // A command in a folder without a farm tells where a farm runs.
         try FileManager.default.createDirectory(
             atPath: elsewhere.path + "/var", withIntermediateDirectories: true)
         try elsewhere.write(

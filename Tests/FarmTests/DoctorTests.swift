@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// `pushfarm doctor` sends one push to an impossible token.
+/// `pushfarm doctor` sends one push to a token that cannot exist.
 @Suite(.startsProcesses) struct DoctorTests {
     private struct Report: Decodable {
         struct Check: Decodable {
@@ -23,7 +23,7 @@ import Testing
         return try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
     }
 
-    @Test func `doctor finds a wrong team, key id and topic, and makes no provider token`()
+    @Test func `doctor finds a wrong team, key id and topic without making a provider token`()
         async throws
     {
         let farm = try await Farm(
@@ -56,17 +56,17 @@ import Testing
         }
         let requests = try farm.gateway.ledger().lines.count
         #expect(requests == 4)
-        // Only the coordinator's provider tokens were sent.
+        // Doctor sent only the coordinator's provider tokens.
         #expect(try farm.gateway.counter("tokens_verified") - verified == 3)
         #expect(farm.mintedTokens == 3)
-        // A refused token is not sent again, and is still reported.
+        // Doctor does not send a refused token again, and still reports the refusal.
         let second = try await report(farm, status: 1)
         #expect(second.live("team")?.text.contains("already") == true, "\(second)")
         #expect(try farm.gateway.ledger().lines.count == requests + 2)
         #expect(try farm.gateway.counter("tokens_verified") - verified == 3)
     }
 
-    @Test func `doctor names a wrong environment when the gateway does`() async throws {
+    @Test func `doctor names a wrong environment when the gateway's response names it`() async throws {
         let farm = try await Farm(
             Farm.Options(simulatorOptions: ["--key-environment", "SIMULATOR1:sandbox"]))
         _ = try await farm.ready()

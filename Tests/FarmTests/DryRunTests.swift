@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Every command with --dry-run, from the program's own list.
+/// Runs every command that has --dry-run, from the program's own list of commands.
 @Suite(.startsProcesses(limit: .seconds(240))) struct DryRunTests {
     @Test func `a dry run of any command changes nothing`() async throws {
         let stage = try await DryRunFarm()
@@ -34,7 +34,7 @@ import Testing
                 after.differences(from: before).isEmpty,
                 "\(name) --dry-run: \(after.differences(from: before))")
         }
-        // Other log levels would omit it.
+        // At another log level the log would omit the dump.
         let config = stage.farm.folder.path + "/pushfarm.yaml"
         #expect(try await stage.farm.run(["debug", "dump", "here", "--config", config]).status == 0)
         try await eventually("the log's level is as it was") {
@@ -43,7 +43,7 @@ import Testing
     }
 }
 
-/// A command of `pushfarm --experimental-dump-help`.
+/// A command in the output of `pushfarm --experimental-dump-help`.
 private struct HelpCommand: Decodable {
     struct Argument: Decodable {
         struct Name: Decodable { var name: String }
@@ -68,7 +68,7 @@ private struct HelpCommand: Decodable {
     var commandName: String
     var subcommands: [HelpCommand]?
     var arguments: [Argument]?
-    /// Its name and those of the commands above it.
+    /// The command's name after the names of the commands above it.
     var path: [String] = []
 
     private enum CodingKeys: String, CodingKey { case commandName, subcommands, arguments }
@@ -106,6 +106,7 @@ private struct HostLine: CustomStringConvertible {
 
     let description: String
 
+    /// Parses a heartbeat.
     /// - Parameter line: "end nonce capacity apps JSON".
     init(_ line: String) throws {
         let parts = line.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
@@ -122,9 +123,9 @@ private final class DryRunFarm {
         var keys: [String: [UInt8]]
         var processes: [pid_t]
         var isOrphanAlive: Bool
-        /// Operators' commands that were not dry runs.
+        /// The number of operators' commands that were not dry runs.
         var operations: Int
-        /// Log lines that only commands cause: other levels, and dumps.
+        /// The number of log lines that only commands cause: other log levels, and dumps.
         var lines: Int
 
         func differences(from other: Snapshot) -> String {
@@ -141,10 +142,10 @@ private final class DryRunFarm {
     }
 
     let farm: Farm
-    /// A worker of an exited coordinator, for `purge`.
+    /// A worker of an exited coordinator, as an object for `purge`.
     let orphan: Child
     private let token = Tokens.make(1, seed: 77)[0]
-    /// A dead letter and a refused job.
+    /// The ids of a dead letter and of a refused job.
     private let ids: [String]
 
     init() async throws {
@@ -181,7 +182,7 @@ private final class DryRunFarm {
             let result = try await farm.run(words + ["--config", farm.folder.path + "/pushfarm.yaml"])
             #expect(result.status == 0, "\(words): \(result)")
         }
-        // A suppression that the guard keeps until it is confirmed.
+        // The guard keeps this suppression until an operator confirms it.
         _ = try redis.run(
             "EVAL",
             "return redis.call('RPUSH', KEYS[1], cmsgpack.pack({ '05', 'B' .. string.rep('t', 40) }))",
@@ -202,8 +203,8 @@ private final class DryRunFarm {
         #expect(seen.output.contains("would end \(pid)"), "\(seen)")
     }
 
-    /// All keys without what changes by itself: heartbeats and figures of hosts, alerts, times of configuration, ends of
-    /// leases, expiring keys, and the audit log.
+    /// All keys except parts that change without commands: heartbeats and figures of hosts, alerts, times of configuration,
+    /// ends of leases, expiring keys, and the audit log.
     func snapshot() throws -> Snapshot {
         let redis = try farm.redis.client()
         var keys: [String: [UInt8]] = [:]
@@ -238,7 +239,7 @@ private final class DryRunFarm {
             lines: log.count { line in ["Z debug ", "Z trace ", " dump "].contains { line.contains($0) } })
     }
 
-    /// Values for an argument, by the name of its value.
+    /// Returns example values for an argument, chosen by the name of the argument's value.
     private func words(for argument: HelpCommand.Argument, of command: HelpCommand) throws -> [String] {
         if let all = argument.allValues, !all.isEmpty { return all }
         let known = [
@@ -257,7 +258,7 @@ private final class DryRunFarm {
         return words
     }
 
-    /// Options that select a command's object.
+    /// Options that select the object of a command.
     private var choices: [[String]] {
         [
             [], ["--shard", "5"], ["--all"], ["--job", "dead"], ["--token", token, "--alert", "Hi"],
@@ -266,7 +267,7 @@ private final class DryRunFarm {
         ]
     }
 
-    /// All calls of a command: its required arguments, and each of its choices.
+    /// Returns all calls of a command: its required arguments with each of its choices.
     func calls(of command: HelpCommand) throws -> [[String]] {
         var calls = [command.path]
         for argument in command.positionals {

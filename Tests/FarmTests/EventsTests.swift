@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The events as text.
+/// The output of `pushfarm events`.
 @Suite(.startsProcesses) struct EventsTests {
     private func lines(_ text: String) throws -> [[String: Any]] {
         try text.split(separator: "\n").map {
@@ -10,7 +10,7 @@ import Testing
         }
     }
 
-    @Test func `events are filtered by type and time, and followed across an outage of Redis`()
+    @Test func `events filters by type and time, and follows the stream across an outage of Redis`()
         async throws
     {
         let farm = try await Farm()
@@ -38,7 +38,7 @@ import Testing
             "follower", BuiltProgram.path,
             ["events", "--follow", "--json", "--type", "job.finished", "--config"]
                 + [farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path)
-        // Only new events: after the first one the command follows.
+        // The command shows only new events. After the first event it is surely following the stream.
         var number = 0
         try await eventually("it follows") {
             number += 1

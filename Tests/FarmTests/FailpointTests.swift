@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Places at which a debug build can be made to fail.
+/// Failpoints: places at which a debug build can be made to fail.
 @Suite(.startsProcesses(limit: .seconds(300))) struct FailpointTests {
     @Test func `workers fail at the named failpoints, as often as configured`() async throws {
         let marks = try TestFolder()

@@ -2,12 +2,12 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Small or urgent jobs do not wait for large ones.
+/// Large jobs do not delay small or urgent jobs.
 @Suite(.startsProcesses) struct FairnessTests {
-    /// About 5,000 pushes a second on any machine, so that a delayed test still finds the backlog.
+    /// A gateway that accepts about 5,000 pushes a second on any machine, so that a delayed test still finds the backlog.
     private static let pace = ["latency 40ms", "streams 200"]
 
-    /// Pushes that reached the gateway between the time of `before` and the last of `tokens`.
+    /// The number of other pushes that reached the gateway between line `before` of the ledger and the last push of `tokens`.
     private static func overtaken(_ farm: Farm, by tokens: [String], since before: Int) throws -> Int {
         let wanted = Set(tokens)
         let lines = try farm.gateway.ledger().lines
@@ -15,7 +15,7 @@ import Testing
         return last - before
     }
 
-    @Test func `one app's ten pushes do not wait for another's backlog`() async throws {
+    @Test func `one app's backlog does not delay ten pushes of another app`() async throws {
         let farm = try await Farm(
             .init(
                 workers: 1, faults: Self.pace,
@@ -33,7 +33,7 @@ import Testing
         #expect(try Self.overtaken(farm, by: few, since: before) < 15_000)
     }
 
-    @Test func `high pushes do not wait for bulk pushes of the same app`() async throws {
+    @Test func `bulk pushes do not delay high pushes of the same app`() async throws {
         let farm = try await Farm(.init(workers: 1, faults: Self.pace))
         let campaign = Job.several("bulk", Tokens.make(40_000), size: 1000, fields: #""lane":"bulk""#)
         try farm.push(campaign)

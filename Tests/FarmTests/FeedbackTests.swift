@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// An app with a binary gateway, whose feedback service is the simulator's.
+/// Apps with a binary gateway and the simulator's feedback service.
 @Suite(.startsProcesses) struct FeedbackTests {
     private static func farm(_ faults: [String] = [], interval: Int = 3600) async throws -> Farm {
         var options = Farm.Options()
@@ -15,7 +15,7 @@ import Testing
             ]
         }
         let farm = try await Farm(options)
-        // Without a reading at the start, which would take some of the test's tuples.
+        // The test waits for the first reading, which would otherwise take some of the test's tuples.
         try await eventually("the first reading is over") {
             try farm.redis.client().run("HEXISTS", "{pushfarm:demo}:feedback", "ended_at").integer == 1
         }
@@ -41,7 +41,7 @@ import Testing
         #expect(doctor.status == 0 && doctor.output.contains("1 invalid tokens read"), "\(doctor)")
         #expect(try farm.events("token.invalid").contains { $0["token"] == token })
         #expect(try Self.waiting(farm) == 0)
-        // Without a coordinator it is not read and keeps its tuples.
+        // Without a coordinator doctor does not read the service, and the service keeps its tuples.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         try farm.gateway.tell("feedback add \(token) 1700000001")
@@ -59,7 +59,7 @@ import Testing
         #expect(doctor.status == 0 && doctor.output.contains("no feedback service"), "\(doctor)")
     }
 
-    @Test func `tokens of the feedback service are reported, and suppressed unless registered since`()
+    @Test func `tokens of the feedback service are suppressed unless they were registered later`()
         async throws
     {
         let farm = try await Self.farm()
@@ -87,10 +87,10 @@ import Testing
         #expect(try await farm.finished("since").delivered == 4)
     }
 
-    @Test func `after each failure the pause before the next reading grows`() async throws {
+    @Test func `the backoff before the next reading grows after each failure`() async throws {
         var options = Farm.Options()
         options.simulatorOptions = ["--binary-port", "0"]
-        // There is no feedback service.
+        // The app's feedback address has no service.
         options.apps = { started, _ in
             [App.binary(started, more: ["feedback: tls://127.0.0.1:1", "feedback_interval: 3600"])]
         }
@@ -100,7 +100,8 @@ import Testing
         func fields() throws -> [String: Int] {
             try client.run("HGETALL", key).fields.compactMapValues { Int($0) }
         }
-        /// The pause after a failed reading, by the number of failures before.
+        /// Waits for a failed reading and returns its backoff.
+        /// - Parameter failures: the number of earlier failures.
         func pause(after failures: Int) async throws -> Int {
             try await eventually("failure \(failures + 1) is noted") {
                 let now = try fields()
@@ -114,7 +115,7 @@ import Testing
         let first = try await pause(after: 0)
         #expect((2_500...5_000).contains(first))
         for (failures, range) in [(1, 5_000...10_000), (4, 40_000...80_000), (20, 300_000...600_000)] {
-            // No reading is active, and none begins.
+            // No reading is active, and no reading is due.
             try await eventually("the reader rests") {
                 let late = Int(Date().timeIntervalSince1970) * 1000 + 3_600_000
                 try client.run("HSET", key, "due", "\(late)")
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a hundred thousand tuples are all kept, each reported once`() async throws {
+    @Test func `a hundred thousand tuples are all stored, and each is reported once`() async throws {
         let farm = try await Self.farm()
         _ = try await farm.ready()
         try farm.gateway.tell("feedback fill 100000")
@@ -142,7 +143,7 @@ import Testing
         #expect(told == 100_000)
     }
 
-    @Test func `repeated tuples are reported again, but take no room in the lists`() async throws {
+    @Test func `repeated tuples are reported again but not stored again`() async throws {
         let farm = try await Self.farm()
         _ = try await farm.ready()
         let tokens = Tokens.make(600)
@@ -157,7 +158,7 @@ import Testing
         #expect(try await tell(1_700_000_001) == 1200, "a later unregistration is new")
     }
 
-    @Test func `a time in the future counts as now, and a registration ends the suppression`()
+    @Test func `a tuple's time in the future counts as now, and a registration ends its suppression`()
         async throws
     {
         let farm = try await Self.farm()
@@ -174,7 +175,7 @@ import Testing
         #expect(try await farm.finished("since").delivered == 1)
     }
 
-    @Test func `a service that is slow to answer loses nothing`() async throws {
+    @Test func `a slow feedback service loses no tuple`() async throws {
         let farm = try await Self.farm()
         _ = try await farm.ready()
         try farm.gateway.tell("feedback think 7s")
@@ -183,7 +184,7 @@ import Testing
         #expect(read.status == 0 && read.output.contains(#""tokens":10"#), "\(read)")
     }
 
-    @Test func `the service is read on schedule, and a silent open connection is closed`() async throws {
+    @Test func `the coordinator reads the service on schedule and closes a silent connection`() async throws {
         let farm = try await Self.farm(interval: 1)
         _ = try await farm.ready()
         try farm.gateway.tell("feedback stay on")
@@ -202,12 +203,12 @@ import Testing
         #expect(read.status == 75 && read.output.contains(#""tokens":300"#), "\(read)")
         #expect(read.output.contains("within a tuple"))
         try farm.gateway.tell("calm")
-        // The interrupted tuple is lost in transit.
+        // One tuple is lost in transit at the interruption.
         try await eventually("the rest is read") { try Self.waiting(farm) == 0 }
         try await eventually("the rest is kept") { try farm.events("token.invalid").count == 999 }
     }
 
-    @Test func `an outage of Redis loses no tuple that was read`() async throws {
+    @Test func `an outage of Redis loses no tuple that the coordinator has read`() async throws {
         let farm = try await Self.farm()
         _ = try await farm.ready()
         try farm.gateway.tell("feedback fill 50000")

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// `find` shows where a push is and its history.
+/// `pushfarm find` shows the state and the history of a push.
 @Suite(.startsProcesses) struct FindTests {
     private func findings(_ farm: Farm, _ arguments: String...) async throws -> [[String: Any]] {
         let result = try await farm.run(
@@ -17,13 +17,13 @@ import Testing
         Set(findings.compactMap { $0["place"] as? String })
     }
 
-    @Test func `an open push is found by token and by apns-id, and afterwards in the audit`()
+    @Test func `find shows an open push by token and by apns-id, and a finished push from the audit`()
         async throws
     {
         var options = Farm.Options()
         options.appLines = ["audit: { megabytes: 4 }", "request_timeout: 60"]
         let farm = try await Farm(options)
-        // Until its first response the gateway takes one push at a time.
+        // Until its first response the gateway accepts one push at a time.
         try farm.push([Job(id: "first", tokens: Tokens.make(200, seed: 3))])
         _ = try await farm.finished("first")
         try farm.gateway.tell("silence 1")
@@ -58,7 +58,7 @@ import Testing
         let bytes = try farm.redis.client().run("MEMORY", "USAGE", "{pushfarm:demo}:audit").integer ?? 0
         #expect((1...100_000).contains(bytes))
 
-        // An unreadable record hides no other.
+        // An unreadable record does not hide other records.
         try farm.redis.client().run("XADD", "{pushfarm:demo}:audit", "*", "a", "?")
         let rest = try await farm.run("find", "--apns-id", id)
         #expect(rest.status == 0 && rest.output.contains("outcome delivered"), "\(rest)")
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test
-    func `the audit stays within its bound, and invalid tokens and dead letters are found without it`()
+    func `the audit stays within its limit, and find shows invalid tokens and dead letters without it`()
         async throws
     {
         var options = Farm.Options()

@@ -2,14 +2,14 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The governor's connections and rates, counted at the gateways' ledgers. Short settings keep the tests short.
+/// The governor's connections and rates, measured in the gateways' ledgers. Short settings keep the tests short.
 @Suite(.startsProcesses(limit: .seconds(240))) struct GovernorTests {
     private static let quick = [
         "scale: exponential 2", "min_sustain: 0.4", "poll_interval: 0.1", "settle_period: 0.4",
     ]
 
     @Test
-    func `connections and throughput grow with a distant gateway, and idle connections are closed`()
+    func `a distant gateway gets more connections, and idle connections are closed`()
         async throws
     {
         let farm = try await Farm(
@@ -22,7 +22,7 @@ import Testing
         let lines = try farm.gateway.ledger().lines
         #expect(Self.mostConnections(lines) == 8)
         #expect(try farm.gateway.counter("refused_streams") == 0)
-        // One connection takes 100 a second and eight take 800, which any machine can do.
+        // One connection can carry 100 pushes a second and eight can carry 800, which any machine can do.
         let begin = try #require(lines.first?.time)
         let bySecond = Dictionary(grouping: lines) { ($0.time - begin) / 1000 }.mapValues(\.count)
         #expect(try #require(bySecond[0]) <= 200)
@@ -34,7 +34,7 @@ import Testing
         #expect(farm.coordinator.error.contains("fewer are enough"))
     }
 
-    /// Simultaneous connections: each counts from its first to its last request.
+    /// The most simultaneous connections. Each connection counts from its first to its last request.
     private static func mostConnections(_ lines: [Ledger.Line]) -> Int {
         let spans = Dictionary(grouping: lines, by: \.connection).values.map { lines in
             let times = lines.map(\.time)
@@ -44,7 +44,7 @@ import Testing
             ?? 0
     }
 
-    @Test func `the rate above which a gateway sends 429 is found, and the other app has its own`()
+    @Test func `the governor finds the rate above which a gateway sends 429, for each app`()
         async throws
     {
         let (folder, farm, other) = try await Self.twoGateways(
@@ -53,7 +53,7 @@ import Testing
         let tokens = Tokens.make(6_000)
         let jobs = Job.several("ramp", tokens, size: 1000)
         try farm.push(jobs)
-        try await eventually("it goes slower") { farm.coordinator.error.contains("send rate reduced") }
+        try await eventually("sending is slower") { farm.coordinator.error.contains("send rate reduced") }
         let mine = Tokens.make(4_000, seed: 7)
         try farm.push([Job(id: "calm", tokens: mine)], to: "other")
         let calm = try await farm.finished("calm", app: "other")
@@ -62,23 +62,23 @@ import Testing
         #expect(!farm.says("send rate reduced", of: "other"))
         try await farm.gateway.requests(5_000)
         let early = try farm.gateway.ledger().lines.prefix(5_000)
-        // Without the governor, nine in ten would be.
+        // Without the governor nine in ten responses would be 429.
         #expect(early.count { $0.status == 429 } < 1_500)
         try farm.gateway.tell("rate off")
         try await farm.expectExactlyOnce(jobs)
-        try await eventually("any rate again") { farm.says("send rate is no longer reduced", of: "demo") }
+        try await eventually("full rate again") { farm.says("send rate is no longer reduced", of: "demo") }
     }
 
-    @Test func `a phase of 503 slows one app, and leaves the other alone`() async throws {
+    @Test func `a phase of 503 slows one app and does not affect the other`() async throws {
         let (folder, farm, other) = try await Self.twoGateways(["latency 20ms"], ["--streams", "50"])
         defer { withExtendedLifetime((folder, other)) {} }
         let jobs = Job.several("phase", Tokens.make(6_000), size: 1000)
         try farm.push(Array(jobs.prefix(1)))
         try await farm.gateway.requests(500)
         try farm.gateway.tell("answer 503")
-        // These meet it, however late it started.
+        // The rest of the jobs arrives during the phase of 503, even if the phase started late.
         try farm.push(Array(jobs.dropFirst()))
-        try await eventually("it goes slower") { farm.says("send rate reduced", of: "demo") }
+        try await eventually("sending is slower") { farm.says("send rate reduced", of: "demo") }
         let mine = Tokens.make(4_000, seed: 7)
         try farm.push([Job(id: "calm", tokens: mine)], to: "other")
         let calm = try await farm.finished("calm", app: "other")
@@ -89,7 +89,7 @@ import Testing
         #expect(try farm.gateway.ledger().lines.count { $0.status == 503 } < 1_000)
     }
 
-    @Test func `a lowered stream limit is obeyed, and used again when it rises`() async throws {
+    @Test func `a worker obeys a lowered stream limit and uses a raised one`() async throws {
         let farm = try await Farm(
             .init(
                 workers: 1, faults: ["latency 60ms"], simulatorOptions: ["--streams", "100"],
@@ -123,7 +123,7 @@ import Testing
         #expect(try await farm.finished("few", app: "slow").delivered == few.count)
         let lines = try farm.gateway.ledger().lines
         let slow = Set(few)
-        // The burst is a twentieth of a second.
+        // The allowed burst is a twentieth of a second.
         let fast = lines.filter { !slow.contains($0.token ?? "") }.map(\.time)
         Rate.expect(fast, atMost: 300, burst: 15)
         Rate.expect(lines.filter { slow.contains($0.token ?? "") }.map(\.time), atMost: 2.5, burst: 1)
@@ -137,7 +137,7 @@ import Testing
         try farm.push([job])
         #expect(try await farm.finished("wide").delivered == 250)
         let times = try farm.gateway.ledger().lines.map(\.time)
-        // 100,000 bytes a second are at most 50 payloads, plus a burst of a twentieth.
+        // 100,000 bytes a second allow at most 50 payloads, and a burst of a twentieth.
         Rate.expect(times, atMost: 50, burst: 2.5)
     }
 
@@ -159,7 +159,7 @@ import Testing
 }
 
 extension Farm {
-    /// Whether a log line has these words about the app.
+    /// Whether a log line about the app contains these words.
     fileprivate func says(_ words: String, of app: String) -> Bool {
         coordinator.error.split(separator: "\n").contains { $0.contains(words) && $0.contains("app=\(app)") }
     }

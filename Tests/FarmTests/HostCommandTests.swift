@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Commands that move shards, under load.
+/// Operator commands that move shards between hosts under load.
 @Suite(.startsProcesses(limit: .seconds(240))) struct HostCommandTests {
     private static let pace = ["latency 30ms", "streams 50"]
 
@@ -12,7 +12,7 @@ import Testing
         return farm
     }
 
-    @Test func `a host drains, resumes, is quiet, and stops`() async throws {
+    @Test func `drain, resume, quiet and stop work on a host under load`() async throws {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(1)
@@ -35,7 +35,7 @@ import Testing
         try await load.more(1)
         try await farm.operate("quiet", "beta")
         let stopped = try await farm.operate("stop", "beta")
-        // The command returns when the host is done.
+        // The command returns when the host has stopped.
         #expect(stopped.hosts[0].text.contains("ended") && stopped.hosts[0].text.contains("alpha"))
         #expect(try farm.shares()["beta"] == nil)
         #expect(try await farm.coordinator("beta").wait(within: .seconds(30)) == .exited(0))
@@ -44,7 +44,7 @@ import Testing
         try await load.expectExactlyOnce()
     }
 
-    @Test func `a quiet worker or host has no assignments, and hands its shards over at once`()
+    @Test func `a quiet worker or host hands its shards over at once and gets no others`()
         async throws
     {
         let farm = try await farm()
@@ -56,7 +56,7 @@ import Testing
         try await farm.operate("reload", "beta")
         try await farm.shared(by: ["alpha", "beta"])
         try await load.more(1)
-        // Of a quiet worker, the other worker serves the shards; without another they wait.
+        // The other worker serves the shards of a quiet worker. Without another worker the shards wait.
         try await farm.operate("quiet", "beta/1")
         let workers = try await farm.line("beta").workers
         #expect(workers[1].state == "quiet" && workers[1].shards == 0 && workers[0].shards > 0)
@@ -78,7 +78,7 @@ import Testing
         try await load.expectExactlyOnce()
     }
 
-    @Test func `the other host sends for a quiet host's shards, until resume returns them`() async throws {
+    @Test func `the other host serves a quiet host's shards until resume returns them`() async throws {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(1)
@@ -86,7 +86,7 @@ import Testing
         #expect(quiet.hosts[0].text.contains("its shards are with alpha"), "\(quiet)")
         try await farm.shared(by: ["alpha"], within: .seconds(10))
         #expect(try await farm.line("beta").state == "quiet")
-        // Tokens of all shards get their pushes: none waits for the quiet host.
+        // Tokens of all shards get their pushes, so no shard waits for the quiet host.
         try await load.more(2)
         let status = try await farm.run(["status"], on: "alpha")
         #expect(status.status == 0, "\(status)")
@@ -97,7 +97,7 @@ import Testing
         #expect(try await farm.line("beta").state == "running")
         try await farm.shared(by: ["alpha", "beta"])
         try await load.more(1)
-        // `scale` also wakes stopped, drained and quiet workers.
+        // `scale` also starts workers that are stopped, drained or quiet.
         try await farm.operate("quiet", "alpha")
         try await farm.shared(by: ["beta"], within: .seconds(10))
         try await farm.operate("scale", "2", "alpha")
@@ -106,7 +106,7 @@ import Testing
         try await load.expectExactlyOnce()
     }
 
-    @Test func `a quiet host that is alone keeps its shards and shows it, and a new host takes them`()
+    @Test func `a quiet host without another keeps its shards, and a new host takes them`()
         async throws
     {
         let farm = try await Farm(
@@ -136,7 +136,7 @@ import Testing
         #expect(try await farm.line("alpha").state == "quiet")
     }
 
-    @Test func `an operator moves a shard; it stays, and goes back`() async throws {
+    @Test func `a shard that an operator moves stays there until an operator moves it back`() async throws {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(1)
@@ -151,7 +151,7 @@ import Testing
         #expect(none.status == 2)
         let local = try await farm.run(["shards", "move", "7", "beta", "--local"], on: "alpha")
         #expect(local.status == 2 && local.error.contains("--local: "), "\(local)")
-        // If the first host does not finish, the command does not ask the second one.
+        // If the first host does not succeed, the command does not continue with the second host.
         try farm.folder.write("program: /none\n" + farm.configuration("alpha"), to: "alpha/pushfarm.yaml")
         try await farm.operate("reload", "alpha")
         let untold = try await farm.run(["upgrade", "all", "--json"], on: "alpha")
@@ -164,7 +164,7 @@ import Testing
         try await load.expectExactlyOnce()
     }
 
-    @Test func `a shard is taken from a stopped owner`() async throws {
+    @Test func `an operator moves a shard away from a stopped owner`() async throws {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(1)
@@ -203,7 +203,7 @@ import Testing
         let load = try Load(farm)
         try await load.more(1)
         let old = farm.coordinator("alpha")
-        // A successor that does not start changes nothing.
+        // An upgrade to a program that does not start changes nothing.
         let broken = try await farm.folder.program("#!/bin/sh\nexit 3\n", named: "broken")
         let plain = try farm.configuration("alpha")
         try farm.folder.write("program: \(broken)\n" + plain, to: "alpha/pushfarm.yaml")
@@ -220,17 +220,17 @@ import Testing
         let line = try await farm.line("alpha")
         #expect(line.pid != old.pid && line.workers.map(\.shards) == [32, 32])
         try await load.more(2)
-        // Another upgrade follows; the predecessor's last reply still arrives through its own socket.
+        // A second upgrade follows. The predecessor's last reply still arrives through its own socket.
         let local = try await farm.operate("upgrade", "alpha", "--local")
         #expect(local.hosts.map(\.state) == ["done"] && local.hosts[0].text.contains("taken over from"))
         try await load.more(1)
-        // Each successor got the port at once.
+        // Each successor took over the metrics port at once.
         try await eventually("the third one has it") {
             farm.log("alpha").split(separator: "metrics at=" + metrics).count == 4
         }
         #expect(!farm.log("alpha").contains("cannot serve metrics"), "\(farm.log("alpha"))")
         try await farm.operate("stop", "alpha")
-        try await eventually("all have ended") { old.descendants.isEmpty }
+        try await eventually("all processes have ended") { old.descendants.isEmpty }
         try farm.start("alpha")
         try await load.more(1)
         try await load.expectExactlyOnce()
@@ -253,7 +253,7 @@ import Testing
                 "XADD", "{pushfarm}:operations", "*", "id", id, "by", "test", "host", "alpha", "verb",
                 "upgrade", "arguments", words.joined(separator: "\n"))
             try client.run("PUBLISH", "{pushfarm}:commands", "operation")
-            let answer = try await eventually("it is answered") {
+            let answer = try await eventually("the operation has a reply") {
                 try client.run("HGET", "{pushfarm}:operation:\(id)", "host:alpha").text
                     .flatMap { $0.hasPrefix("accepted") || $0.hasPrefix("working") ? nil : $0 }
             }
@@ -261,7 +261,7 @@ import Testing
                 answer.hasPrefix("refused no operator names a program to run: set program in this host's")
             )
         }
-        // Nor a configured program that other users could have replaced.
+        // An operation also cannot start a configured program that other users could have replaced.
         let plain = try farm.configuration("alpha")
         for (mode, reason) in [
             (0o775, "can be written by its group"), (0o757, "can be written by every user"),
@@ -278,7 +278,7 @@ import Testing
         #expect(!old.hasEnded && Set(old.descendants).isSuperset(of: before))
     }
 
-    @Test func `after an aborted upgrade the predecessor works, and nothing of the successor remains`()
+    @Test func `the predecessor continues after an aborted upgrade, and the successor exits`()
         async throws
     {
         let farm = try await farm(["alpha"])
@@ -295,8 +295,8 @@ import Testing
         let second = try await farm.operate("upgrade", "alpha", status: 1)
         #expect(second.hosts[0].text.contains("under way"))
         try await farm.operate("upgrade", "alpha", "--abort")
-        try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
-        // It holds the host's locks and ignores messages.
+        try await eventually("aborted") { farm.log("alpha").contains("aborted; this one goes on") }
+        // The hanging successor holds the host's locks and ignores messages.
         try await eventually("the successor has ended") {
             !old.descendants.contains { ProcessTable.isAbout("300", $0) }
         }
@@ -305,7 +305,7 @@ import Testing
         try await load.expectExactlyOnce()
     }
 
-    @Test func `an upgrade is aborted during the hand-over, and the predecessor continues`()
+    @Test func `an upgrade that is aborted during the hand-over leaves the predecessor running`()
         async throws
     {
         let farm = try await farm(["alpha"])
@@ -313,24 +313,24 @@ import Testing
         try await load.more(1)
         let old = farm.coordinator("alpha")
         let ours = try await farm.workers("alpha")
-        // No shard is handed over before its responses have arrived.
+        // The gateway is slow, and a shard is handed over only after its responses have arrived.
         try farm.gateway.tell("latency 8000ms")
         try await load.more(1)
         let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
         #expect(begun.status == 0, "\(begun)")
         try await eventually("shards are handed over") { farm.log("alpha").contains("handing over") }
-        // The predecessor answers each command, never the successor.
+        // The predecessor replies to each command, and the successor never does.
         for _ in 0..<4 {
             let dry = try await farm.operate("upgrade", "alpha", "--abort", "--dry-run")
             #expect(dry.hosts[0].text.contains("would end the new coordinator"), "\(dry)")
         }
-        // The successor is slow to end, but faster than the watchdog's limit.
+        // The successor is slow to exit, but faster than the watchdog's limit.
         let theirs = old.descendants.filter { ProcessTable.isAbout("worker", $0) && !ours.contains($0) }
         #expect(theirs.count == 2)
         for other in theirs { farm.signal(child: other, of: "alpha", SIGSTOP) }
         let aborted = try await farm.operate("upgrade", "alpha", "--abort")
         #expect(aborted.hosts[0].text.contains("gives everything back"), "\(aborted)")
-        // Nor does it answer while it ends. The commands run together, so that the test is not slower.
+        // The exiting successor does not reply either. The commands run in parallel to keep the test fast.
         let home = farm.folder.path + "/alpha"
         let purges = try (0..<3).map { number in
             try Child(
@@ -340,21 +340,21 @@ import Testing
         for purge in purges { #expect(try await purge.wait() == .exited(0), "\(purge.error)") }
         for other in theirs { farm.signal(child: other, of: "alpha", SIGCONT) }
         try farm.gateway.tell("latency 30ms")
-        try await eventually("it goes on") { farm.log("alpha").contains("aborted; this one goes on") }
+        try await eventually("aborted") { farm.log("alpha").contains("aborted; this one goes on") }
         try await load.more(2)
         #expect(!old.hasEnded)
         try await farm.shared(by: ["alpha"])
         try await load.expectExactlyOnce()
     }
 
-    @Test func `a successor that dies after the hand-over leaves a farm that the service restarts`()
+    @Test func `a service manager restarts a coordinator whose successor dies after the hand-over`()
         async throws
     {
         let farm = try await farm(["alpha"])
         let load = try Load(farm)
         try await load.more(1)
         let old = farm.coordinator("alpha")
-        // Leaves time to stop the successor before everything is handed over.
+        // The slow gateway leaves time to stop the successor before all shards are handed over.
         try farm.gateway.tell("latency 8000ms")
         try await load.more(1)
         let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
@@ -367,10 +367,10 @@ import Testing
             farm.log("alpha").split(separator: "worker ended").count == 3
         }
         farm.signal(child: new, of: "alpha", SIGKILL)
-        // A service that does not restart after exit status 2 restarts this one.
+        // A service manager that does not restart after exit status 2 restarts after this status.
         #expect(try await old.wait(within: .seconds(30)) == .exited(1))
         #expect(farm.log("alpha").contains("has handed everything over: start again"))
-        try await eventually("all have ended") { old.descendants.isEmpty }
+        try await eventually("all processes have ended") { old.descendants.isEmpty }
         try farm.start("alpha")
         try await load.more(1)
         try await load.expectExactlyOnce()

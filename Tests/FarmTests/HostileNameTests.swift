@@ -2,9 +2,9 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Names that a client wrote to Redis to control an operator's terminal.
+/// Names in Redis that try to control an operator's terminal.
 @Suite(.startsProcesses) struct HostileNameTests {
-    /// Clears the screen, sets the title, uses 8-bit controls, overwrites the line, and rings the bell.
+    /// A name that clears the screen, sets the title, uses 8-bit controls, overwrites the line, and rings the bell.
     private static let name = "e\u{1B}[2J\u{1B}]0;t\u{7}\u{9B}2J\u{85}\rv\u{8}\u{7F}il\u{1B}"
 
     private static func controls(in text: String) -> [String] {
@@ -12,7 +12,7 @@ import Testing
             .map { String($0.value, radix: 16) }
     }
 
-    @Test func `no command and no log lets a name from Redis control the terminal`() async throws {
+    @Test func `names from Redis cannot control the terminal through a command or a log`() async throws {
         let farm = try await Farm()
         _ = try await farm.ready()
         let client = try farm.redis.client()

@@ -2,15 +2,15 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Hosts that come, go and die on one machine.
+/// Several hosts on one machine that start, stop and crash.
 @Suite(.startsProcesses(limit: .seconds(300))) struct HostsTests {
-    /// Slow enough that pushes are always in flight.
+    /// A gateway that is so slow that pushes are always in flight.
     private static let pace = ["latency 30ms", "streams 50"]
 
-    @Test func `hosts that come and go under load lose and duplicate nothing`() async throws {
+    @Test func `hosts that start and stop under load lose and duplicate no push`() async throws {
         let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(faults: Self.pace))
         try farm.start("alpha")
-        // A host that is alone owns everything at once.
+        // The only host owns all shards at once.
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let load = try Load(farm)
         try await load.more(2)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `hosts share one provider token, including a host that joins later or returns`()
+    @Test func `all hosts share one provider token, including hosts that join later or return`()
         async throws
     {
         let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(workers: 1))
@@ -62,9 +62,9 @@ import Testing
         #expect(try farm.gateway.counter("tokens_verified") == 1)
     }
 
-    /// Each host has an intake process, which continues where the other host's stopped.
+    /// Each host has an intake process. It continues where the other host's intake process stopped.
     @Test
-    func `an app's intake moves to another host and back, also after FENCED, and keeps the jobs' order`()
+    func `an app's intake moves to another host and back in job order, also after FENCED`()
         async throws
     {
         let apps = ["demo", "mail", "news", "chat"]
@@ -94,7 +94,7 @@ import Testing
         }
         let app = try #require(moving.first)
         let owners = "{pushfarm:\(app)}:owners"
-        // As if another host had taken it and exited: the intake notices when it takes a job, or its coordinator does before.
+        // Another owner appears in Redis. The intake process notices it with the next job, or the coordinator notices it earlier.
         try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
         try await eventually("the intake is acquired again") {
             let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
@@ -111,7 +111,7 @@ import Testing
         try await Load.expectExactlyOnce(loads)
     }
 
-    @Test func `living hosts take a dead host's shards within 16 seconds`() async throws {
+    @Test func `living hosts take over a dead host's shards within 16 seconds`() async throws {
         let farm = try await Farm(
             hosts: ["alpha", "beta", "gamma"], Farm.Options(workers: 1, faults: Self.pace))
         try await farm.startAll()
@@ -136,7 +136,7 @@ import Testing
         try await load.expectBounded(workers: 1)
     }
 
-    @Test func `a second coordinator with the same host name is refused while the first one lives`()
+    @Test func `a second coordinator with the same host name is refused while the first lives`()
         async throws
     {
         let farm = try await Farm(hosts: Farm.twoHosts)
@@ -146,7 +146,7 @@ import Testing
         #expect(try await double.wait(within: .seconds(20)) == .exited(2))
         #expect(double.error.contains("another coordinator with the host name alpha is alive"))
         #expect(!farm.coordinator("alpha").hasEnded)
-        // And one with the same folder, before it reads anything else.
+        // A coordinator with the same state folder is refused before it reads anything else.
         let home = farm.folder.path + "/alpha"
         let twin = try Child(
             "twin", BuiltProgram.path,
@@ -159,7 +159,7 @@ import Testing
         let log = try String(contentsOfFile: home + "/twin.log", encoding: .utf8)
         #expect(log.contains("critical coordinator  " + reason), "\(log)")
         #expect(try farm.shares() == ["alpha": 64])
-        // A killed coordinator leaves its heartbeat for some seconds.
+        // The heartbeat of a killed coordinator stays in Redis for some seconds.
         farm.signal("alpha", SIGKILL)
         _ = try await farm.coordinator("alpha").wait()
         let heir = try farm.start("other", as: "alpha")
@@ -171,10 +171,10 @@ import Testing
     }
 }
 
-/// A single host.
+/// Tests of a single host.
 @Suite(.startsProcesses(limit: .seconds(300))) struct SingleHostTests {
-    /// A restarted Redis may have lost its last second, so the predecessor's heartbeat is back.
-    @Test func `a heartbeat that Redis brought back ends no coordinator`() async throws {
+    /// A restarted Redis may have lost its last second, so the heartbeat of a predecessor may be back.
+    @Test func `a coordinator continues when Redis restores an old heartbeat of its host`() async throws {
         let farm = try await Farm(hosts: Farm.twoHosts)
         let alpha = try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -192,13 +192,13 @@ import Testing
         #expect(try await farm.finished(jobs).delivered == 20)
     }
 
-    @Test func `a coordinator whose name another one renews ends, and says why`() async throws {
+    @Test func `a coordinator exits with a reason when another one renews its host name`() async throws {
         let farm = try await Farm(hosts: ["alpha"])
         let alpha = try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let client = try farm.redis.client()
         try await eventually("it ends", within: .seconds(60)) {
-            // As the other coordinator would write it, repeatedly.
+            // The test writes the heartbeat of another coordinator repeatedly.
             let seconds = Int(try client.run("TIME").array?.first?.text ?? "") ?? 0
             try client.run(
                 "HSET", "{pushfarm}:hosts", "alpha", "\(seconds * 1000 + 6000) stranger 2 demo {}")
@@ -208,13 +208,13 @@ import Testing
         #expect(alpha.error.contains("another coordinator took this host's name"), "\(alpha.error)")
     }
 
-    @Test func `an app that Redis refuses stops alone`() async throws {
+    @Test func `an app whose keys Redis refuses stops, and other apps continue`() async throws {
         let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(appNames: ["demo", "mail"]))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let client = try farm.redis.client()
         let (mail, aside) = ("{pushfarm:mail}:owners", "{pushfarm:mail}:aside")
-        // In one step: a renewal without any owners would drop the leases, and none would expire.
+        // The script runs in one step. A renewal between two steps would drop the leases, and then none would expire.
         try client.run(
             "EVAL", "redis.call('RENAME', KEYS[1], KEYS[2]) redis.call('SET', KEYS[1], 'x') return 1",
             "2",
@@ -223,7 +223,7 @@ import Testing
             let fields = try client.run("HGETALL", "{pushfarm:demo}:owners").fields
             return fields.filter { $0.key.hasPrefix("until:") }.compactMap { Int($0.value) }.max() ?? 0
         }
-        // Longer than a lease.
+        // The test waits for longer than a lease.
         let start = try leaseEnd()
         try await eventually("leases go on", within: .seconds(40)) { try leaseEnd() > start + 14_000 }
         let ended = farm.log("alpha").split(separator: "\n").filter { $0.contains("leases expired") }

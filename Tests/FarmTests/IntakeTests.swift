@@ -2,14 +2,14 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Failpoints for the intake, as variables.
+/// Environment variables with failpoint rules for the intake process.
 private func failing(_ rules: String...) -> [String: String] {
     ["PUSHFARM_FAILPOINTS": rules.joined(separator: ",")]
 }
 
-/// The process that parses jobs, and its crashes.
+/// Crashes of the intake process, which parses jobs.
 @Suite(.startsProcesses(limit: .seconds(300))) struct IntakeTests {
-    /// Jobs for one common token, and one token each; the number is their collapse id.
+    /// Jobs with one common token and one token of their own. The number is the collapse id of all pushes.
     private static func jobs(_ names: [String], number: Int = 0) -> [Job] {
         names.enumerated().map { index, name in
             Job(
@@ -18,7 +18,7 @@ private func failing(_ rules: String...) -> [String: String] {
         }
     }
 
-    /// The kernel kills a parser that uses too much memory. Others may send SIGKILL too, so more kills are needed.
+    /// The kernel kills a parser that uses too much memory. SIGKILL may have other causes, so a refusal needs more kills.
     @Test(arguments: [("crash", 3), ("kill", 6)])
     func `a job that crashes the intake is refused as poison, and the others pass in order`(
         how: String, times: Int
@@ -54,7 +54,7 @@ private func failing(_ rules: String...) -> [String: String] {
         #expect(after.pid == before.pid && after.workers.map(\.pid) == before.workers.map(\.pid))
     }
 
-    @Test func `the rest of a partly split poison job fails, and its accounting is exact`()
+    @Test func `the rest of a partly split poison job fails, and the job's accounting is exact`()
         async throws
     {
         let farm = try await Farm(Farm.Options(environment: failing("redis.split.after:stop")))
@@ -69,7 +69,7 @@ private func failing(_ rules: String...) -> [String: String] {
             }
         }
         #expect(offset > 0 && offset < tokens.count)
-        // Nothing is in flight that its end could duplicate.
+        // The test waits until no push is in flight that the crash could duplicate.
         try await eventually("that part is delivered") {
             try farm.redis.client().run("HGET", "{pushfarm:demo}:job:large", "delivered").text
                 == "\(offset)"
@@ -88,7 +88,7 @@ private func failing(_ rules: String...) -> [String: String] {
         #expect(ledger.lost(of: Array(tokens[..<offset])) == 0 && ledger.doubles == 0)
     }
 
-    @Test func `an intake killed ten times under load accepts each job once, and refuses none`()
+    @Test func `an intake that is killed ten times under load accepts each job once`()
         async throws
     {
         let farm = try await Farm()
@@ -98,7 +98,7 @@ private func failing(_ rules: String...) -> [String: String] {
         for round in 0..<10 {
             let first = Job.several("f\(round)", Tokens.make(20, seed: UInt64(round + 1)), size: 1)
             try farm.push(first)
-            // A process that made progress is replaced at once.
+            // The coordinator replaces a process that made progress at once.
             try await eventually("it has done something") { try farm.intakeLine()?.jobs ?? 0 > 0 }
             var mixed = Job.several(
                 "s\(round)", Tokens.make(300, start: "cc", seed: UInt64(round + 1)), size: 1)
@@ -143,7 +143,7 @@ private func failing(_ rules: String...) -> [String: String] {
 }
 
 extension Farm {
-    /// The intake in the host's heartbeat; reading it needs no process.
+    /// The intake's part of the host's heartbeat, read directly from Redis.
     fileprivate func intakeLine() throws -> Status.Intake? {
         struct Line: Decodable { var intake: Status.Intake }
         let line = try redis.client().run("HGET", "{pushfarm}:hosts", "here").text ?? ""
@@ -153,7 +153,7 @@ extension Farm {
     }
 }
 
-/// An intake that makes no progress, which the watchdog ends after half a minute.
+/// An intake process without progress, which the watchdog kills after half a minute.
 @Suite(.startsProcesses) struct HangingIntakeTests {
     @Test func `a job that hangs the intake is refused as poison`() async throws {
         let farm = try await Farm(Farm.Options(environment: failing("intake.parse@poison:delay(60000)")))

@@ -2,30 +2,30 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Each command runs under load; the gateway counts.
+/// Job commands under load, checked with the gateway's ledger.
 @Suite(.startsProcesses) struct JobCommandTests {
     private func json(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }
 
-    /// Waits until no more pushes reach the gateway.
+    /// Waits until no more pushes reach the gateway. Returns their number.
     private func still(_ gateway: Gateway) async throws -> Int {
         var last = (count: -1, since: ContinuousClock.now)
-        return try await eventually("nothing more comes to the gateway") {
+        return try await eventually("no more pushes reach the gateway") {
             let count = try gateway.requestCount()
             if count != last.count { last = (count, .now) }
             return .now - last.since > .milliseconds(700) ? count : nil
         }
     }
 
-    /// Open pushes, by the farm's count.
+    /// The number of open pushes in the farm's own count.
     private func open(_ redis: BlockingRedisClient, app: String = "demo") throws -> Int {
         try redis.run("HGET", "{pushfarm:\(app)}:load", "open").text.flatMap { Int($0) } ?? 0
     }
 
     // MARK: Apps
 
-    @Test func `a paused app sends nothing from any host, accepts jobs, and continues where it stopped`()
+    @Test func `a paused app accepts jobs but sends no push, and resumes where it stopped`()
         async throws
     {
         let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(workers: 1, faults: ["latency 10ms"]))
@@ -37,7 +37,7 @@ import Testing
         let report = try json(paused.output)
         #expect((report["hosts"] as? [[String: Any]])?.count == 2)
         let count = try await still(farm.gateway)
-        // Jobs are accepted meanwhile.
+        // The paused app accepts jobs.
         let redis = try farm.redis.client()
         let before = try open(redis)
         try await eventually("jobs are taken in") { try open(redis) > before + 800 }
@@ -49,7 +49,7 @@ import Testing
         let status = try await farm.run(["status", "--json"], on: "beta")
         #expect(status.status == 1 && status.output.contains("a typo"))
 
-        // New credentials or a restarted coordinator do not change it.
+        // New credentials and a restarted coordinator do not end the pause.
         farm.coordinator("beta").signal(SIGHUP)
         farm.coordinator("alpha").signal(SIGTERM)
         #expect(try await farm.coordinator("alpha").wait() == .exited(0))
@@ -75,7 +75,7 @@ import Testing
         try farm.push([Job(id: "kept", tokens: tokens)])
         _ = try await farm.event("job.accepted")
         try farm.folder.write(Self.otherKey, to: "key.p8")
-        // The coordinator reports that it has seen it.
+        // The coordinator's event shows that it has read the new key.
         try await eventually("the new key is seen") {
             farm.coordinator.error.contains("credential files have changed")
         }
@@ -102,7 +102,7 @@ import Testing
 
         """
 
-    @Test func `an operator's rate holds for the farm, also after a restart, until it is removed`()
+    @Test func `an operator's rate limits the farm, also after a restart, until it is removed`()
         async throws
     {
         let farm = try await Farm(Farm.Options(workers: 2, appLines: ["budget: { max_rate: 100000 }"]))
@@ -120,7 +120,7 @@ import Testing
         let before = try farm.gateway.requestCount()
         try await farm.gateway.requests(before + 400)
         let lines = try farm.gateway.ledger().lines
-        // A burst of a twentieth of a second for each set of workers, plus what the gateway reads at once.
+        // The allowed burst: a twentieth of a second for each set of workers, plus the pushes that the gateway reads at once.
         Rate.expect(lines.map(\.time), atMost: 250, burst: 2 * 13)
         let shown = try await farm.run("rate", "demo")
         #expect(shown.output.contains("250/s"), "\(shown)")
@@ -130,7 +130,7 @@ import Testing
         #expect(try await farm.run("rate", "demo", "10").status == 2)
     }
 
-    @Test func `closed admission tells producers to wait, and jobs that are pushed anyway are delivered`()
+    @Test func `closed admission tells producers to wait, and jobs pushed anyway are delivered`()
         async throws
     {
         let farm = try await Farm()
@@ -148,7 +148,7 @@ import Testing
         try farm.push([Job(id: "plain", tokens: Tokens.make(5))])
         #expect(try await farm.finished("plain").delivered == 5)
         #expect(try await farm.event("admission.closed")["reason"] == "operator")
-        // The coordinator does not open it by itself either.
+        // The coordinator does not open admission by itself.
         try await eventually("the coordinator has decided again") {
             try client.run("HGET", "{pushfarm:demo}:admission", "retry").text != nil
         }
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `a paused job stops at once, others continue, and it resumes in order`() async throws {
-        // Few pushes in flight, many held by workers.
+        // The farm has few pushes in flight, and the workers hold many batches.
         let farm = try await Farm(
             Farm.Options(
                 workers: 2, faults: ["latency 100ms"], simulatorOptions: ["--streams", "10"],
@@ -191,7 +191,7 @@ import Testing
         try farm.push(small)
         _ = try await farm.finished(small)
         let first = try farm.gateway.ledger().lines.count { ours.contains($0.token ?? "") }
-        // At most the ten streams of each connection; there may be an extra connection for high.
+        // At most ten pushes on each connection were in flight. There may be an extra connection for high pushes.
         #expect(first - early <= 2 * 3 * 10, "\(first - early) were sent after it was paused")
         let jobRecord = try #require(try await farm.jobRecord("big"))
         #expect(
@@ -211,18 +211,18 @@ import Testing
         #expect(try await farm.run("resume", "big").output.contains("was not paused"))
     }
 
-    /// Where a job is when it is cancelled.
+    /// The state of a job's pushes when the job is cancelled.
     enum Place: String, CaseIterable, CustomTestStringConvertible {
         case sending, paused, delayed, tried, split, parked, inbox
         var testDescription: String { rawValue }
     }
 
     @Test(arguments: Place.allCases)
-    func `a cancelled job sends nothing more, and its counts are exact`(_ place: Place)
+    func `a cancelled job sends no more pushes, and its counts are exact`(_ place: Place)
         async throws
     {
         let farm = try await slowFarm(place == .inbox ? ["max_backlog: 1000"] : [])
-        // If pushes are sent, more than can leave before the command arrives.
+        // A job that is being sent has more pushes than can leave before the command arrives.
         let count = [.split, .sending, .paused, .parked].contains(place) ? 60_000 : 4_000
         let tokens = Tokens.make(count)
         let others = Job.several("other", Tokens.make(3_000, seed: 9), size: 500)
@@ -230,10 +230,10 @@ import Testing
         switch place {
         case .delayed:
             job.fields = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
-        // Their retry is so late that they still wait when the command arrives.
+        // The retries are so late that they are still delayed when the command arrives.
         case .tried: try farm.gateway.tell("answer 503 retry-after=20")
         case .inbox:
-            // More pushes are open than allowed, so later jobs stay in the inbox.
+            // More pushes are open than the backlog allows, so later jobs stay in the inbox.
             try farm.gateway.tell("latency 500ms")
             try farm.push([Job(id: "before", tokens: Tokens.make(1_500, seed: 4))])
             _ = try await farm.event("job.accepted")
@@ -256,7 +256,7 @@ import Testing
             }
         case .split, .inbox: break
         }
-        // While the gateway sends only 503, other jobs would wait as well.
+        // While the gateway sends only 503, other jobs would be delayed as well.
         let hasOthers = place != .paused && place != .inbox
         if hasOthers, place != .tried { try farm.push(others) }
         let result = try await farm.run(
@@ -289,7 +289,7 @@ import Testing
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
 
-    @Test func `an unknown job cannot be cancelled, and a job can be cancelled later`() async throws {
+    @Test func `cancel refuses an unknown job, and can cancel a job at a later time`() async throws {
         let farm = try await slowFarm()
         #expect(try await farm.run("cancel", "nobody").status == 1)
         let tokens = Tokens.make(20_000)
@@ -313,7 +313,7 @@ import Testing
         _ = try await farm.ready()
         let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
         let (first, second) = (Tokens.make(300), Tokens.make(200, seed: 3))
-        // Due at the same time, so that they share batches.
+        // The jobs are due at the same time, so that they share batches.
         try farm.push([
             Job(id: "first", tokens: first, fields: later),
             Job(id: "second", tokens: second, fields: later),
@@ -331,7 +331,7 @@ import Testing
         #expect(try await farm.run("debug", "fsck").status == 0)
     }
 
-    // MARK: Quarantine
+    // MARK: Paused tokens and shards
 
     @Test func `paused tokens and shards wait, and all others continue`() async throws {
         let farm = try await slowFarm()
@@ -340,7 +340,7 @@ import Testing
         #expect(put.status == 0, "\(put)")
         let aside = try await farm.run("pause", "--shard", "5")
         #expect(aside.status == 0, "\(aside)")
-        // No push to it is in flight yet.
+        // The token is paused before it has pushes in flight.
         let held = try await farm.run("find", "--token", tokens[7], "--app", "demo")
         #expect(
             held.status == 0 && held.output.contains("subject the token, how pause, by ")
@@ -403,7 +403,7 @@ import Testing
         #expect(try redis.run("HEXISTS", "{pushfarm:demo}:admission", "pauses").integer == 0)
     }
 
-    // MARK: Looking
+    // MARK: Views
 
     @Test func `backlog and running jobs show the remaining pushes and the rate`() async throws {
         let farm = try await slowFarm()
@@ -413,7 +413,7 @@ import Testing
             Job(id: "later", tokens: Tokens.make(50, seed: 5), fields: later),
         ])
         try await farm.gateway.requests(1_000)
-        // The commands take time, and the job must not finish before the last one.
+        // The gateway is slow, so that the job does not finish before the last command.
         try farm.gateway.tell("latency 400ms")
         let result = try await farm.run("backlog", "--eta", "--over", "1", "--json")
         #expect(result.status == 0, "\(result)")
@@ -434,11 +434,11 @@ import Testing
         #expect(next["others"] as? Int == 1)
         let stuck = try await farm.run("jobs", "--stuck")
         #expect(stuck.status == 0 && stuck.output == "no job is stuck\n", "\(stuck)")
-        // The last settlement, long ago.
+        // The test moves the last settlement far into the past.
         let redis = try farm.redis.client()
         #expect(try await farm.run("pause", "demo").status == 0)
         let sent = try await still(farm.gateway)
-        try await eventually("all that was sent is booked") {
+        try await eventually("all outcomes are settled") {
             try redis.run("HGET", "{pushfarm:demo}:job:bulk", "delivered").text == "\(sent)"
         }
         try redis.run("HSET", "{pushfarm:demo}:job:bulk", "last_outcome_at", "5", "created_at", "5")

@@ -3,12 +3,12 @@ import OpenSSL
 import PushModel
 import Testing
 
-/// The gateway gets the job as the producer wrote it, and the producer reads its outcome.
+/// The gateway receives jobs as the producer wrote them, and the producer learns their outcomes.
 @Suite(.startsProcesses) struct JobDeliveryTests {
     @Test func `a job of tokens arrives with its headers and its exact bytes`() async throws {
         let farm = try await Farm()
         let tokens = Tokens.make(3)
-        // Spaces, escapes and digits that a decoder would change must be preserved.
+        // The farm must preserve spaces, escapes and digits that a decoder would change.
         let payload = "{ \"aps\" : {\"alert\":\"\\u0048i \u{1F600}\",\n\"badge\": 1.50e1 } , \"x\":1E2}"
         let job = Job(
             id: "full", tokens: tokens.map { $0.uppercased() }, payload: payload,
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a job of pushes sends each token its own payload, with the defaults`() async throws {
+    @Test func `a job of pushes sends each token its own payload and the default options`() async throws {
         let farm = try await Farm()
         let tokens = Tokens.make(300)
         let payloads = tokens.indices.map { #"{"aps":{"badge":\#($0)},"n": \#($0)}"# }
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a ttl becomes the expiration, a background push has priority 5`() async throws {
+    @Test func `a ttl becomes the expiration, and a background push has priority 5`() async throws {
         let farm = try await Farm()
         let tokens = Tokens.make(2)
         try farm.push([
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["all", "failures", "none"])
-    func `receipts report what the job asked for`(receipts: String) async throws {
+    func `the events of a job match the receipt that it asks for`(receipts: String) async throws {
         let farm = try await Farm()
         let good = Tokens.make(5)
         let gone = "dead00016553f100" + Tokens.make(1)[0].prefix(48)
@@ -98,7 +98,7 @@ import Testing
             finished.without("at") == [
                 "type": "job.finished", "job": "r", "accepted": "7", "delivered": "5", "failed": "2",
             ])
-        // Invalid and malformed tokens concern other jobs too, so they are always reported.
+        // Invalid and malformed tokens also concern other jobs, so the farm always reports them.
         let dead = Set(try farm.events("token.invalid").map { $0.without("at") })
         #expect(
             dead == [
@@ -120,7 +120,7 @@ import Testing
         #expect(delivered.sorted() == (receipts == "all" ? good.sorted() : []))
     }
 
-    @Test func `a token that was registered after its unregistration is not reported as invalid`()
+    @Test func `a token that was registered again after its 410 time is not reported as invalid`()
         async throws
     {
         let farm = try await Farm()

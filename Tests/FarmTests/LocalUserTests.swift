@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Access of the machine's other users to a coordinator; no Redis is needed.
+/// Protects a coordinator from the machine's other users. The tests need no Redis.
 @Suite(.startsProcesses) struct LocalUserTests {
     private let folder: TestFolder
 
@@ -36,10 +36,10 @@ import Testing
     }
 
     @Test(arguments: ["000", "022", "077"])
-    func `only the owner may use the control socket, whatever the umask`(mask: String) async throws {
+    func `only the owner may use the control socket, with any umask`(mask: String) async throws {
         let coordinator = try start("coordinator", mask: mask)
         for (name, mode) in [("var/control.sock", UInt32(0o600)), ("metrics.sock", 0o660)] {
-            // The mode may be set a moment after the socket appears.
+            // The coordinator may set the mode a moment after the socket appears.
             try await eventually("\(name) is there, as it should be") {
                 guard let status = status(name) else { return false }
                 return status.st_mode == S_IFSOCK | mode && status.st_uid == geteuid()
@@ -62,7 +62,7 @@ import Testing
         #expect(doctor.output.contains("\(state) can be written by every user"), "\(doctor.output)")
     }
 
-    @Test func `a link in a lock's place keeps a coordinator from starting`() async throws {
+    @Test func `a coordinator does not start if a lock file is a link`() async throws {
         let state = folder.path + "/var"
         try FileManager.default.createDirectory(
             atPath: state, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

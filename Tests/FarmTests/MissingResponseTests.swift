@@ -7,7 +7,7 @@ import Testing
         try await Farm(Farm.Options(faults: faults, appLines: ["request_timeout: 1"]))
     }
 
-    @Test func `pushes without a response are sent again until they have one`() async throws {
+    @Test func `pushes without a response are sent again until they get a response`() async throws {
         let farm = try await farm(["silence 10% processed"])
         let tokens = Tokens.make(500)
         try farm.push([Job(id: "s", tokens: tokens, fields: #""max_attempts":20"#)])
@@ -15,7 +15,7 @@ import Testing
         #expect(jobRecord.delivered == 500 && jobRecord.failed == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0)
-        // All pushes without a response had been processed.
+        // The gateway had processed all pushes without a response.
         #expect(ledger.doubles > 0 && ledger.doubles <= jobRecord.maybeDuplicated)
     }
 
@@ -33,7 +33,7 @@ import Testing
         #expect(failed.count == 10 && failed.allSatisfy { $0["cause"]?.isEmpty == false })
     }
 
-    @Test func `at most once, a push without a response fails`() async throws {
+    @Test func `a push with at-most-once delivery fails without a response`() async throws {
         let farm = try await farm(["silence 10% processed"])
         let tokens = Tokens.make(500)
         try farm.push([Job(id: "amo", tokens: tokens, fields: #""delivery":"at-most-once""#)])
@@ -46,7 +46,7 @@ import Testing
         #expect(ledger.lines.count { $0.lost == true } == jobRecord.failed)
     }
 
-    @Test func `at most once holds when a worker is killed`() async throws {
+    @Test func `at-most-once delivery holds when a worker is killed`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 1500ms", "streams 100"]))
         let workers = try await farm.ready().workers
         let tokens = Tokens.make(2_000)
@@ -60,7 +60,7 @@ import Testing
         #expect(totals.reasons == ["unknown": totals.failed])
         let ledger = try farm.gateway.ledger()
         #expect(ledger.requests.values.allSatisfy { $0 == 1 })
-        // Pushes counted as delivered were delivered; unknown ones may have been.
+        // Every push that counts as delivered was delivered. A push with an unknown outcome may have been delivered.
         #expect(ledger.deliveries.count >= totals.delivered)
     }
 }

@@ -2,7 +2,7 @@ import FarmHarness
 import Testing
 
 @Suite(.startsProcesses) struct MixedResponsesTests {
-    @Test func `thousands of pushes arrive once each, and refused ones are counted by reason`()
+    @Test func `thousands of pushes arrive once each, and the job record counts refusals by reason`()
         async throws
     {
         let farm = try await Farm()
@@ -11,7 +11,7 @@ import Testing
         let wrongTopic = Tokens.make(20, start: "bad10000", seed: 3)
         let unregistered = Tokens.make(60, start: "dead0000", seed: 4)
         let expired = Tokens.make(20, start: "fade0000", seed: 5)
-        // Spread evenly over all jobs.
+        // The different kinds of tokens are spread evenly over all jobs.
         let all = (good + bad + wrongTopic + unregistered + expired).sorted {
             $0.suffix(16) < $1.suffix(16)
         }

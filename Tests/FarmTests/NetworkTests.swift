@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Hosts in network namespaces of their own.
+/// Hosts in separate network namespaces.
 @Suite(
     .startsProcesses(limit: .seconds(300)),
     .enabled(if: Network.obstacle == nil, Comment(rawValue: Network.obstacle ?? "")))
@@ -15,7 +15,7 @@ struct NetworkTests {
         return farm
     }
 
-    @Test func `a machine loses its power`() async throws {
+    @Test func `a power failure of a host loses no push`() async throws {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(2)
@@ -25,7 +25,7 @@ struct NetworkTests {
         try await load.expectBounded(workers: 2)
     }
 
-    @Test func `a host that is cut off from Redis, but not from the gateway, stops in time and returns`()
+    @Test func `a host that loses only Redis stops in time and returns later`()
         async throws
     {
         let farm = try await farm()
@@ -43,7 +43,7 @@ struct NetworkTests {
         #expect(farm.log("beta").split(separator: "\n").count < 60, "\(farm.log("beta"))")
     }
 
-    @Test func `machines that join and leave share the shards evenly, and every push arrives once`()
+    @Test func `hosts that join and leave share the shards evenly, and every push arrives once`()
         async throws
     {
         let names = ["alpha", "beta", "gamma"]
@@ -55,7 +55,7 @@ struct NetworkTests {
         for count in [2, 3] {
             try farm.start(names[count - 1])
             try await farm.shared(by: Array(names.prefix(count)))
-            // Within a tenth of an even share.
+            // Each share is within a tenth of an even share.
             let shares = try farm.shares().values
             #expect(shares.allSatisfy { abs(Double($0) * Double(count) / 64 - 1) <= 0.1 }, "\(shares)")
             try await load.more(1)
@@ -67,7 +67,7 @@ struct NetworkTests {
         try await load.expectExactlyOnce()
     }
 
-    @Test func `a machine is cut off from everything, and returns`() async throws {
+    @Test func `a host without any network stops in time and returns later`() async throws {
         let farm = try await farm()
         let load = try Load(farm)
         try await load.more(2)
@@ -81,12 +81,12 @@ struct NetworkTests {
         #expect(!farm.coordinator("beta").hasEnded)
     }
 
-    @Test(arguments: [3600, -3600]) func `a host delivers though its clock is an hour wrong`(skew: Int)
+    @Test(arguments: [3600, -3600]) func `a host whose clock is an hour wrong delivers pushes`(skew: Int)
         async throws
     {
         let farm = try await Farm(
             hosts: Farm.twoHosts, Farm.Options(workers: 1, faults: Self.pace, isSpread: true))
-        // It is the first host, so it makes the provider token.
+        // This host starts first, so it makes the provider token.
         try farm.start("beta", environment: ["PUSHFARM_FAILPOINTS_CLOCK": "0:\(skew)"])
         try await farm.shared(by: ["beta"], within: .seconds(30))
         let load = try Load(farm)
@@ -111,7 +111,7 @@ struct NetworkTests {
         #expect(abs(wrong - skew) < 600, "its clock is right")
     }
 
-    @Test func `a host that was stopped for longer than its lease joins again`()
+    @Test func `a host that was stopped for longer than its lease rejoins the farm`()
         async throws
     {
         let farm = try await farm()

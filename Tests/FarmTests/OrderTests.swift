@@ -2,9 +2,9 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// A token's pushes arrive in the order of their jobs, however many connections there are.
+/// A token's pushes arrive in the order of their jobs, over any number of connections.
 @Suite(.startsProcesses) struct OrderTests {
-    /// The gateway's response time in milliseconds. Clocks are read in whole ones, and timers may be early by one.
+    /// The gateway's response time in milliseconds. Clocks count whole milliseconds, and timers may fire one millisecond early.
     private static let latency: Int64 = 20
 
     @Test func `pushes to one token never overtake each other on several connections`() async throws {
@@ -13,7 +13,7 @@ import Testing
                 workers: 1, faults: ["latency \(Self.latency)ms", "streams 10"],
                 appLines: ["connections: 4"]))
         let tokens = Tokens.make(3_000)
-        // Large jobs, which several connections share, and small ones in quick succession.
+        // Several connections share each large job, and small jobs follow in quick succession.
         let jobs = (0..<60).map { number in
             Job(
                 id: "j\(number)",

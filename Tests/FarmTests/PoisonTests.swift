@@ -3,14 +3,14 @@ import Foundation
 import RandomTesting
 import Testing
 
-/// Pushes that crash their workers: the test ends each worker whose push reached the gateway.
+/// Pushes that crash their workers. The test kills each worker whose poison push reached the gateway.
 @Suite(.startsProcesses(limit: .seconds(300))) struct PoisonTests {
-    /// The gateway never responds to these.
+    /// The first digits of tokens to which the gateway never responds.
     private static let poison = "0ff00000"
-    /// Swift's own handler survives a fatal signal from another process.
+    /// Disables Swift's signal handler, which survives a fatal signal from another process.
     private static let plain = ["SWIFT_BACKTRACE": "enable=no"]
 
-    /// Ends the worker that sent poison, each time a poison push arrives.
+    /// Kills the worker that sent poison, each time a poison push arrives at the gateway.
     private final class Reaper {
         private let farm: Farm
         private let signal: Int32
@@ -19,19 +19,19 @@ import Testing
 
         init(_ farm: Farm, _ signal: Int32) { (self.farm, self.signal) = (farm, signal) }
 
-        /// Repeats until `isOver`.
+        /// Kills workers until `isOver` returns true.
         func run(until isOver: () async throws -> Bool) async throws {
-            // A worker without progress is restarted with growing backoff, up to a minute.
+            // The coordinator restarts a worker without progress with growing backoff, up to a minute.
             try await eventually("the poison is found", within: .seconds(240)) {
                 let lines = try farm.gateway.ledger().lines.filter {
                     $0.token?.hasPrefix(PoisonTests.poison) == true
                 }
-                // The farm has one worker, so the living one sent it.
+                // The farm has one worker, so the living worker sent the poison.
                 if lines.count > seen, let worker = farm.workers.first {
                     seen = lines.count
                     ends += 1
                     farm.signal(worker: worker, signal)
-                    try await eventually("the worker is gone") { !farm.workers.contains(worker) }
+                    try await eventually("the worker has ended") { !farm.workers.contains(worker) }
                 }
                 return try await isOver()
             }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [(SIGSEGV, 3), (SIGABRT, 3), (SIGKILL, 4)])
-    func `a push that crashes its worker is found, and nothing else fails`(signal: Int32, most: Int)
+    func `a push that crashes its worker fails as poison, and no other push fails`(signal: Int32, most: Int)
         async throws
     {
         let farm = try await Farm(
@@ -86,7 +86,7 @@ import Testing
         #expect(other.delivered == good.count)
         let parked = try await farm.run("job", "bad", "--app", "demo", "--json")
         #expect(parked.output.contains(#""paused_reason":"poison""#))
-        try await eventually("all of it is parked") {
+        try await eventually("the poison is quarantined") {
             let jobRecord = try await farm.jobRecord("bad")
             return jobRecord?.inFlight == 0 && jobRecord?.delayed == 0
         }
@@ -100,7 +100,7 @@ import Testing
         #expect(jobRecord.reasons.keys.allSatisfy { $0 == "poison" })
     }
 
-    @Test func `forty random kills fail no push and lose none`() async throws {
+    @Test func `forty random kills of workers fail no push and lose no push`() async throws {
         let farm = try await Farm(Farm.Options(workers: 4, faults: ["latency 20ms", "streams 100"]))
         _ = try await farm.ready()
         var random = SplitMix(seed: 40)
@@ -115,7 +115,7 @@ import Testing
                 farm.workers.sorted().randomElement(using: &random)
             }
             farm.kill(worker: pid)
-            try await eventually("it is gone") { !farm.workers.contains(pid) }
+            try await eventually("the worker has ended") { !farm.workers.contains(pid) }
         }
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.reasons.isEmpty)

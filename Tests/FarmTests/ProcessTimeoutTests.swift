@@ -4,13 +4,13 @@ import Testing
 
 /// Timeouts and grace periods of processes.
 @Suite(.startsProcesses) struct ProcessTimeoutTests {
-    /// Waits for so many requests at the gateway, which responds slowly.
+    /// Waits until this many requests have reached the gateway, which responds slowly.
     private func waitForRequests(_ count: Int, _ farm: Farm) async throws {
         try await eventually("\(count) requests") { try farm.gateway.counter("requests") == count }
     }
 
-    @Test func `a worker that ends waits for slow responses`() async throws {
-        // Longer than the watchdog's limit.
+    @Test func `a worker waits for slow responses before it exits`() async throws {
+        // The gateway's latency is longer than the watchdog's limit.
         let farm = try await Farm(Farm.Options(workers: 1, faults: ["latency 13s"]))
         _ = try await farm.ready()
         try farm.push([Job(id: "slow", tokens: Tokens.make(50))])
@@ -24,17 +24,17 @@ import Testing
         #expect(try farm.gateway.ledger().lines.count == 50)
     }
 
-    @Test func `a host that was stopped continues with the same processes`() async throws {
+    @Test func `a stopped host continues with the same processes`() async throws {
         let farm = try await Farm()
         let before = try await farm.ready()
         let coordinator = farm.coordinator.pid
         _ = kill(-coordinator, SIGSTOP)
-        // Longer than the watchdog's limit.
+        // The pause is longer than the watchdog's limit.
         try await Task.sleep(for: .seconds(13))
-        // The coordinator wakes first, and checks before a child can send a heartbeat.
+        // The coordinator wakes first and checks its children before a child can send a heartbeat.
         let line = try hostLine(farm)
         _ = kill(coordinator, SIGCONT)
-        try await eventually("it has looked") { try hostLine(farm) != line }
+        try await eventually("the coordinator has checked its children") { try hostLine(farm) != line }
         _ = kill(-coordinator, SIGCONT)
         try farm.push([Job(id: "after", tokens: Tokens.make(500))])
         #expect(try await farm.finished("after").delivered == 500)
@@ -43,7 +43,7 @@ import Testing
         #expect(after.workers.map(\.pid) == before.workers.map(\.pid), "\(farm.coordinator.error)")
     }
 
-    /// The host's heartbeat, which the coordinator writes after a check of its children.
+    /// The host's heartbeat. The coordinator writes it after a check of its children.
     private func hostLine(_ farm: Farm) throws -> String? {
         try farm.redis.client().run("HGET", "{pushfarm}:hosts", "here").text
     }
@@ -52,23 +52,23 @@ import Testing
         farm.coordinator.error.components(separatedBy: "Redis is not reachable").count - 1
     }
 
-    @Test func `a farm without Redis reports it once, and ends on a signal`() async throws {
+    @Test func `each process reports a missing Redis once, and the farm exits on a signal`() async throws {
         let farm = try await Farm()
         _ = try await farm.ready()
         try await farm.redis.kill()
         try await eventually("the leases run out") { farm.coordinator.error.contains("leases expired") }
-        // The coordinator, the intake, two workers.
+        // The coordinator, the intake and two workers report the outage.
         #expect(outages(farm) == 4, "\(farm.coordinator.error)")
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
-        // At its start, before any work.
+        // The same holds for a signal at the start, before any work.
         try farm.restartCoordinator()
         try await eventually("it waits for Redis") { outages(farm) == 5 }
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait(within: .seconds(20)) == .exited(0))
     }
 
-    @Test func `a farm that loses Redis while it ends does not wait for it`() async throws {
+    @Test func `a farm that loses Redis while it shuts down does not wait for Redis`() async throws {
         let farm = try await Farm(Farm.Options(workers: 1, faults: ["latency 60s"]))
         _ = try await farm.ready()
         try farm.push([Job(id: "away", tokens: Tokens.make(1))])

@@ -2,14 +2,14 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The Procfile, with its lines run by a shell as foreman does.
+/// Runs the lines of the Procfile in a shell, as foreman does.
 @Suite(.startsProcesses) struct ProcfileTests {
     private static let root = Repository.root
 
     @Test(.enabled(if: Network.obstacle == nil, Comment(rawValue: Network.obstacle ?? "")))
-    func `the Procfile's processes are a farm that delivers, in an empty folder`() async throws {
+    func `the Procfile starts a farm that delivers, in an empty folder`() async throws {
         let folder = try TestFolder()
-        // The simulator's port is fixed, so the test uses a network namespace of its own.
+        // The simulator's port is fixed, so the test uses its own network namespace.
         let network = try Network(["here"])
         let files = FileManager.default
         for name in [".build/release", "deploy"] {
@@ -23,7 +23,7 @@ import Testing
         let lines = try String(contentsOf: Self.root.appendingPathComponent("Procfile"), encoding: .utf8)
             .split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
         #expect(lines.map { $0[0] } == ["redis", "simulator", "coordinator"])
-        // The last process starts first and waits for the others.
+        // The last process starts first and must wait for the others.
         let processes = try lines.reversed().map { line in
             try Child(
                 String(line[0]), "/bin/sh", ["-c", "cd '\(folder.path)' && \(line[1])"],
@@ -42,7 +42,7 @@ import Testing
             ], in: folder.path, prefix: network.prefix("here"))
         #expect(try await push.wait() == .exited(0), "\(push.output) \(push.error) \(processes[0].error)")
         #expect(processes.allSatisfy { !$0.hasEnded })
-        // foreman ends all of them with TERM.
+        // foreman ends all processes with SIGTERM.
         for process in processes { process.signal(SIGTERM) }
         #expect(try await processes[0].wait() == .exited(0), "\(processes[0].error)")
     }

@@ -2,10 +2,10 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The producers of docs/jobs.md, as printed there.
+/// The example producers of docs/jobs.md, exactly as the page prints them.
 struct ProducerTests {
     @Test(arguments: ProducerProgram.allCases)
-    func `each language's producer submits, and handles a reply to wait`(_ producer: ProducerProgram) throws {
+    func `each example producer submits jobs and obeys a reply to wait`(_ producer: ProducerProgram) throws {
         let text = try producer.block
         for word in ["pushfarm_submit", "BUSY", "OK", "DUPLICATE", "REFUSED", "order-4711"] {
             #expect(text.contains(word), "\(producer): \(word)")
@@ -14,10 +14,10 @@ struct ProducerTests {
     }
 }
 
-/// The producers with their languages' Redis clients from Debian: `make test-outside` installs them and runs this suite.
+/// Runs the producers with the Redis clients of Debian. `make test-outside` installs these clients and runs this suite.
 @Suite(.startsProcesses(limit: .seconds(300))) struct ProducerProgramTests {
     @Test(arguments: ProducerProgram.allCases)
-    func `a producer waits while the farm is full, and its job is delivered once`(
+    func `a producer waits while the backlog is full, and its job is delivered once`(
         _ producer: ProducerProgram
     ) async throws {
         let place = try FreePort.take().split(separator: ":").map(String.init)
@@ -31,7 +31,7 @@ struct ProducerTests {
             try farm.folder.write(file.text, to: file.name)
         }
         if producer == .js {
-            // Only Debian's own Node finds Debian's modules by itself.
+            // Only Debian's own Node finds Debian's modules without help.
             try FileManager.default.createSymbolicLink(
                 atPath: farm.folder.path + "/node_modules", withDestinationPath: "/usr/share/nodejs")
         }
@@ -41,7 +41,7 @@ struct ProducerTests {
             first.hasEnded ? true : try refusals(client) > 0
         }
         #expect(!first.hasEnded, "\(first.error)")
-        // Only the producer's connection is lost; the farm uses the socket.
+        // The test cuts only the producer's connection. The farm uses the Unix socket.
         for line in try (client.run("CLIENT", "LIST").text ?? "").split(separator: "\n") {
             let words = line.split(separator: " ")
             guard words.contains(where: { $0.hasPrefix("addr=127.") }),
@@ -52,13 +52,13 @@ struct ProducerTests {
         try client.run("CONFIG", "SET", "maxmemory", "0")
         #expect(try await first.wait() == .exited(0), "\(first.error)")
         #expect(try await farm.finished("order-4711").delivered == 20)
-        // As after a lost reply, the same job arrives twice.
+        // The same job arrives twice, as after a lost reply.
         let second = try start(producer, "second", farm)
         #expect(try await second.wait(within: .seconds(120)) == .exited(0), "\(second.error)")
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0 && ledger.lines.count == 20)
         #expect(try client.run("EXISTS", "pushfarm:demo").integer == 0)
-        // A missing password differs from a lost connection: waiting does not help.
+        // A missing password is no lost connection, so the producer must not wait.
         try client.run("CONFIG", "SET", "requirepass", "secret")
         let third = try start(producer, "third", farm)
         let end = try await third.wait(within: .seconds(60))
@@ -76,7 +76,7 @@ struct ProducerTests {
             ], in: farm.folder.path)
     }
 
-    /// Calls of functions that Redis has refused.
+    /// The number of function calls that Redis has refused.
     private func refusals(_ client: BlockingRedisClient) throws -> Int {
         let statistics = try client.run("INFO", "commandstats").text ?? ""
         let calls = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_fcall:") }
@@ -87,7 +87,7 @@ struct ProducerTests {
     }
 }
 
-/// A producer of the page, and the command that runs it.
+/// An example producer of the page, with the command that runs it.
 enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
     case python, js, ruby, php, go
 
@@ -98,7 +98,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
         get throws { try Page("docs/jobs.md").block(below: "## Producers", rawValue) }
     }
 
-    /// Debian's programs, even if others are installed.
+    /// The command that runs the program. It uses Debian's programs even if others are installed.
     var command: [String] {
         switch self {
         case .python: ["/usr/bin/python3", "producer.py"]
@@ -109,7 +109,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The page's program with the test's tokens and Redis.
+    /// The page's program with the test's tokens and Redis address, as files.
     func files(host: String, port: String, tokens: [String]) throws -> [(name: String, text: String)] {
         let list = tokens.description
         switch self {
@@ -118,7 +118,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
             return [("producer.py", "tokens = \(list)\n" + (try text("redis.Redis(", call)))]
         case .js:
             let call = #"createClient({ socket: { host: "\#(host)", port: \#(port) } })"#
-            // It has nothing more to do; the page's program would wait for more.
+            // The test's program closes its connection at the end. The page's program would wait for more work.
             return [
                 (
                     "producer.mjs",
@@ -143,7 +143,7 @@ enum ProducerProgram: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// The page's program with another address; the page has it once.
+    /// The page's program with another address. The page must contain the old address once.
     private func text(_ address: String, _ other: String) throws -> String {
         let parts = try block.components(separatedBy: address)
         guard parts.count == 2 else {

@@ -1,17 +1,17 @@
 import Testing
 
 @Suite("Rates at the gateway") struct RateTests {
-    /// So many pushes a second for ten seconds.
+    /// The times of `rate` pushes a second for ten seconds.
     private static func even(_ rate: Int) -> [Int64] { (0..<rate * 10).map { Int64($0 * 1000 / rate) } }
 
     @Test(arguments: [50, 300, 1000])
-    func `the check accepts a rate that holds, and rejects one that does not`(
+    func `the check accepts a kept rate and rejects a broken rate`(
         rate: Int
     ) {
         let most = Double(rate)
         #expect(Rate.fault(Self.even(rate), rate: most, burst: most / 20) == nil)
         #expect(Rate.fault(Self.even(rate * 11 / 10), rate: most, burst: most / 20) != nil)
-        // Half a second's pushes at one moment.
+        // Half a second's pushes arrive at one moment.
         let early = Self.even(rate).map { (3_000..<3_500).contains($0) ? 3_000 : $0 }
         #expect(Rate.fault(early, rate: most, burst: most / 20) != nil)
     }
@@ -19,9 +19,9 @@ import Testing
     @Test func `after a pause a gateway may read the pushes that arrived meanwhile`() {
         let late = Self.even(300).map { (3_000..<4_500).contains($0) ? 4_500 : $0 }
         #expect(Rate.fault(late, rate: 300, burst: 15) == nil)
-        // Sending a second's pushes at once breaks the rate.
+        // If all pushes of a second arrive at once, the rate is broken.
         #expect(Rate.fault(Self.even(300).map { $0 / 1000 * 1000 }, rate: 300, burst: 15) != nil)
-        // But not more than the pushes that arrived meanwhile.
+        // The gateway may not read more pushes than those that arrived meanwhile.
         #expect(Rate.fault(late + late.filter { $0 == 4_500 }, rate: 300, burst: 15) != nil)
     }
 }

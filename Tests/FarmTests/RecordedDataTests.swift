@@ -3,9 +3,9 @@ import Foundation
 import RedisProtocol
 import Testing
 
-/// Farms that start on data of another run: of this release, recorded in `format-1.txt`, and of other formats.
+/// Starts farms on recorded data: data of this format (`format-1.txt`), and data of other formats.
 ///
-/// The next release keeps the record: it must deliver these pushes, too.
+/// The next release keeps the record, because it must also deliver these pushes.
 @Suite(.startsProcesses(limit: .seconds(300))) struct RecordedDataTests {
     private static let record = Repository.root.appendingPathComponent(
         "Tests/FarmTests/Recorded/format-1.txt")
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "2"] as [String?])
-    func `data in another format are refused, with the number of open pushes`(format: String?)
+    func `a coordinator refuses data in another format and reports the number of open pushes`(format: String?)
         async throws
     {
         let farm = try await Farm(hosts: ["here"], Farm.Options(workers: 1))
@@ -58,9 +58,9 @@ import Testing
         #expect(try redis.run("HLEN", "{pushfarm:demo}:admission").integer == 0)
     }
 
-    /// Records the data again; only while no release with this format is out.
+    /// Records the data again. Allowed only until a release with this format is published.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["PUSHFARM_RECORD"] != nil))
-    func `recorded data are written again`() async throws {
+    func `record data of this format again`() async throws {
         let farm = try await Farm(
             Farm.Options(workers: 1, faults: ["latency 1s"], appLines: ["max_rate: 40"]))
         _ = try await farm.ready()

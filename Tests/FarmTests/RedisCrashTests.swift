@@ -3,9 +3,9 @@ import Foundation
 import RedisProtocol
 import Testing
 
-/// Redis is killed, or loses its last seconds.
+/// Redis is killed, or loses its last seconds of data.
 @Suite(.startsProcesses(limit: .seconds(300))) struct RedisCrashTests {
-    @Test func `a Redis that is killed and restarted under load loses nothing`() async throws {
+    @Test func `a restart of a killed Redis under load loses no push`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 20ms", "streams 100"]))
         _ = try await farm.ready()
         let tokens = Tokens.make(3_000)
@@ -17,15 +17,15 @@ import Testing
         #expect(totals.delivered == tokens.count && totals.failed == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0)
-        // A killed process loses nothing that it has written, because the kernel still has it.
+        // A killed Redis loses no written data, because the kernel still has it.
         #expect(ledger.doubles <= totals.maybeDuplicated)
         #expect(!farm.coordinator.hasEnded)
     }
 
-    /// As after a power cut: Redis restarts without its last writes, at once or after
-    /// more seconds than workers keep their outcomes.
+    /// Redis restarts without its last writes, as after a power failure. It restarts at once, or after more seconds than workers
+    /// keep their outcomes.
     @Test(arguments: [0, 12])
-    func `a Redis that lost its last moments receives them again`(away: Int) async throws {
+    func `workers report outcomes again to a Redis that lost its last writes`(away: Int) async throws {
         let farm = try await Farm(
             Farm.Options(faults: ["latency 500ms", "streams 60"], appLines: ["max_conns: 2"]))
         _ = try await farm.ready()
@@ -63,7 +63,7 @@ import Testing
             ["CLIENT", "KILL", "TYPE", "pubsub"],
         ],
     ])
-    func `lost scripts and connections are restored`(commands: [[String]]) async throws {
+    func `the farm restores lost scripts and connections`(commands: [[String]]) async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
         let tokens = Tokens.make(3_000)
         let jobs = Job.several("x", tokens, size: 250)
@@ -79,7 +79,7 @@ import Testing
         #expect(!farm.coordinator.hasEnded)
     }
 
-    @Test func `losing scripts and connections twenty times in a row disturbs nothing`() async throws {
+    @Test func `losing scripts and connections twenty times in a row loses no push`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 10ms", "streams 50"]))
         _ = try await farm.ready()
         let jobs = Job.several("y", Tokens.make(4_000), size: 200)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: ["everysec", "always"])
-    func `a Redis that is killed repeatedly loses nothing`(fsync: String) async throws {
+    func `repeated kills of Redis lose no push`(fsync: String) async throws {
         let farm = try await Farm(
             Farm.Options(
                 faults: ["latency 20ms", "streams 50"], redisOptions: ["--appendfsync", fsync]))

@@ -3,15 +3,15 @@ import Foundation
 import RedisProtocol
 import Testing
 
-/// Redis is reachable but does not work for a while.
+/// Redis is reachable but cannot do its work for a while.
 @Suite(.startsProcesses) struct RedisOutageTests {
-    @Test func `a Redis that closes idle connections disturbs nothing`() async throws {
+    @Test func `a Redis that closes idle connections does not disturb the farm`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 5ms"]))
         _ = try await farm.ready()
         try farm.redis.client().run("CONFIG", "SET", "timeout", "1")
         let jobs = Job.several("i", Tokens.make(600), size: 200)
         for (round, job) in jobs.enumerated() {
-            // Idle for longer than Redis's timeout.
+            // The farm is idle for longer than Redis's timeout.
             try await Task.sleep(for: .milliseconds(2_500))
             try farm.push([job])
             try await farm.gateway.requests((round + 1) * 200)
@@ -19,7 +19,7 @@ import Testing
         try await farm.expectExactlyOnce(jobs)
     }
 
-    @Test func `the farm waits for a Redis that becomes a replica and a master again`() async throws {
+    @Test func `the farm waits while Redis is a replica and continues when it is a master`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 10ms", "streams 50"]))
         _ = try await farm.ready()
         let jobs = Job.several("m", Tokens.make(4_000), size: 500)
@@ -27,7 +27,7 @@ import Testing
         for round in 0..<2 {
             try await farm.gateway.requests(400 + round * 1_000)
             let client = try farm.redis.client()
-            // No server listens there, so the data stay and writes get READONLY.
+            // No master listens there, so the data stay and writes get READONLY.
             try client.run("CONFIG", "SET", "replica-serve-stale-data", "yes")
             try client.run("REPLICAOF", "127.0.0.1", "1")
             try await Task.sleep(for: .seconds(3))
@@ -36,8 +36,8 @@ import Testing
         try await farm.expectExactlyOnce(jobs)
     }
 
-    @Test func `a stopped Redis stops sending, and the same owner continues`() async throws {
-        // Slow, and more pushes than workers hold, so there are always pushes to send.
+    @Test func `the farm stops sending while Redis is stopped, and the same owner continues`() async throws {
+        // The gateway is slow, and the job has more pushes than workers hold, so there are always pushes to send.
         let farm = try await Farm(
             Farm.Options(faults: ["latency 200ms", "streams 20"], appLines: ["max_conns: 2"]))
         _ = try await farm.ready()
@@ -46,7 +46,7 @@ import Testing
         try await farm.gateway.requests(500)
         let before = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields
         farm.redis.process.signal(SIGSTOP)
-        // Longer than the lease, by any clock.
+        // The pause is longer than a lease by any clock.
         try await Task.sleep(for: .seconds(12))
         let reached = try farm.gateway.ledger().lines.count
         try await Task.sleep(for: .seconds(2))
@@ -63,7 +63,7 @@ import Testing
     @Test(
         .enabled(if: SmallDisk.obstacle == nil, Comment(rawValue: SmallDisk.obstacle ?? "")),
         arguments: ["everysec", "always"])
-    func `a full disk stops the farm until it has room`(fsync: String) async throws {
+    func `a full disk stops the farm until the disk has room`(fsync: String) async throws {
         let disk = try SmallDisk()
         let farm = try await Farm(
             Farm.Options(
@@ -75,14 +75,14 @@ import Testing
         try await farm.gateway.requests(500)
         try disk.fill()
         if fsync == "always" {
-            // Redis cannot write its log, and ends.
+            // Redis cannot write its append-only file, and exits.
             guard case .exited = try await farm.redis.process.wait() else {
                 throw Overdue(description: "killed")
             }
             disk.free()
             try await farm.redis.restart()
         } else {
-            // All leases have expired when the disk has room.
+            // All leases have expired when the disk has room again.
             try await eventually("the leases run out", within: .seconds(40)) {
                 farm.coordinator.error.contains("leases expired")
             }

@@ -3,7 +3,7 @@ import Foundation
 import RedisProtocol
 import Testing
 
-/// Redis with the users of deploy/users.acl.
+/// A Redis with the users of deploy/users.acl.
 @Suite(.startsProcesses) struct RedisUserTests {
     private static let password = "a-password-of-this-test"
 
@@ -18,7 +18,7 @@ import Testing
         try farm.redis.client(as: user, Self.password)
     }
 
-    /// Whether Redis denies it to this user.
+    /// Whether Redis denies a command to this user.
     private func isDenied(_ client: BlockingRedisClient, _ words: String...) throws -> Bool {
         do {
             _ = try client.run(words)
@@ -28,11 +28,11 @@ import Testing
         }
     }
 
-    @Test func `the farm's user may do everything that a farm does`() async throws {
+    @Test func `the farm's user may run every command that a farm needs`() async throws {
         let farm = try await farm {
             $0.faults = ["latency 5ms"]
             $0.appLines = ["max_job_bytes: 100000"]
-            // Refusals of the gateway do not matter here.
+            // The gateway's refusals must not fire an alert here.
             $0.lines.append("alerts: { error_share: 100 }")
         }
         let host = try await farm.ready()
@@ -92,7 +92,7 @@ import Testing
         #expect(try await farm.run("cancel", "back").status == 0)
         #expect(try await farm.run("promote", "due").status == 0)
         #expect(try await farm.finished("due").delivered == 30)
-        // At a restart the default user replays the scripts' writes, and must be allowed to.
+        // After a restart the default user replays the writes of scripts, so it must be allowed to write.
         let keys = ["u-0", "u-500", "bad", "pushed"].map { "{pushfarm:demo}:job:\($0)" }
         let before = try keys.map { try farm.redis.client().run("HGETALL", $0).fields }
         try await farm.redis.crash()
@@ -102,13 +102,13 @@ import Testing
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
 
-        // Redis keeps a log of what it denied.
+        // Redis logs denied commands.
         let denied = try client(farm, "operator").run("ACL", "LOG").array ?? []
         #expect(denied.isEmpty, "\(denied.map(\.fields))")
         #expect(!farm.coordinator.error.contains("NOPERM"), "\(farm.coordinator.error)")
     }
 
-    @Test func `the farm's user may do nothing else`() async throws {
+    @Test func `the farm's user may not run other commands`() async throws {
         let farm = try await farm()
         let client = try client(farm, "farm")
         #expect(try isDenied(client, "SET", "elsewhere", "1"))
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `a producer may push and submit, and read its own events and job records`() async throws {
+    @Test func `a producer's user may push, submit, and read its own events and job records`() async throws {
         let farm = try await farm()
         _ = try await farm.ready()
         let producer = try client(farm, "producer-demo")
@@ -150,7 +150,7 @@ import Testing
         #expect(try farm.gateway.ledger().lost(of: tokens) == 0)
     }
 
-    @Test func `a producer may do nothing else`() async throws {
+    @Test func `a producer's user may not run other commands`() async throws {
         let farm = try await farm()
         _ = try await farm.ready()
         let producer = try client(farm, "producer-demo")
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `the dashboard's user reads what commands need, and writes nothing`() async throws {
+    @Test func `the dashboard's user may read the data of commands and may not write`() async throws {
         let farm = try await farm()
         _ = try await farm.ready()
         try farm.push([Job(id: "seen", tokens: Tokens.make(5))])
@@ -197,11 +197,11 @@ import Testing
                 arguments + ["--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
             #expect(result.status == 0, "\(arguments): \(result)")
         }
-        // Commands that need scripts say so.
+        // A command that needs scripts reports the missing permission.
         let denied = try await farm.run(
             ["debug", "fsck", "--config", farm.folder.path + "/pushfarm.yaml", "--redis", address])
         #expect(denied.status == 1 && denied.error.contains("NOPERM"), "\(denied)")
-        // The farm's scripts are loaded, and their names are not secret.
+        // The farm's scripts are loaded. Their names are not secret.
         let scripts = try farm.redis.client().run("INFO", "memory").text ?? ""
         #expect(
             scripts.contains("number_of_cached_scripts:")
@@ -209,7 +209,7 @@ import Testing
         let dashboard = try client(farm, "dashboard")
         let own = "{pushfarm:demo}:"
         for words in [
-            // Payloads and device tokens.
+            // Payloads and device tokens are secret.
             ["HGETALL", own + "batches"], ["HGET", own + "batches", "x"], ["HLEN", own + "batches"],
             ["HGETALL", own + "invalid"], ["HGETALL", own + "unreadable"],
             ["XRANGE", own + "refused", "-", "+"], ["XLEN", own + "refused"],
@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test func `the file as shipped admits no user`() async throws {
+    @Test func `the shipped users file admits no user`() async throws {
         let folder = try TestFolder()
         let text = try RedisUsers.text("x").replacingOccurrences(of: ">x", with: "resetpass")
         #expect(!text.contains(">") && !text.contains("nopass"))
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    @Test func `a farm that may not read Redis's memory says so and continues`() async throws {
+    @Test func `a farm that may not read Redis's memory use reports this and continues`() async throws {
         let farm = try await farm { _ in }
         _ = try await farm.ready()
         try client(farm, "operator").run("ACL", "SETUSER", "farm", "-info")

@@ -1,11 +1,11 @@
 import FarmHarness
 import Testing
 
-/// Invalid jobs: a clear error, the original is kept, and valid jobs continue.
+/// Invalid jobs are refused with a clear error and kept, and valid jobs continue.
 @Suite(.startsProcesses) struct RefusedJobTests {
     private static let token = Tokens.make(1, seed: 99)[0]
 
-    /// Malformed jobs, and the field that causes each refusal.
+    /// Malformed jobs, each with the field that causes its refusal.
     private static let bad: [(text: String, field: String)] = [
         ("", "job"), ("{", "job"), ("[]", "job"), ("null", "job"), ("\u{0}\u{1}", "job"),
         (#"{"tokens":[],"payload":{}}"#, "tokens"),
@@ -32,7 +32,7 @@ import Testing
     ]
 
     @Test
-    func `malformed jobs are refused with field, position and reason; valid ones between them pass`()
+    func `malformed jobs are refused with field, position and reason, and valid jobs pass`()
         async throws
     {
         let farm = try await Farm()
@@ -87,10 +87,10 @@ import Testing
         #expect(jobRecord.delivered == 30)
         let event = try await farm.event("job.duplicate")
         #expect(event["job"] == "once")
-        // Also after it is finished.
+        // The id also stays taken after the job is finished.
         try farm.push([Job(id: "once", tokens: Tokens.make(3, seed: 5))])
         _ = try await farm.event("job.duplicate", number: 2)
-        // It does not count as a refused job, and needs no repair.
+        // A duplicate does not count as a refused job and needs no repair.
         #expect(try farm.events("job.refused").isEmpty)
         #expect(try farm.redis.client().run("XLEN", "{pushfarm:demo}:refused").integer == 0)
         let ledger = try farm.gateway.ledger()

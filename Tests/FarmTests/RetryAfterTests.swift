@@ -1,21 +1,21 @@
 import FarmHarness
 import Testing
 
-/// A gateway that asks for pauses.
+/// A gateway that asks for pauses with Retry-After.
 @Suite(.startsProcesses) struct RetryAfterTests {
     @Test func `a phase of 503 loses no push`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["answer 503"]))
         let tokens = Tokens.make(1_000)
         let jobs = Job.several("p", tokens, size: 250)
         try farm.push(jobs)
-        // Each worker notices after ten requests, and then probes.
+        // Each worker notices the trouble after ten requests, and then sends only probes.
         try await farm.gateway.requests(21)
         try farm.gateway.tell("answer off")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: tokens) == 0 && ledger.doubles == 0)
-        // Few pushes use an attempt while the gateway is in trouble.
+        // Few pushes use an attempt during the trouble.
         #expect(ledger.lines.count { $0.status == 503 } < tokens.count)
     }
 
@@ -30,7 +30,7 @@ import Testing
         let lines = try farm.gateway.ledger().lines
         for refused in lines where refused.status == 503 {
             let next = try #require(lines.first { $0.token == refused.token && $0.status == 200 })
-            // By the ledger's clock, at least this long.
+            // The ledger's clock shows that the retry waited for at least this time.
             #expect(next.time - refused.time >= 3_000)
         }
     }

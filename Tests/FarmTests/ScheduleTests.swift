@@ -4,7 +4,7 @@ import Testing
 
 /// Delayed jobs, and jobs past their deadline.
 @Suite(.startsProcesses) struct ScheduleTests {
-    @Test func `a job waits for deliver_at`() async throws {
+    @Test func `a job is delayed until deliver_at`() async throws {
         let farm = try await Farm()
         let (soon, far) = (Tokens.make(50), Tokens.make(20, seed: 2))
         let time = Int(Date().timeIntervalSince1970) + 3
@@ -41,7 +41,7 @@ import Testing
             )
         ])
         _ = try await farm.event("job.accepted")
-        // The deadline passes while no worker delivers.
+        // The deadline passes while no worker is running.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
         try await eventually("the deadline has passed") {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a push that keeps failing expires at its deadline, with the cause`() async throws {
+    @Test func `a push that keeps failing expires at its deadline and reports the cause`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["answer 500"]))
         try farm.push([Job(id: "ttl", tokens: Tokens.make(1), fields: #""ttl":3"#)])
         let jobRecord = try await farm.finished("ttl")

@@ -7,9 +7,9 @@ import Testing
     private static let good = Tokens.make(600)
     private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
     private static let gone = Tokens.make(20, start: "dead0000", seed: 3)
-    /// sha256sum of the payload {"aps":{"content-available":1}}
+    /// The SHA-256 sum of the payload {"aps":{"content-available":1}}.
     private static let silence = "8f1f793114263a1c9b0eb1be68b71c3af128ab5ba4edd5e8e146d612ada7a704"
-    /// Spread evenly.
+    /// All tokens in a mixed order.
     private static let all = (good + bad + gone).sorted { $0.suffix(16) < $1.suffix(16) }
 
     @Test func `one silent push separates valid from invalid tokens`() async throws {
@@ -35,7 +35,7 @@ import Testing
         for line in screening.lines("invalid") {
             let isGone = Self.gone.contains(line[0])
             #expect(line.count == 3 && line[1] == (isGone ? "Unregistered" : "BadDeviceToken"))
-            // The simulator's unregistered tokens are so since the day before.
+            // The simulator's unregistered tokens have been unregistered since yesterday.
             let age = now - (Int(line[2]) ?? 0)
             #expect(isGone ? (80_000..<90_000).contains(age) : (-5..<3600).contains(age), "\(line)")
         }
@@ -47,11 +47,11 @@ import Testing
             Set(requests.map(\.bodySha256))
                 == [Self.silence])
 
-        // A second run has nothing to do.
+        // A second run has no work left.
         let again = try await screening.run()
         #expect(again.status == 1 && again.jobRecord == jobRecord)
         try screening.expectOnceAtTheGateway(Self.all)
-        // In a new run the invalid tokens are known, with their time.
+        // In a new run the invalid tokens are already known with their time.
         let dead = screening.lines("invalid").sorted { $0[0] < $1[0] }
         let anew = try await screening.run("--start-over", "--rate", "5000")
         #expect(anew.jobRecord.suppressedBefore == 40 && anew.jobRecord.good == 600)
@@ -61,19 +61,19 @@ import Testing
                 Issue.record("\(before) \(now)")
                 continue
             }
-            // For an invalid token the list has the time of the response, the event that of the report.
+            // For an invalid token the output file has the time of the response, and the event has the time of the report.
             #expect(
                 Self.gone.contains(now[0])
                     ? known == told : (begin...told + 1).contains(known), "\(before) \(now)")
         }
-        // The file of valid tokens has the form of the input list.
+        // The file of valid tokens has the format of the input list.
         #expect(
             try await farm.run(
                 "push", "--tokens-file", screening.file + ".good", "--alert", "Hi", "--wait"
             ).status == 0)
     }
 
-    @Test func `a list of mostly invalid tokens is screened completely, and pauses nothing`() async throws {
+    @Test func `a list of mostly invalid tokens is screened completely, and no app is paused`() async throws {
         let farm = try await Farm()
         let bad = Tokens.make(1_800, start: "bad00000", seed: 31)
         let all = (Tokens.make(1_200, seed: 30) + bad).sorted { $0.suffix(16) < $1.suffix(16) }
@@ -81,13 +81,13 @@ import Testing
         let (status, jobRecord) = try await screening.run("--rate", "5000")
         #expect(status == 0 && jobRecord.state == "finished")
         #expect(jobRecord.good == 1_200 && jobRecord.invalidReasons == ["BadDeviceToken": 1_800])
-        // Only invalid tokens.
+        // All of these tokens are invalid.
         let others = Tokens.make(2_000, start: "bad00000", seed: 32)
         let file = try farm.folder.write(others.map { $0 + "\n" }.joined(), to: "others.txt")
         let only = try await farm.run("screen", "--tokens-file", file, "--rate", "5000", "--json")
         #expect(only.status == 0 && only.output.contains(#""invalid":2000"#), "\(only)")
         #expect(try farm.events("app.paused").isEmpty)
-        // A bulk job at the same time is judged by its own responses.
+        // A bulk job at the same time is judged only by its own responses.
         try farm.push([Job(id: "live", tokens: Tokens.make(100, seed: 33))])
         #expect(try await farm.finished("live").delivered == 100)
     }
@@ -106,7 +106,7 @@ import Testing
         let screening = try Screening(farm, all)
         for (round, signal) in [SIGKILL, SIGINT, SIGKILL, SIGTERM, SIGKILL].enumerated() {
             let before = screening.tokens("good").count
-            // Slow enough to be far from its end, however late the test checks.
+            // The screening is so slow that it is far from its end when the test interrupts it.
             let child = try screening.start("screen-\(round)", "--rate", "60")
             try await eventually("it has written some") { screening.tokens("good").count >= before + 30 }
             child.signal(signal)
@@ -127,10 +127,10 @@ import Testing
         try screening.expectOnceAtTheGateway(all)
     }
 
-    @Test func `lost events are noticed, and no invalid token is called valid`() async throws {
+    @Test func `a screening notices lost events and reports no invalid token as valid`() async throws {
         let farm = try await Farm()
         let screening = try Screening(farm, Self.all)
-        // Each job stays open as long as these pushes do.
+        // Each job stays open as long as these pushes are open.
         let held = [0, 250, 500].compactMap { start in Self.all[start...].first(where: Self.good.contains)
         }
         for token in held { try farm.gateway.tell("token \(token) throttled") }
@@ -139,7 +139,7 @@ import Testing
         child.signal(SIGKILL)
         _ = try await child.wait()
         for token in held { try farm.gateway.tell("token \(token) forget") }
-        // All submitted pushes finish, and their events are dropped before they are read.
+        // All submitted pushes finish, and the test drops their events before the screening reads them.
         try await eventually("all jobs are finished") {
             try await farm.status().apps.allSatisfy { $0.jobsOpen == 0 && $0.open == 0 && $0.inbox == 0 }
         }
@@ -154,7 +154,7 @@ import Testing
         #expect(ledger.lost(of: Self.good) == 0 && ledger.doubles == 0)
     }
 
-    @Test func `a screening waits for a Redis that is away`() async throws {
+    @Test func `a screening waits during an outage of Redis`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
         let screening = try Screening(farm, Self.all)
         let child = try screening.start("screen", "--rate", "60")
@@ -174,7 +174,7 @@ import Testing
         #expect(doubles <= (try await doubted(farm)))
     }
 
-    /// Pushes that the farm counts as possibly duplicated.
+    /// The number of pushes that the farm counts as possibly duplicated.
     private func doubted(_ farm: Farm) async throws -> Int {
         let client = try farm.redis.client()
         let jobs = try client.run("ZRANGE", "{pushfarm:demo}:jobs", "0", "-1").array ?? []
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `a Redis that stays away ends a screening with 75, and the same command continues it`()
+    @Test func `a long outage of Redis ends a screening with 75, and the same command resumes it`()
         async throws
     {
         let farm = try await Farm(Farm.Options(faults: ["latency 20ms"]))
@@ -200,12 +200,12 @@ import Testing
         screening.expectWhole(Self.all)
     }
 
-    @Test func `a Redis that lost everything gets only the open jobs again`()
+    @Test func `a screening submits only its open jobs again to a Redis that lost all data`()
         async throws
     {
         let farm = try await Farm()
         let screening = try Screening(farm, Self.all)
-        // The second job of 75 is open until then.
+        // The second job of 75 tokens stays open until this token gets a response.
         let held = try #require(Self.all[75...].first(where: Self.good.contains))
         try farm.gateway.tell("token \(held) throttled")
         let child = try screening.start("screen", "--rate", "300")
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test
-    func `an empty list needs no work, and errors are reported before anything is sent`()
+    func `an empty list needs no work, and errors are reported before any push is sent`()
         async throws
     {
         let farm = try await Farm()
@@ -256,7 +256,7 @@ import Testing
         #expect(try String(contentsOfFile: list, encoding: .utf8) == Self.good[0] + "\n")
     }
 
-    /// Accepted frames of the binary protocol, from the gateway's ledger.
+    /// The accepted frames of the binary protocol, from the gateway's ledger.
     private func frames(_ farm: Farm) throws -> [[String: Any]] {
         try LedgerFile.lines(farm.gateway.ledgerFile).compactMap {
             try JSONSerialization.jsonObject(with: $0) as? [String: Any]
@@ -277,16 +277,16 @@ import Testing
         let screening = try Screening(farm, tokens)
         let (status, jobRecord) = try await screening.run("--rate", "5000")
         #expect(screening.tokens("good") == Self.good[..<100].sorted())
-        // Command 0 has no reply with a reason.
+        // With command 0 the gateway's reply has no reason.
         let isNamed = command > 0
         #expect(status == (isNamed ? 0 : 1), "\(jobRecord)")
         #expect(screening.tokens(isNamed ? "invalid" : "rest") == bad.sorted(), "\(jobRecord)")
         #expect(jobRecord.invalidReasons == (isNamed ? ["InvalidToken": 4] : [:]))
         #expect(jobRecord.restReasons == (isNamed ? [:] : ["ClosedWithoutReply": 4]))
-        // Payload and priority as sent; commands 0 and 1 have no priority.
+        // The frames have the payload and priority of the screening. Commands 0 and 1 have no priority.
         let frames = try frames(farm)
         let accepted = frames.compactMap { $0["token"] as? String }
-        // Without the refused push's name, pushes of unknown outcome are sent again.
+        // Command 0 does not name the refused push, so pushes with an unknown outcome are sent again.
         #expect(Set(accepted) == Set(Self.good[..<100]) && (accepted.count == 100 || !isNamed))
         #expect(Set(frames.compactMap { $0["priority"] as? Int }) == (command == 2 ? [5] : []))
         #expect(Set(frames.compactMap { $0["body_sha256"] as? String }) == [Self.silence])

@@ -3,10 +3,10 @@ import Foundation
 import OpenSSL
 import Testing
 
-/// A farm under load, with many faults. Then the test searches every place that another user could
-/// read; none of them has a secret.
+/// Runs a farm under load with many faults. Then searches every place that another user could read for secrets. No place may
+/// contain a secret.
 @Suite(.startsProcesses) struct SecretTests {
-    /// How the coordinator learns Redis's password.
+    /// The place where the coordinator reads the Redis password.
     enum PasswordPlace: CaseIterable { case address, file }
 
     private static let redisPassword = "rEd1s-pa55word-0f-th1s-test"
@@ -15,7 +15,7 @@ import Testing
     private static let unknownKey = String(decoding: SigningKey.makePEM().bytes, as: UTF8.self)
 
     @Test(arguments: PasswordPlace.allCases)
-    func `keys, passwords, provider tokens and device tokens are only where they belong`(
+    func `keys, passwords, provider tokens and device tokens are only in allowed places`(
         place: PasswordPlace
     ) async throws {
         let farm = try await farm(place)
@@ -42,7 +42,7 @@ import Testing
             #expect(!ProcessTable.visibleText(of: pid).contains("P12_PASSWORD"))
         }
         try checkMemory(of: children, farm.coordinator.pid, keys)
-        // Jobs are parsed in a process that has not even a certificate's key.
+        // The process that parses jobs does not even have a certificate's key.
         if ProcessMemory.mayRead(intake) {
             let certificate = try Secrets(privateKey: clientPEM(farm), "the certificate's key")
             #expect(ProcessMemory(pid: intake).found(keys + certificate + Secrets.bearer) == [])
@@ -51,7 +51,7 @@ import Testing
 
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
-        // Only now everything is written.
+        // All output is written only now.
         let logs = farm.coordinator.output + farm.coordinator.error
         #expect(logs.contains("worker ended") && logs.contains("provider token minted"))
         #expect(all.found(in: logs) == [])
@@ -71,7 +71,7 @@ import Testing
                         "enable=yes,symbolicate=off,interactive=no,color=no,output-to=stderr",
                 ],
                 apps: { started, folder in
-                    // If they cannot be written, the test fails anyway.
+                    // If the write fails, the test fails later.
                     _ = try? folder.write(Self.unknownKey, to: "unknown.p8")
                     _ = try? folder.write(Self.wrongPassword + "\n", to: "wrong-password")
                     let credentials = String(started.caFile.dropLast("ca.pem".count))
@@ -95,7 +95,7 @@ import Testing
                 }))
     }
 
-    /// Jobs of all kinds, a worker that crashes, commands. Returns the device tokens.
+    /// Runs jobs of all kinds, a crashing worker, and commands. Returns the device tokens.
     private func work(_ farm: Farm) async throws -> [String] {
         let good = Tokens.make(60)
         let bad = Tokens.make(3, start: "bad00000", seed: 2)
@@ -106,7 +106,7 @@ import Testing
             Job(id: "mixed", tokens: good + bad + ["zz" + refused[0]], fields: #""receipts":"all""#),
             Job(id: "mixed", tokens: [refused[1]]),
         ])
-        // Refused, with a token in the invalid field.
+        // These jobs are refused, with a token in the invalid field.
         for text in [
             #"{"id":"r1","tokens":["\#(refused[2])"],"payload":{},"topic":"\#(refused[2]) \#(refused[2])"}"#,
             #"{"id":"r2","\#(refused[3])":1}"#, #"{"id":"r3","tokens":["\#(refused[4])""#,
@@ -122,7 +122,7 @@ import Testing
         _ = try await farm.event("app.paused", app: "unknown")
         _ = try await farm.event("app.paused", app: "locked")
 
-        // A crash with a report while the worker holds a job.
+        // A worker crashes with a report while it holds a job.
         try farm.gateway.tell("latency 300ms")
         try farm.push([Job(id: "crash", tokens: good)])
         try await farm.gateway.requests(good.count + bad.count + 4)
@@ -131,7 +131,7 @@ import Testing
         try await eventually("the crash is described") {
             farm.coordinator.error.contains("Backtrace took")
         }
-        // From outside, the first signal is consumed by that.
+        // Swift's handler consumes the first signal from another process.
         farm.signal(worker: victim, SIGSEGV)
         #expect(try await farm.finished("crash").delivered == good.count)
         try await eventually("the crash is reported") {
@@ -162,8 +162,7 @@ import Testing
         return try String(contentsOfFile: folder + "push.pem", encoding: .utf8)
     }
 
-    /// Processes that parse network input hold no signing key. The coordinator does, and it is found there, so it
-    /// would be found elsewhere.
+    /// Checks that processes that parse network input hold no signing key. The same search must find the key in the coordinator.
     private func checkMemory(of children: [pid_t], _ coordinator: pid_t, _ keys: Secrets) throws {
         guard ProcessMemory.mayRead(coordinator) else { return }
         #expect(
@@ -173,7 +172,7 @@ import Testing
 
     private func checkRedis(_ farm: Farm, _ monitor: Child, _ secrets: Secrets) async throws {
         let client = try farm.redis.client()
-        // Otherwise dumps could be compressed and hide it.
+        // Compression could hide a secret in a dump.
         try client.run("CONFIG", "SET", "rdbcompression", "no")
         let keys = try client.run("KEYS", "*").array?.compactMap(\.bytes) ?? []
         #expect(keys.contains { String(decoding: $0, as: UTF8.self).hasPrefix("{pushfarm}:provider:") })
@@ -188,8 +187,8 @@ import Testing
         #expect(secrets.found(inFile: monitor.outputFile) == [], "commands to Redis")
     }
 
-    /// All written files, except the configuration and the test's own files. Redis's file has device
-    /// tokens, and no other secret.
+    /// Checks all written files except the configuration and the test's own files. Redis's file contains device tokens and no
+    /// other secret.
     private func checkFiles(_ farm: Farm, _ secrets: Secrets, _ tokens: Secrets) throws {
         let given = [
             "pushfarm.yaml", "unknown.p8", "wrong-password", "redis-password", "monitor.out",

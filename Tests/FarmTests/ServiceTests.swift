@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// A coordinator's messages to its service manager.
+/// The messages of a coordinator to its service manager (sd_notify).
 @Suite(.startsProcesses) struct ServiceTests {
     private static let watchdog = "1000000"
 
@@ -31,7 +31,7 @@ import Testing
         #expect(UInt64(time.text.dropFirst("MONOTONIC_USEC=".count)) ?? .max <= Self.microseconds)
         let again = try await manager.line("READY=1", from: reloading.number + 1)
 
-        // An invalid file changes nothing, and the status says so.
+        // An invalid file changes nothing, and the status reports it.
         try farm.folder.write("redis: nonsense://\n", to: "pushfarm.yaml")
         farm.coordinator.signal(SIGHUP)
         let refused = try await eventually("the status line gives the reason") {
@@ -47,7 +47,7 @@ import Testing
         _ = try await manager.line("STATUS=stopping", from: stopping.number)
     }
 
-    @Test func `a coordinator notifies while Redis is away, but not while it is stopped`() async throws {
+    @Test func `a coordinator notifies its manager without Redis, but not while stopped`() async throws {
         let manager = try NotifySocket("@pushfarm-test-\(UUID())")
         let farm = try await Self.farm(manager)
         let ready = try await manager.line("READY=1").number
@@ -61,7 +61,7 @@ import Testing
         try await eventually("it is stopped") { farm.coordinator.standsStill }
         manager.listen()
         let heard = manager.heard.count
-        // Longer than the watchdog's limit.
+        // The pause is longer than the watchdog's limit.
         try await Task.sleep(for: .seconds(2))
         manager.listen()
         #expect(manager.heard.count == heard)
@@ -69,7 +69,7 @@ import Testing
         _ = try await manager.line("WATCHDOG=1", from: heard)
     }
 
-    @Test func `a start that waits for Redis extends its timeout, and is not ready`() async throws {
+    @Test func `a start that waits for Redis extends its timeout and does not report ready`() async throws {
         let folder = try TestFolder()
         let manager = try NotifySocket(folder.path + "/notify")
         let gateway = try await Gateway(in: folder.path)
@@ -91,7 +91,7 @@ import Testing
         #expect(try await coordinator.wait() == .exited(0))
     }
 
-    /// Children must not notify the manager.
+    /// Expects that child processes cannot notify the manager.
     private static func expectNoHeirs(of farm: Farm) async throws {
         _ = try await farm.ready()
         let children = farm.coordinator.descendants

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Signals of docs/signals.md under load. A process with a terminal ignores those that a terminal sends by itself.
+/// The signals of docs/signals.md under load. A process in a terminal ignores the signals that a terminal sends by itself.
 @Suite(
     .startsProcesses(limit: .seconds(240)),
     .enabled(if: access("/dev/tty", R_OK) != 0 || open("/dev/tty", O_RDWR) < 0))
@@ -23,7 +23,7 @@ struct SignalTests {
         try await eventually("a worker more") { try await workers("alpha") == 3 }
         alpha.signal(SIGTTOU)
         try await eventually("a worker less") { try await farm.line("alpha").workers.count == 2 }
-        // SIGCONT changes nothing.
+        // SIGCONT has no effect.
         beta.signal(SIGCONT)
         beta.signal(SIGWINCH)
         try await farm.shared(by: ["alpha"], within: .seconds(30))
@@ -47,7 +47,7 @@ struct SignalTests {
     }
 
     @Test
-    func `a fast stop waits two seconds for responses, and unanswered pushes are sent again`()
+    func `a fast stop waits two seconds for responses, and other pushes are sent again`()
         async throws
     {
         let farm = try await Farm(hosts: ["alpha"], Farm.Options(faults: ["latency 15s"]))
@@ -59,17 +59,17 @@ struct SignalTests {
         let start = ContinuousClock.now
         farm.coordinator("alpha").signal(SIGQUIT)
         #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
-        // Far less than the fifteen seconds of the responses, or the twenty of a graceful end.
+        // The stop takes far less time than the responses (15 s) or a graceful stop (20 s).
         #expect(ContinuousClock.now - start < .seconds(12))
         _ = try farm.gateway.tell("latency 0ms")
         try farm.start("alpha")
         let totals = try await farm.finished(jobs)
-        // The first responses came before; pushes in flight at the end are counted and were sent again.
+        // The first responses arrived before the stop. Pushes in flight at the end are counted and were sent again.
         #expect(totals.delivered == 100 && totals.maybeDuplicated > 50, "\(totals)")
         #expect(try farm.gateway.requestCount() == 100 + totals.maybeDuplicated)
     }
 
-    @Test func `a worker handles its signals, and logs are reopened`() async throws {
+    @Test func `a worker handles its signals and reopens its log`() async throws {
         let farm = try await Farm(hosts: ["alpha"], Farm.Options(faults: Self.pace))
         let file = farm.folder.path + "/alpha/farm.log"
         try farm.start("alpha", logFile: file)
@@ -102,14 +102,14 @@ struct SignalTests {
         for signal in [SIGHUP, SIGTTIN, SIGCONT] {
             farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", signal)
         }
-        // A quiet worker serves nothing, and wakes as another process.
+        // A quiet worker serves no shards. A new process replaces it when it resumes.
         farm.signal(child: try await farm.workers("alpha")[0], of: "alpha", SIGTSTP)
-        try await eventually("it is quiet, and says so") {
+        try await eventually("status shows a quiet worker") {
             try await farm.line("alpha").workers[0].state == "quiet"
         }
         #expect(log().contains("quiet: taking no new work"))
-        // The other worker serves its shards.
-        try await eventually("its shards are lent") {
+        // The other worker serves the quiet worker's shards.
+        try await eventually("the other worker has the shards") {
             try await farm.line("alpha").workers.map(\.shards) == [0, 64]
         }
         try await load.more(1)

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// deploy/supervisord.conf under a real supervisord.
+/// Runs deploy/supervisord.conf with a real supervisord.
 @Suite(.startsProcesses) struct SupervisordTests {
     @Test
     func
@@ -20,7 +20,7 @@ import Testing
         }
         try await farm.push("two", count: 100)
 
-        // supervisord would not know the successor, and take the predecessor's end for the service's.
+        // supervisord would not know the successor. It would take the predecessor's exit for the end of the service.
         let upgrade = try Child(
             "upgrade", BuiltProgram.path,
             ["upgrade", "all", "--config", farm.folder.path + "/etc/pushfarm.yaml"], in: farm.folder.path)
@@ -29,7 +29,7 @@ import Testing
             upgrade.output.contains("restart the service there instead"),
             "\(upgrade.output)\(upgrade.error)")
 
-        // The log is rotated while it runs.
+        // The log is rotated while the coordinator runs.
         try await farm.rotate()
         try await farm.control("signal", "HUP", "pushfarm")
         try await eventually("the new file is written to") {
@@ -47,7 +47,7 @@ import Testing
             try await farm.status("EXITED")
         }
         let ends = farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count
-        // supervisord checks every second.
+        // supervisord checks its programs every second.
         try await Task.sleep(for: .seconds(3))
         #expect(farm.log("pushfarm.log").components(separatedBy: "etc/pushfarm.yaml:1").count == ends)
         _ = try await farm.status("EXITED")
@@ -55,7 +55,7 @@ import Testing
     }
 }
 
-/// A supervisord for one test, with the program of deploy/ and a farm's Redis and gateway.
+/// A supervisord for one test, with the program of deploy/supervisord.conf and a farm's Redis and gateway.
 private final class Supervised {
     let folder: TestFolder
     private let redis: RedisServer
@@ -98,7 +98,7 @@ private final class Supervised {
             "supervisord", "supervisord", ["-c", folder.path + "/supervisord.conf"], in: folder.path)
     }
 
-    /// Its programs lead process groups of their own.
+    /// Ends supervisord's programs, which lead their own process groups.
     deinit {
         supervisor.destroy()
         for pid in coordinators { kill(pid, SIGKILL) }
@@ -108,7 +108,7 @@ private final class Supervised {
         ProcessTable.naming(folder: folder.path).filter { ProcessTable.isAbout("coordinator", $0) }
     }
 
-    /// A file of deploy/ with the paths and the user of the test.
+    /// The text of a file of deploy/, with the paths and the user of the test.
     private static func text(_ name: String, in folder: TestFolder) throws -> String {
         let file = Repository.root.appendingPathComponent("deploy/" + name)
         var text = try String(contentsOf: file, encoding: .utf8)
@@ -139,7 +139,7 @@ private final class Supervised {
         return child.output + child.error
     }
 
-    /// The coordinator's process id, 0 if there is none; nil in another state.
+    /// The coordinator's process id: 0 if there is no process, nil in another state.
     func status(_ state: String) async throws -> pid_t? {
         let words = try await control("status").split { $0 == " " || $0 == "," || $0 == "\n" }.map(
             String.init)
@@ -163,7 +163,7 @@ private final class Supervised {
         #expect(end == .exited(0), "\(rotate.error)")
     }
 
-    /// Delivers that many pushes; the gateway counts.
+    /// Delivers this number of pushes, and checks the gateway's count.
     func push(_ id: String, count: Int) async throws {
         let before = try gateway.requestCount()
         try redis.client().run("RPUSH", "pushfarm:demo", Job(id: id, tokens: Tokens.make(count)).text)

@@ -3,12 +3,12 @@ import Foundation
 import RedisProtocol
 import Testing
 
-/// Counted at the gateway, which never gets suppressed pushes.
+/// Suppression of invalid tokens, measured at the gateway. The gateway never gets suppressed pushes.
 @Suite(.startsProcesses) struct SuppressionTests {
     private static let good = Tokens.make(200)
     private static let bad = Tokens.make(20, start: "bad00000", seed: 2)
     private static let wrongTopic = Tokens.make(5, start: "bad10000", seed: 3)
-    /// Invalid since 1700000000.
+    /// Tokens that are unregistered since the time 1700000000.
     private static let unregistered = Tokens.make(15, start: "dead00016553f100", seed: 4)
     private static let expired = Tokens.make(5, start: "fade0000", seed: 5)
     private static let dead = bad + wrongTopic + unregistered + expired
@@ -49,7 +49,7 @@ import Testing
         try await again("after the coordinator was restarted")
     }
 
-    @Test func `a later registration ends the suppression of a 410, and of nothing else`() async throws {
+    @Test func `a later registration ends only a suppression that a 410 caused`() async throws {
         let farm = try await Farm()
         let tokens = [Self.unregistered[0], Self.bad[0]]
         try farm.push([Job(id: "one", tokens: tokens)])
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `suppression is by topic: the same token of another topic is sent`() async throws {
+    @Test func `a suppression holds for one topic, and other topics get pushes`() async throws {
         let farm = try await Farm()
         let token = Self.unregistered[0]
         try farm.push([Job(id: "app", tokens: [token])])
@@ -82,7 +82,7 @@ import Testing
         #expect(try await farm.finished("again").reasons == ["suppressed": 1])
     }
 
-    @Test func `operators list, add, remove, export and import`() async throws {
+    @Test func `operators list, add, remove, export and import suppressed tokens`() async throws {
         let farm = try await Farm()
         let token = Self.good[0]
         #expect(try await farm.run("suppressed", "add", "--token", token, "--json").status == 0)
@@ -122,7 +122,7 @@ import Testing
         #expect(try farm.gateway.ledger().requests[token] == 1)
     }
 
-    @Test func `repeated imports push no record out`() async throws {
+    @Test func `repeated imports do not displace other records`() async throws {
         let farm = try await Farm()
         #expect(try await farm.run("suppressed", "add", "--token", Self.dead[0]).status == 0)
         let plain = try farm.folder.write(
@@ -155,7 +155,7 @@ import Testing
         #expect(list.output.contains(" Operator "), "\(list)")
     }
 
-    @Test func `unknown words, tokens and apps are refused, and nothing is written`() async throws {
+    @Test func `commands refuse unknown words, tokens and apps and write nothing`() async throws {
         let farm = try await Farm()
         let token = Self.good[0]
         let wrong = [
@@ -185,7 +185,7 @@ import Testing
         #expect(list.count == 2 && list.allSatisfy { $0.contains(" Operator ") }, "\(list)")
     }
 
-    /// An old list with tokens in random order.
+    /// An old list with good and bad tokens in random order.
     private static func mixed(bad: Int, of count: Int) -> [String] {
         (Tokens.make(count - bad, seed: 20) + Tokens.make(bad, start: "bad00000", seed: 21))
             .sorted { $0.suffix(16) < $1.suffix(16) }
@@ -194,10 +194,10 @@ import Testing
     @Test func `a bulk job to the wrong environment is paused, and none of its tokens are suppressed`()
         async throws
     {
-        // Not all of them are sent before the guard pauses the app.
+        // The rate is so low that some tokens are unsent when the guard pauses the app.
         let farm = try await Farm(Farm.Options(appLines: ["budget: {max_rate: 2000}"]))
         let bad = Tokens.make(5_000, start: "bad00000", seed: 9)
-        // A few invalid tokens among few responses do not mean a wrong environment.
+        // Few invalid tokens among few responses do not mean a wrong environment.
         try farm.push([Job(id: "test", tokens: Array(bad[..<3]) + Self.good[..<7])])
         #expect(try await farm.finished("test").delivered == 7)
         try farm.push([Job(id: "campaign", tokens: Array(bad[3...]))])
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test
-    func `a bulk job with many invalid tokens continues, and their suppression waits for an operator`()
+    func `a bulk job with many invalid tokens continues, and an operator must confirm suppressions`()
         async throws
     {
         let farm = try await Farm()
@@ -235,7 +235,7 @@ import Testing
         #expect(status.status == 1 && status.output.contains("pushfarm suppressed confirm"), "\(status)")
         let waiting = try #require(try redis.run("LLEN", "{pushfarm:demo}:unconfirmed").integer)
         #expect(waiting > 1_000)
-        // None of them is suppressed until an operator confirms.
+        // No token is suppressed until an operator confirms.
         let dry = try await farm.run("suppressed", "confirm", "--dry-run")
         #expect(dry.output.contains("would be applied"), "\(dry)")
         #expect(try redis.run("LLEN", "{pushfarm:demo}:unconfirmed").integer == waiting)
@@ -253,7 +253,7 @@ import Testing
         #expect(again.delivered == 3_500 && again.reasons == ["suppressed": 1_500])
     }
 
-    @Test func `waiting suppressions apply when the share of invalid tokens has fallen`() async throws {
+    @Test func `unconfirmed suppressions apply when the share of invalid tokens has fallen`() async throws {
         let farm = try await Farm()
         let tokens = Self.mixed(bad: 1_500, of: 5_000)
         try farm.push([Job(id: "old", tokens: tokens)])
@@ -270,7 +270,7 @@ import Testing
         #expect(Set(list.output.split(separator: "\n").map { String($0.prefix(64)) }) == Set(bad))
     }
 
-    @Test func `the shares at which suppressions wait and an app is paused are configurable`()
+    @Test func `the guard's two limits for the share of invalid tokens are configurable`()
         async throws
     {
         let farm = try await Farm(

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The units of deploy/ under a real systemd on a machine of its own.
+/// Runs the units of deploy/ with a real systemd on a separate machine (Tests/boot).
 @Suite(.startsProcesses, .enabled(if: Machine.obstacle == nil, Comment(rawValue: Machine.obstacle ?? "")))
 struct SystemdTests {
     private static func text(_ name: String) throws -> String {
@@ -21,7 +21,7 @@ struct SystemdTests {
 
         """
 
-    /// With Redis, a gateway, and the service as the package installs it; a hang is found after a second.
+    /// A machine with Redis, a gateway, and the service as the package installs it. The watchdog finds a hang after a second.
     private static func machine() async throws -> Machine {
         let units = "etc/systemd/test/"
         var files = [
@@ -68,7 +68,7 @@ struct SystemdTests {
         #expect(answer.contains(#""delivered":1"#), "\(answer)")
     }
 
-    @Test func `the service is started when it delivers, within its sandbox`() async throws {
+    @Test func `the service reports ready when it delivers, and runs in its sandbox`() async throws {
         let machine = try await Self.machine()
         try await machine.did("systemctl start pushfarm")
         let unit = try await machine.show("pushfarm")
@@ -81,7 +81,7 @@ struct SystemdTests {
         for line in ["NoNewPrivs:\t1", "Seccomp:\t2", "CapEff:\t0000000000000000", "Uid:\t10001"] {
             #expect(status.contains(line), "\(status)")
         }
-        // Only it can read its secrets.
+        // Only the service can read its secrets.
         let peek = try await machine.run(
             "setpriv --reuid=65534 --clear-groups ls /run/credentials/pushfarm.service /etc/pushfarm")
         #expect(peek.status != 0 && peek.output.isEmpty, "\(peek)")
@@ -101,7 +101,7 @@ struct SystemdTests {
         #expect(try await machine.run("pgrep -f 'pushfarm (coordinator|worker|intake)'").status == 1)
     }
 
-    @Test func `a service that hangs or is killed is restarted, one with a wrong file is not`()
+    @Test func `systemd restarts a hanging or killed service, but not one with an invalid configuration`()
         async throws
     {
         let machine = try await Self.machine()
@@ -119,7 +119,7 @@ struct SystemdTests {
         }
         try await Self.push(machine)
 
-        // After an upgrade another process is the service, and notifies systemd.
+        // After an upgrade the successor is the service's main process and notifies systemd.
         let before = try await machine.show("pushfarm")["MainPID"]
         try await machine.did(
             "pushfarm upgrade all --local --config /etc/pushfarm/pushfarm.yaml --state-dir /var/lib/pushfarm"
@@ -127,7 +127,7 @@ struct SystemdTests {
         let after = try await machine.show("pushfarm")
         #expect(
             after["MainPID"] != before && after["ActiveState"] == "active" && after["NRestarts"] == "2")
-        // Longer than the watchdog's limit.
+        // The pause is longer than the watchdog's limit.
         try await Task.sleep(for: .seconds(5))
         #expect(try await machine.show("pushfarm")["MainPID"] == after["MainPID"])
         try await Self.push(machine)
@@ -139,7 +139,7 @@ struct SystemdTests {
             try await machine.did("tail -n 1 /var/log/pushfarm-test.log").contains("coordinator stopped"))
         try await machine.did("systemctl start pushfarm")
 
-        // A reload with a wrong file changes nothing, and is reported.
+        // A reload with an invalid file changes nothing, and systemd gets an error.
         try await machine.did(
             "echo 'redis: nonsense' >/etc/pushfarm/pushfarm.yaml && systemctl reload pushfarm")
         try await eventually("the status line gives the reason") {

@@ -1,10 +1,10 @@
 import FarmHarness
 import Testing
 
-/// A token that got 429 cools down for half a minute. These tests wait for all of it.
+/// A token that got 429 cools down for half a minute. These tests wait for the whole cool-down.
 @Suite(.startsProcesses(limit: .seconds(240))) struct TokenCoolDownTests {
     @Test
-    func `pushes to a cooling token wait behind the refused one, in order and without counting attempts`()
+    func `pushes to a cooling token are sent later in order, without counting attempts`()
         async throws
     {
         let farm = try await Farm()
@@ -14,7 +14,7 @@ import Testing
         try farm.push([Job(id: "first", tokens: [device], payload: #"{"aps":{"alert":"1"}}"#)])
         try await farm.gateway.requests(1)
         for (number, other) in others.enumerated() {
-            // They have only one attempt.
+            // The pushes have only one attempt.
             let job = Job(
                 id: "later-\(number)", tokens: [device, other],
                 payload: #"{"aps":{"alert":"later \#(number)"}}"#, fields: #""max_attempts":1"#)
@@ -33,12 +33,12 @@ import Testing
         let lines = try farm.gateway.ledger().lines
         let mine = lines.filter { $0.token == device }
         #expect(mine.map(\.status) == [429, 200, 200, 200])
-        // The other tokens show the payloads.
+        // The pushes to the other tokens show the payloads.
         let payloads = others.map { other in lines.first { $0.token == other }?.bodySha256 }
         #expect(mine.map(\.bodySha256) == [mine[0].bodySha256, mine[0].bodySha256] + payloads)
     }
 
-    @Test func `a cooling token waits, and others do not`() async throws {
+    @Test func `a cooling token does not delay other tokens`() async throws {
         let farm = try await Farm()
         let throttled = Tokens.make(1, seed: 9)[0]
         try farm.gateway.tell("token \(throttled) throttled")

@@ -3,7 +3,7 @@ import Foundation
 import RedisProtocol
 import Testing
 
-/// Jobs for an app that is not configured, such as a misspelt one.
+/// Jobs for an app that is not configured, for example because its name is misspelt.
 @Suite(.startsProcesses(limit: .seconds(300))) struct UnknownAppTests {
     private static func submit(_ farm: Farm, _ app: String, _ id: String) throws -> [String] {
         let job = Job(id: id, tokens: Tokens.make(1)).text
@@ -23,7 +23,7 @@ import Testing
         #expect(try await farm.finished("b").delivered == 1)
     }
 
-    @Test func `a flushed Redis learns the apps again`() async throws {
+    @Test func `the farm registers its apps again in a flushed Redis`() async throws {
         let farm = try await Farm()
         _ = try await farm.ready()
         try farm.redis.client().run("FLUSHALL")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `an app that a reload removes is unknown to producers until it is back`()
+    @Test func `an app that a reload removes is unknown to producers until a reload adds it`()
         async throws
     {
         let farm = try await Farm(
@@ -59,11 +59,11 @@ import Testing
         #expect(try await farm.finished("d", app: "second").delivered == 1)
     }
 
-    @Test func `jobs pushed to a misspelt app are reported until they are gone`() async throws {
+    @Test func `jobs in the inbox of a misspelt app are reported until they are removed`() async throws {
         let farm = try await Farm(Farm.Options(lines: [MetricsTests.listen]))
         _ = try await farm.ready()
         let client = try farm.redis.client()
-        // Configured inboxes, and lists that are not inboxes, do not count.
+        // Configured inboxes do not count, nor do lists that are not inboxes.
         try client.run("RPUSH", "elsewhere:dmeo", "x")
         try client.run("SET", "pushfarm:text", "x")
         for _ in 0..<3 {
@@ -97,7 +97,7 @@ import Testing
             Farm.Options(lines: [MetricsTests.listen, "alerts: { refused_jobs: 5 }"]))
         _ = try await farm.ready()
         let client = try farm.redis.client()
-        // A few fire no alert, but are shown.
+        // A few refused jobs fire no alert but are shown.
         for _ in 0..<3 { try client.run("RPUSH", "pushfarm:demo", "hello") }
         try await eventually("the status has them") {
             let status = try await farm.run("status")
@@ -115,7 +115,7 @@ import Testing
                     "jobs were refused in the last minute, see pushfarm refused list")
         }
         #expect(try farm.scrape().sum("pushfarm_alerts_active", ["alert": "refused_jobs"]) == 1)
-        // There are few events, which together count each job.
+        // Few events together count all jobs.
         try await eventually("the events stand for all") {
             try farm.events("job.refused").reduce(0) { $0 + ($1["jobs"].flatMap { Int($0) } ?? 1) } == 400
         }

@@ -3,11 +3,11 @@ import FarmPolicy
 import Foundation
 import Testing
 
-/// Each change is made under load and counted at the gateway: no push is lost, duplicated or out of order.
+/// Commands that change workers under load, measured at the gateway. No push may be lost, duplicated or out of order.
 @Suite(.startsProcesses(limit: .seconds(240))) struct WorkerCommandTests {
     private static let pace = ["latency 30ms", "streams 50"]
 
-    @Test func `workers start, stop, are quiet and restart, and every push arrives once`() async throws {
+    @Test func `every push arrives once while workers start, stop, are quiet and restart`() async throws {
         let farm = try await Farm(hosts: ["alpha"], Farm.Options(faults: Self.pace))
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -35,7 +35,7 @@ import Testing
         let again = try await farm.line("alpha").workers.map(\.pid)
         #expect(Set(again).isDisjoint(with: pids) && again.count == 2)
         pids = again
-        // Ends that operators ask for are not crashes.
+        // Exits that operators ask for are not crashes.
         let planned = try await farm.line("alpha")
         #expect(planned.workers.map(\.restarts) == [0, 0] && planned.intake.restarts == 0)
 
@@ -55,7 +55,7 @@ import Testing
         #expect(woken.map(\.shards) == [32, 32] && woken[0].pid != pids[0])
         try await load.more(1)
 
-        // `scale` wakes workers that do not serve.
+        // `scale` starts workers that do not serve.
         try await farm.operate("stop", "alpha/1")
         try await farm.operate("debug", "dump", "alpha/1", status: 1)
         let last = try await farm.operate("stop", "alpha/0", status: 1)
@@ -76,13 +76,13 @@ import Testing
         try await load.expectExactlyOnce()
     }
 
-    @Test func `a rolling restart continues when the previous worker delivers again`() async throws {
+    @Test func `a rolling restart waits until the previous worker delivers again`() async throws {
         let farm = try await Farm(hosts: ["alpha"])
         let manager = try NotifySocket("@pushfarm-test-\(UUID())")
         try farm.start("alpha", environment: ["NOTIFY_SOCKET": manager.name, "WATCHDOG_USEC": "1000000"])
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let before = try await farm.workers("alpha")
-        // There are pushes to deliver, and no worker can.
+        // There are pushes to deliver, but no worker can connect.
         try farm.gateway.tell("close-new 1h")
         try farm.gateway.tell("cut now")
         let job = Job(id: "waits", tokens: Tokens.make(200))
@@ -110,7 +110,7 @@ import Testing
         #expect(try await farm.finished([job]).delivered == 200)
     }
 
-    @Test func `a worker that an operator kills costs at most its window, and makes no push suspect`()
+    @Test func `an operator's kill of a worker duplicates at most its window and makes no push suspect`()
         async throws
     {
         let farm = try await Farm(hosts: ["alpha"], Farm.Options(faults: Self.pace))
@@ -145,7 +145,7 @@ import Testing
             plain.replacing("workers: 2", with: "workers: 1"), to: "alpha/pushfarm.yaml")
         let reloaded = try await farm.operate("reload", "alpha")
         #expect(reloaded.hosts[0].text.contains("workers: 1, when scale default ends 3"), "\(reloaded)")
-        // Neither the regular checks nor a signal change it.
+        // Neither the periodic checks nor a signal change the operator's number.
         farm.coordinator("alpha").signal(SIGHUP)
         try await eventually("it is read again") {
             farm.log("alpha").split(separator: "configuration reloaded").count == 3
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `endless messages are wake-ups, and no process grows`() async throws {
+    @Test func `endless wake-up messages do not grow the coordinator's memory`() async throws {
         let farm = try await Farm(hosts: ["alpha"])
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -176,7 +176,7 @@ import Testing
                         ["PUBLISH", "{pushfarm:demo}:wakeups", $0 % 2 == 0 ? "*" : "pauses"]
                     })
         }
-        // It works as before, and has processed all of them.
+        // The farm works as before and has processed all messages.
         let job = Job(id: "behind", tokens: Tokens.make(100))
         try farm.push([job])
         #expect(try await farm.finished([job]).delivered == 100)
@@ -185,7 +185,7 @@ import Testing
         #expect(after < before + 40 << 20, "\(before) became \(after)")
     }
 
-    @Test func `no setting makes a machine run more workers than it can`() async throws {
+    @Test func `no setting makes a host start more workers than it can run`() async throws {
         let farm = try await Farm(hosts: ["alpha"])
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -203,7 +203,7 @@ import Testing
         #expect(started <= most + 2, "\(started) workers were started, of \(most)")
     }
 
-    @Test func `repeated, late, impossible and dry-run commands change nothing`() async throws {
+    @Test func `repeated, late, invalid and dry-run commands change nothing`() async throws {
         let farm = try await Farm(hosts: ["alpha"])
         try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))
@@ -229,7 +229,7 @@ import Testing
         }
         let many = try await farm.operate("scale", "many", "all", status: 1)
         #expect(many.hosts[0].text == "workers: N, +N, -N, auto or default, not many")
-        // A known id, and a command after its deadline.
+        // The test repeats a known id, and sends a command after its deadline.
         let client = try farm.redis.client()
         try client.run("HSET", "{pushfarm}:operation:late", "ends", "1000")
         for (id, number) in [("late", "4"), ("once", "3"), ("once", "5")] {
@@ -248,12 +248,12 @@ import Testing
         try await farm.operate("scale", "2", "all")
         #expect(try await farm.line("alpha").workers.map(\.pid) == before)
         #expect(try client.run("HGET", "{pushfarm}:operation:late", "host:alpha").text == nil)
-        // The repeated id was answered once.
+        // The repeated command got one reply.
         let answers = try client.run("XRANGE", "{pushfarm}:operations", "-", "+").entries
         #expect(answers.count { $0["of"] == "once" } == 1, "\(answers)")
     }
 
-    @Test func `without Redis the control socket takes commands for this host`() async throws {
+    @Test func `the control socket accepts commands for its host during an outage of Redis`() async throws {
         let farm = try await Farm(hosts: ["alpha"])
         let alpha = try farm.start("alpha")
         try await farm.shared(by: ["alpha"], within: .seconds(20))

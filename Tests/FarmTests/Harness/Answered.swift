@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The output of a command with `--json`.
+/// The output of a command with `--json`, with the reply of each host.
 struct Answered: Decodable {
     struct Host: Decodable {
         var host: String
@@ -18,7 +18,7 @@ struct Answered: Decodable {
 }
 
 extension Farm {
-    /// Runs a command, and expects that it succeeds.
+    /// Runs a command and expects success.
     @discardableResult
     func operate(
         _ arguments: String..., status: Int32 = 0, on host: String = "alpha",
@@ -29,13 +29,13 @@ extension Farm {
         return try JSONDecoder().decode(Answered.self, from: Data(result.output.utf8))
     }
 
-    /// A host in `pushfarm status`.
+    /// Returns a host of `pushfarm status`.
     func line(_ host: String) async throws -> Status.Host {
         let status = try Status(json: try await run(["status", "--json"], on: "alpha").output)
         return try #require(status.hosts.first { $0.host == host })
     }
 
-    /// The processes of a host's workers, when all of them are shown as ready.
+    /// Returns the processes of a host's workers, when `pushfarm status` shows all of them as ready.
     func workers(_ host: String, count: Int = 2) async throws -> [pid_t] {
         try await eventually("the workers of \(host) are ready") {
             let workers = try await line(host).workers

@@ -15,7 +15,7 @@ struct BinaryLedger: CountsDeliveries {
 
     init(file: String) throws { lines = try LedgerFile.decode(file) }
 
-    /// Accepted pushes of each token.
+    /// The number of accepted pushes for each token.
     var deliveries: [String: Int] {
         lines.reduce(into: [:]) { counts, line in
             if line.outcome == "accepted", let token = line.token { counts[token, default: 0] += 1 }

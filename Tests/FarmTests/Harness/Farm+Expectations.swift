@@ -2,7 +2,7 @@ import FarmHarness
 import Testing
 
 extension Farm {
-    /// Expectations after a fault: every push once, the same coordinator, and few log lines.
+    /// Expects after a fault: every push arrived once, the coordinator is the same, and the log has few lines.
     func expectExactlyOnce(
         _ jobs: [Job], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension Farm {
-    /// Pushes jobs as a producer does, with a raw client.
+    /// Pushes jobs as a producer does, with a plain Redis client.
     func push(_ jobs: [Job], to app: String = "demo") throws {
         try redis.client().pipeline(jobs.map { ["RPUSH", "pushfarm:\(app)", $0.text] })
     }
@@ -12,7 +12,7 @@ extension Farm {
         try redis.client().run("RPUSH", "pushfarm:\(app)", text)
     }
 
-    /// The job record when the job is finished; its accounting is checked.
+    /// Waits until the job is finished, checks the accounting, and returns the job record.
     func finished(
         _ id: String, app: String = "demo", sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> JobRecord {
@@ -26,10 +26,10 @@ extension Farm {
         return jobRecord
     }
 
-    /// The sums of the job records when all are finished.
+    /// Waits until all jobs are finished, and returns the sums of the job records.
     ///
-    /// The test polls Redis, and runs one command at the end: a process for each job or poll would take CPU time from the farm.
-    /// With named hosts it runs no command, because a host may be stopped or cut off.
+    /// The test polls Redis and runs one command at the end. A process for each job or poll would take CPU time from the farm.
+    /// With named hosts the test runs no command, because a host may be stopped or cut off.
     func finished(
         _ jobs: [Job], app: String = "demo", within limit: Duration = .seconds(150),
         sourceLocation: SourceLocation = #_sourceLocation
@@ -64,7 +64,7 @@ extension Farm {
         return totals
     }
 
-    /// Redis may be away for a while.
+    /// Whether all jobs are finished. Redis may be unreachable for a while.
     private func areFinished(_ jobs: [Job], _ app: String) -> Bool {
         let states = try? redis.client().pipeline(
             jobs.map { ["HGET", "{pushfarm:\(app)}:job:\($0.id)", "state"] })
@@ -85,7 +85,7 @@ extension Farm {
         ) { first, _ in first }
     }
 
-    /// The current job record; nil when there is none.
+    /// The current job record; nil if Redis has no such record.
     func jobRecord(_ id: String) async throws -> JobRecord? {
         let result = try await run("job", id, "--app", "demo", "--json")
         return try? JSONDecoder().decode(JobRecord.self, from: Data(result.output.utf8))

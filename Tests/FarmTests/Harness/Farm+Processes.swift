@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension Farm {
-    /// The hosts that tests start by name, unless they say others.
+    /// The default hosts of tests that start hosts by name.
     static let twoHosts = ["alpha", "beta"]
 
     func status() async throws -> Status {
@@ -25,7 +25,7 @@ extension Farm {
         }
     }
 
-    /// Living worker processes, from the machine, because the farm's own status is a moment old.
+    /// Living worker processes. They come from the process table, because the farm's own status is slightly old.
     var workers: [pid_t] { coordinator.descendants.filter { ProcessTable.isAbout("worker", $0) } }
 
     // MARK: Signals
@@ -36,7 +36,7 @@ extension Farm {
 
     func signal(worker pid: pid_t, _ number: Int32) { signal(child: pid, number) }
 
-    /// Sends a signal to a process, if it belongs to the host's group.
+    /// Sends a signal to a process if the process belongs to the host's group.
     func signal(child pid: pid_t, of host: String = "here", _ number: Int32) {
         guard coordinator(host).descendants.contains(pid) else {
             Issue.record("process \(pid) does not belong to \(host)")

@@ -15,22 +15,22 @@ extension Farm {
         }
     }
 
-    /// The jobs that the intake accepted, in its order.
+    /// The ids of the jobs that the intake accepted, in order.
     func accepted(app: String) throws -> [String] {
         try events("job.accepted", app: app).compactMap { $0["job"] }
     }
 
-    /// Jobs that were refused, as they are kept.
+    /// The fields of the stored refused jobs.
     func refused(app: String = "demo") throws -> [[String: String]] {
         try redis.client().run("XRANGE", "{pushfarm:\(app)}:refused", "-", "+").entries
     }
 
-    /// Keys of the shards' suppression lists.
+    /// The keys of the shards' suppression lists.
     func suppressionLists() throws -> [String] {
         try redis.client().run("KEYS", "{pushfarm:demo}:suppressed:*").array?.compactMap(\.text) ?? []
     }
 
-    /// The records of all suppression lists.
+    /// The number of records in all suppression lists.
     func suppressionRecords() throws -> Int {
         let redis = try redis.client()
         return try suppressionLists().reduce(0) { $0 + Int(try redis.run("XLEN", $1).integer ?? 0) }
@@ -38,13 +38,13 @@ extension Farm {
 
     // MARK: Owners
 
-    /// What a coordinator logs of leases that it could not renew in time.
+    /// The coordinator's log messages about leases that it could not renew in time.
     static let leaseTroubles = [
         "leases not renewed", "leases are renewed again", "leases lost", "leases have run out",
         "acquiring leases again",
     ]
 
-    /// The owners of shards and intake; fields without an owner are omitted.
+    /// The owners of shards and intake. Shards without an owner are omitted.
     func owners(of app: String = "demo") throws -> [String: String] {
         try redis.client().run("HGETALL", "{pushfarm:\(app)}:owners").fields
             .filter { !$0.key.hasPrefix("until:") }
@@ -54,18 +54,18 @@ extension Farm {
             }
     }
 
-    /// Shards of each host.
+    /// The number of shards of each host.
     func shares() throws -> [String: Int] {
         try owners().reduce(into: [:]) { if $1.key != "intake" { $0[$1.value, default: 0] += 1 } }
     }
 
-    /// Starts all named hosts, and waits until they share the apps' shards as they should.
+    /// Starts all named hosts, and waits until they share the apps' shards evenly.
     func startAll() async throws {
         for host in hosts ?? [] { try start(host) }
         try await shared(by: hosts ?? [])
     }
 
-    /// Waits until all shards and intakes are owned by the right ones of these hosts.
+    /// Waits until each shard and intake has the expected owner among these hosts.
     func shared(by hosts: [String], within limit: Duration = .seconds(60)) async throws {
         var last: [String: [String: String]] = [:]
         do {
@@ -79,7 +79,7 @@ extension Farm {
         }
     }
 
-    /// The right owners, by the rule that all hosts follow.
+    /// The expected owners, by the rule that all hosts follow.
     func expected(_ hosts: [String], app: String = "demo") -> [String: String] {
         let shares = HostShares(app: app, hosts: hosts.map { (name: $0, capacity: options.workers) })
         var owners = ["intake": shares.owner(of: .intake)]

@@ -29,7 +29,7 @@ struct JobRecord: Decodable, Equatable {
         case finishedAt = "finished_at"
     }
 
-    /// Reads the record of a finished job as it is in Redis.
+    /// Reads the record of a finished job from the fields of its Redis hash.
     init(id: String, app: String, record: [String: String]) {
         func number(_ name: String) -> Int { record[name].flatMap { Int($0) } ?? 0 }
         (self.id, self.app) = (id, app)
@@ -47,7 +47,7 @@ struct JobRecord: Decodable, Equatable {
             counts.map { (String($0.key.dropFirst(7)), Int($0.value) ?? 0) }, uniquingKeysWith: +)
     }
 
-    /// The accounting, which must hold at every instant.
+    /// Whether the accounting holds. It must hold at every moment.
     var addsUp: Bool {
         submitted == accepted + malformed + duplicates
             && accepted == delivered + failed + expired + cancelled + queued + inFlight + delayed

@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// The requests that reached the gateway, which alone prove a delivery.
+/// The requests that reached the gateway. Only these requests prove a delivery.
 struct Ledger: CountsDeliveries {
     struct Line: Decodable {
         var time: Int64
@@ -19,7 +19,7 @@ struct Ledger: CountsDeliveries {
         var lost: Bool?
         var bodySha256: String?
 
-        // Explicit, because converting the names of all lines is slower than reading them.
+        // The keys are explicit, because the conversion of names is slower than the rest of the decoding.
         private enum CodingKeys: String, CodingKey {
             case time, connection, token, topic, priority, expiration, status, reason, warning, lost
             case apnsId = "apns_id"
@@ -33,14 +33,14 @@ struct Ledger: CountsDeliveries {
 
     init(file: String) throws { lines = try LedgerFile.decode(file) }
 
-    /// Accepted requests of each token, even if their response was lost.
+    /// The number of accepted requests for each token, including requests with a lost response.
     var deliveries: [String: Int] {
         lines.reduce(into: [:]) { counts, line in
             if line.status == 200, let token = line.token { counts[token, default: 0] += 1 }
         }
     }
 
-    /// Requests of each token, whatever the response.
+    /// The number of requests for each token, with any response.
     var requests: [String: Int] {
         lines.reduce(into: [:]) { counts, line in
             if let token = line.token { counts[token, default: 0] += 1 }
@@ -49,9 +49,9 @@ struct Ledger: CountsDeliveries {
 
 }
 
-/// What a gateway accepted, by token.
+/// A record of the pushes that a gateway accepted.
 protocol CountsDeliveries {
-    /// Accepted pushes of each token.
+    /// The number of accepted pushes for each token.
     var deliveries: [String: Int] { get }
 }
 
@@ -62,12 +62,12 @@ extension CountsDeliveries {
         return tokens.count { deliveries[$0] == nil }
     }
 
-    /// Deliveries beyond the first of a token.
+    /// The number of deliveries beyond the first delivery of each token.
     var doubles: Int { deliveries.values.reduce(0) { $0 + $1 - 1 } }
 }
 
 extension Ledger {
-    /// The ids that a token's pushes had.
+    /// The different ids in the pushes of each token.
     var ids: [String: Set<String>] {
         lines.reduce(into: [:]) { ids, line in
             if let token = line.token, let id = line.apnsId { ids[token, default: []].insert(id) }

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Repeated jobs for the same tokens, which show losses, duplicates and order at the gateway.
+/// Pushes jobs for the same tokens repeatedly. The gateway's ledger then shows losses, duplicates and order.
 final class Load {
     private let farm: Farm
     private let app: String
@@ -10,8 +10,8 @@ final class Load {
     private let pushing: Task<Void, Never>
     private let tokens: [String]
 
-    /// Begins to push.
-    /// - Parameter seed: of the tokens.
+    /// Starts pushing.
+    /// - Parameter seed: the seed of the tokens.
     init(
         _ farm: Farm, app: String = "demo", devices: Int = 400, seed: UInt64 = 1,
         every pause: Duration = .milliseconds(400)
@@ -25,18 +25,18 @@ final class Load {
 
     deinit { pushing.cancel() }
 
-    /// Waits until so many more rounds were pushed, and as many more pushes have arrived.
+    /// Waits until `rounds` more rounds were pushed, and until as many more pushes have arrived.
     func more(_ rounds: Int) async throws {
         let (before, arrived) = (await producer.rounds, try farm.gateway.requestCount())
         try await eventually("\(rounds) rounds more") { await producer.rounds >= before + rounds }
         try await farm.gateway.requests(arrived + rounds * tokens.count / 2)
     }
 
-    /// The outcomes of all pushes.
+    /// The results of all pushes of a load.
     private struct End {
         let jobs: [Job]
         let totals: Totals
-        /// The pushes of every token, in order of arrival.
+        /// The pushes of each token, in order of arrival.
         let came: [String: [String]]
         let requests: Int
     }
@@ -66,12 +66,12 @@ final class Load {
         }
     }
 
-    /// Every round was accepted once and in order, and every token got every round once, in the same order.
+    /// Expects that every round was accepted once and in order, and that every token got every round once in that order.
     func expectExactlyOnce(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         try await Self.expectExactlyOnce([self], sourceLocation: sourceLocation)
     }
 
-    /// The same for several loads on one farm.
+    /// Expects the same for several loads on one farm.
     static func expectExactlyOnce(_ loads: [Load], sourceLocation: SourceLocation = #_sourceLocation)
         async throws
     {
@@ -84,13 +84,13 @@ final class Load {
                 totals.maybeDuplicated == 0 && end.requests == totals.delivered,
                 sourceLocation: sourceLocation)
             #expect(came.count == load.tokens.count, sourceLocation: sourceLocation)
-            // All tokens got the rounds in the same order, each once.
+            // All tokens got the same rounds in the same order.
             #expect(Set(came.values).count == 1, sourceLocation: sourceLocation)
             #expect(came.values.first.map { Set($0).count } == jobs.count, sourceLocation: sourceLocation)
         }
     }
 
-    /// Nothing is lost; duplicates are within the windows of the lost workers, and within the farm's
+    /// Expects that no push is lost. Duplicates may not exceed the windows of the lost workers, nor the farm's
     /// `maybe_duplicated`.
     func expectBounded(workers: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let end = try #require(try await Self.ends(of: [self]).first)
@@ -104,7 +104,7 @@ final class Load {
     }
 }
 
-/// A producer with a connection of its own.
+/// A producer with its own connection.
 private actor Producer {
     private let socket: String
     private let app: String
@@ -117,7 +117,7 @@ private actor Producer {
 
     var rounds: Int { jobs.count }
 
-    /// Pushes until it is cancelled. An RPUSH without a reply is repeated; the job's id makes that safe.
+    /// Pushes jobs until the task is cancelled. Repeats an RPUSH without a reply, which the job's id makes safe.
     func run(every pause: Duration) async {
         var client: BlockingRedisClient?
         while !Task.isCancelled {

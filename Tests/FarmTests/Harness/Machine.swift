@@ -2,11 +2,11 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// A machine with systemd for one test (Tests/boot).
+/// An isolated machine with its own systemd for one test (Tests/boot).
 final class Machine {
     static let root = Repository.root
 
-    /// The reason that no machine can run here; nil if it can.
+    /// The reason why no such machine can run here; nil if it can.
     static let obstacle: String? = {
         if let obstacle = Network.obstacle { return obstacle }
         guard FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd") else {
@@ -25,7 +25,7 @@ final class Machine {
     private var systemd: pid_t = 0
     private var commands = 0
 
-    /// - Parameter files: paths without their first slash, and what is in them.
+    /// - Parameter files: the content of each file, by its path without the first slash.
     init(_ files: [String: String], program: String) async throws {
         folder = try TestFolder()
         let root = folder.path + "/root"
@@ -48,7 +48,7 @@ final class Machine {
     }
 
     deinit {
-        // In order, so that it cleans up.
+        // SIGTERM lets the machine clean up.
         process.signal(SIGTERM)
         let deadline = ContinuousClock.now + .seconds(10)
         while !process.hasEnded, ContinuousClock.now < deadline { usleep(20_000) }
@@ -60,7 +60,7 @@ final class Machine {
             at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
     }
 
-    /// A line of shell on the machine, as root.
+    /// Runs a shell command line on the machine as root.
     func run(_ line: String) async throws -> Farm.Result {
         commands += 1
         let child = try Child(
@@ -72,7 +72,7 @@ final class Machine {
         return Farm.Result(status: status, output: child.output, error: child.error)
     }
 
-    /// As above, and it must succeed.
+    /// Runs a shell command line that must succeed.
     @discardableResult
     func did(_ line: String, sourceLocation: SourceLocation = #_sourceLocation) async throws -> String {
         let result = try await run(line)
@@ -83,7 +83,7 @@ final class Machine {
         return result.output
     }
 
-    /// Properties of a unit, from systemd.
+    /// Returns the properties of a unit from systemd.
     func show(_ unit: String) async throws -> [String: String] {
         let text = try await did("systemctl show \(unit)")
         let pairs = text.split(separator: "\n").map {

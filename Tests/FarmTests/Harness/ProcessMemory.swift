@@ -1,17 +1,17 @@
 import Foundation
 
-/// The memory of another process. Only root may read it.
+/// Searches the memory of another process. Only root may read it.
 struct ProcessMemory {
     let pid: pid_t
 
-    /// Whether this test may read another process's memory.
+    /// Whether the tests may read the memory of this process.
     static func mayRead(_ pid: pid_t) -> Bool {
         let file = open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
         if file >= 0 { close(file) }
         return file >= 0
     }
 
-    /// The names of the patterns in the process's writable memory.
+    /// The names of the secrets in the process's writable memory.
     func found(_ secrets: Secrets) -> Set<String> {
         let file = open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
         guard file >= 0, let maps = FileManager.default.contents(atPath: "/proc/\(pid)/maps") else {
@@ -30,7 +30,7 @@ struct ProcessMemory {
         return found
     }
 
-    /// Pieces overlap, so that no pattern is divided.
+    /// Searches a memory region in overlapping pieces, so that no pattern is divided.
     private func search(_ file: Int32, _ region: Range<UInt>, _ secrets: Secrets) -> [String] {
         let (size, overlap) = (1 << 20, 4096)
         var buffer = [UInt8](repeating: 0, count: size)

@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// A program in a terminal of its own, and its screen.
+/// A program in its own terminal, with the terminal's screen.
 final class PseudoTerminal {
     private let main: Int32
     private let side: Int32
@@ -9,7 +9,7 @@ final class PseudoTerminal {
     let child: Child
     private var screen: Screen
 
-    /// - Parameter command: started with the terminal as its input and output.
+    /// - Parameter program: a program that is started with the terminal as its input and output.
     init(_ name: String, _ program: String, _ arguments: [String], columns: Int, rows: Int, in folder: String)
         throws
     {
@@ -41,9 +41,9 @@ final class PseudoTerminal {
         _ = Array(text.utf8).withUnsafeBytes { write(main, $0.baseAddress!, $0.count) }
     }
 
-    /// Types, and waits until the program has read it all at once, without reading the screen.
+    /// Types text, and waits until the program has read the whole text at once. Does not read the screen meanwhile.
     func typeUnseen(_ text: String) async throws {
-        // Otherwise it could read only a part.
+        // A running program could read only a part of the text.
         child.signal(SIGSTOP)
         type(text)
         try await eventually("it is there to be read") { unread == text.utf8.count }
@@ -51,13 +51,13 @@ final class PseudoTerminal {
         try await eventually("it is read") { unread == 0 }
     }
 
-    /// Bytes that were typed and not yet read.
+    /// The number of bytes that were typed and not yet read.
     private var unread: Int {
         var count: Int32 = 0
         return ioctl(side, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
     }
 
-    /// Notifies the program as a terminal does.
+    /// Changes the window size, and notifies the program as a terminal does.
     func resize(columns: Int, rows: Int) {
         var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(main, UInt(TIOCSWINSZ), &size)
@@ -65,14 +65,14 @@ final class PseudoTerminal {
         child.signal(SIGWINCH)
     }
 
-    /// The screen's lines after all output so far.
+    /// The lines of the screen after all output so far.
     var lines: [String] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = read(main, &buffer, buffer.count), count > 0 { screen.take(buffer[..<count]) }
         return screen.lines
     }
 
-    /// Whether the alternate screen and the hidden cursor are given back, and the terminal's settings are as they were.
+    /// Whether the program has left the alternate screen, shows the cursor, and has restored the terminal's settings.
     var isRestored: Bool {
         _ = lines
         var settings = termios()
@@ -86,7 +86,7 @@ final class PseudoTerminal {
         return screen.isAlternate
     }
 
-    /// The part of a terminal that `top` uses; characters beyond its edges are counted.
+    /// The terminal functions that `top` uses. Characters beyond the edges of the screen are counted.
     private struct Screen {
         private var columns: Int
         private var rows: Int
@@ -94,7 +94,7 @@ final class PseudoTerminal {
         private var (row, column) = (0, 0)
         private(set) var isAlternate = false
         private(set) var showsCursor = true
-        /// The beginning of a character, and of a sequence.
+        /// The first bytes of an incomplete character or escape sequence.
         private var rest: [UInt8] = []
         private var begun: [Unicode.Scalar] = []
 
@@ -132,7 +132,7 @@ final class PseudoTerminal {
                         begun = [scalar] + characters
                         return
                     }
-                    // An incomplete sequence ends where the next one begins.
+                    // An incomplete escape sequence ends where the next sequence begins.
                     guard characters.first == "[" else { continue }
                     characters = characters.dropFirst(1 + words.count)
                     if let last = characters.first, last != "\u{1B}" {
@@ -142,14 +142,14 @@ final class PseudoTerminal {
                 case "\r": column = 0
                 case "\n": row = min(rows - 1, row + 1)
                 default:
-                    // Without wrapping, extra characters overwrite the last column.
+                    // The terminal does not wrap lines, so extra characters overwrite the last column.
                     cells[row][min(column, columns - 1)] = Character(scalar)
                     column = min(columns, column + 1)
                 }
             }
         }
 
-        /// Bytes at the end of an incomplete character.
+        /// The number of bytes of an incomplete character at the end.
         private static func unfinished(_ bytes: [UInt8]) -> Int {
             guard let first = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return 0 }
             let length =

@@ -1,12 +1,12 @@
 import Testing
 
-/// The number of arrivals in every interval.
+/// Checks the rate of arrivals in every interval.
 enum Rate {
-    /// Expects that no interval has more arrivals than the rate and a burst allow.
+    /// Expects that no interval has more arrivals than rate and burst allow.
     ///
-    /// A gateway that gets no CPU time reads the input of that time afterwards. Such
-    /// a time shows as a gap, and later arrivals may make up for it, but not often in one run; a short gap does not show.
-    /// - Parameter times: in milliseconds, while there were always pushes to send.
+    /// A gateway without CPU time reads the input of that time afterwards. Such a time shows as a gap. Later arrivals may make up
+    /// for a gap, but not often in one run. Short gaps are not visible.
+    /// - Parameter times: times of arrival in milliseconds. There must always be pushes to send.
     static func expect(
         _ times: [Int64], atMost rate: Double, burst: Double,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -16,10 +16,10 @@ enum Rate {
         }
     }
 
-    /// The violations of the rate.
+    /// Returns the violations of the rate.
     static func fault(_ times: [Int64], rate: Double, burst: Double) -> String? {
         guard var last = times.min() else { return "none" }
-        // In seconds; at least the time of about three pushes.
+        // The longest invisible gap in seconds. It is at least the time of three pushes.
         let unseen = max(0.25, 3 / rate)
         let most = burst + rate * unseen
         var (credit, gaps) = (most, 0)

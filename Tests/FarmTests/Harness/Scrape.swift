@@ -1,7 +1,7 @@
 import FarmHarness
 import Foundation
 
-/// A page of metrics, parsed and checked as a scraper does.
+/// A page of metrics that is parsed and checked as a scraper does.
 struct Scrape {
     struct Malformed: Error, CustomStringConvertible { let description: String }
 
@@ -12,7 +12,7 @@ struct Scrape {
     }
 
     let samples: [Sample]
-    /// Name to counter, gauge or histogram.
+    /// The kind of each metric: counter, gauge or histogram.
     let kinds: [String: String]
 
     init(_ text: String) throws {
@@ -41,7 +41,7 @@ struct Scrape {
         }.reduce(0) { $0 + $1.value }
     }
 
-    /// Values of a label, with the sums of their samples.
+    /// The sum of the samples for each value of a label.
     func sums(_ name: String, by label: String, _ labels: [String: String] = [:]) -> [String: Int] {
         samples.reduce(into: [:]) { sums, sample in
             guard sample.name == name, labels.allSatisfy({ sample.labels[$0.key] == $0.value }) else {
@@ -85,13 +85,13 @@ struct Scrape {
     }
 }
 
-/// The response of a page server.
+/// The response of a metrics page.
 struct HTTPReply {
     let status: Int
     let head: String
     let body: String
 
-    /// One GET over a socket file.
+    /// Sends one GET request over a Unix socket.
     static func get(_ path: String, at socket: String, method: String = "GET") throws -> HTTPReply {
         try send("\(method) \(path) HTTP/1.1\r\nHost: test\r\n\r\n", at: socket)
     }

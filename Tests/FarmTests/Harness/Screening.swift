@@ -2,9 +2,9 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// `pushfarm screen` on a farm: its files, its runs, and its expectations.
+/// A run of `pushfarm screen` on a farm: its files and expectations about them.
 struct Screening {
-    /// Its output with `--json`. Decoding fails if a field is missing.
+    /// The output of `pushfarm screen --json`. Decoding fails if a field is missing.
     struct JobRecord: Decodable, Equatable {
         struct Malformed: Decodable, Equatable {
             var line: Int
@@ -52,7 +52,7 @@ struct Screening {
         ["screen", "--tokens-file", file, "--json", "--config", farm.folder.path + "/pushfarm.yaml"] + more
     }
 
-    /// Runs it until it ends.
+    /// Runs `pushfarm screen` until it ends.
     func run(
         _ more: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> (status: Int32, jobRecord: JobRecord) {
@@ -63,27 +63,27 @@ struct Screening {
         return (result.status, jobRecord)
     }
 
-    /// Starts it.
+    /// Starts `pushfarm screen`.
     func start(_ name: String, _ more: String...) throws -> Child {
         try Child(name, BuiltProgram.path, arguments(more), in: farm.folder.path)
     }
 
-    /// The words of each line of one of its files.
+    /// The words of each line of an output file.
     func lines(_ name: String) -> [[String]] {
         let text = (try? String(contentsOfFile: file + "." + name, encoding: .utf8)) ?? "no file"
         return text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     }
 
-    /// Tokens of one of its files, in order.
+    /// The sorted tokens of an output file.
     func tokens(_ name: String) -> [String] { lines(name).compactMap(\.first).sorted() }
 
-    /// Each of these tokens is in one of the files, once.
+    /// Expects that each of these tokens is in one of the output files, once.
     func expectWhole(_ tokens: [String], sourceLocation: SourceLocation = #_sourceLocation) {
         let all = self.tokens("good") + self.tokens("invalid") + self.tokens("rest")
         #expect(all.sorted() == tokens.sorted(), sourceLocation: sourceLocation)
     }
 
-    /// Each of these tokens reached the gateway once, and no other did.
+    /// Expects that each of these tokens reached the gateway once, and that no other token did.
     func expectOnceAtTheGateway(
         _ tokens: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Secret byte strings, in all the forms in which they could leak.
+/// Secret byte strings in all the forms in which they could leak.
 struct Secrets {
     private var patterns: [(name: String, bytes: [UInt8])] = []
 
-    /// The common start of every provider token, and of its part after the first dot.
+    /// The common start of all provider tokens, and of the part after the first dot.
     static var bearer: Secrets {
         var secrets = Secrets()
         for (name, text) in [("header", #"{"alg":"#), ("claims", #"{"iss":"#)] {
-            // Only whole groups of three bytes, which do not depend on later ones.
+            // Only complete groups of three bytes are used, because they do not depend on later bytes.
             let group = Array(text.utf8.prefix(6))
             secrets.add("bearer token's \(name)", Data(group).base64EncodedString())
         }
         return secrets
     }
 
-    /// The names of the secrets that are found.
+    /// The names of the secrets in these bytes.
     func found(in bytes: UnsafeRawBufferPointer) -> [String] {
         patterns.filter { Self.contains(bytes, $0.bytes) }.map(\.name)
     }
@@ -34,7 +34,7 @@ struct Secrets {
         return sum
     }
 
-    /// Jumps between possible first bytes, because tens of megabytes are searched for dozens of patterns.
+    /// Searches for a pattern. Jumps between possible first bytes, because it searches tens of megabytes for dozens of patterns.
     private static func contains(_ bytes: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
         guard var place = bytes.baseAddress, let first = pattern.first else { return false }
         let end = place + bytes.count
@@ -54,7 +54,7 @@ struct Secrets {
         patterns.append((name, bytes))
         add("\(name), hex", hex)
         add("\(name), hex", hex.uppercased())
-        // Base64 groups may start at any offset, so all three offsets are searched, without the groups at the ends.
+        // A secret may start at any offset of a Base64 group. All three offsets are searched, without the groups at the ends.
         for start in 0..<3 {
             let whole = bytes.dropFirst(start)
             let text = Data(whole.prefix(whole.count / 3 * 3)).base64EncodedString()
@@ -75,7 +75,7 @@ extension Secrets {
         }
     }
 
-    /// A private key: its text line by line, and its secret number as Apple's file, OpenSSL's memory and people write it.
+    /// A private key: each line of its text, and its number in the forms of Apple's file, OpenSSL's memory and hexadecimal text.
     init(privateKey pem: String, _ name: String) {
         var isInside = false
         var body = ""
@@ -89,11 +89,11 @@ extension Secrets {
         }
         guard let der = Data(base64Encoded: body), let number = Self.number(of: Array(der)) else { return }
         add("\(name), its number", forms: number)
-        // As libcrypto keeps it: limbs, lowest first.
+        // OpenSSL stores the number in limbs, the lowest limb first.
         patterns.append(("\(name), its number", Array(number.reversed())))
     }
 
-    /// Of a P-256 key in PKCS#8: version 1, then 32 bytes.
+    /// Returns the number of a P-256 key in PKCS#8: version 1, then 32 bytes.
     private static func number(of der: [UInt8]) -> [UInt8]? {
         let mark: [UInt8] = [0x02, 0x01, 0x01, 0x04, 0x20]
         guard let place = der.firstRange(of: mark), der.count >= place.upperBound + 32 else { return nil }

@@ -1,10 +1,10 @@
 import FarmHarness
 import Testing
 
-/// For suites that start processes: a few tests run at a time, each has a time limit, and the files of a failed one are kept in
-/// .build/failed under the test's name.
+/// A trait for suites that start processes. Only a few tests run at a time, and each has a time limit. The files of a failed
+/// test are copied to .build/failed under the test's name.
 struct StartsProcesses: TestTrait, SuiteTrait, TestScoping {
-    /// From the moment when the test may start. Of waiting tests those with the longest limit start first.
+    /// The time limit, counted from the test's start. Of the waiting tests, those with the longest limit start first.
     let limit: Duration
     let isRecursive = true
 
@@ -51,7 +51,7 @@ extension Trait where Self == StartsProcesses {
     static func startsProcesses(limit: Duration) -> Self { StartsProcesses(limit: limit) }
 }
 
-/// Swift Testing's own time limit would include the time that a test waits for its start.
+/// Limits the time of a test. Swift Testing's own limit would include the time that the test waits for its start.
 private func withTimeLimit(
     _ limit: Duration, _ function: @concurrent @Sendable () async throws -> Void
 ) async throws {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The fields of `pushfarm status --json` that tests use. Decoding fails if one is missing.
+/// The fields of `pushfarm status --json` that tests use. Decoding fails if a field is missing.
 struct Status: Decodable {
     struct Host: Decodable {
         var host: String
@@ -21,7 +21,7 @@ struct Status: Decodable {
         var refused: Int
         var pushes: Int
 
-        /// 0 while there is no process.
+        /// The process id; 0 if the process does not exist.
         var pid: Int32 { process ?? 0 }
 
         private enum CodingKeys: String, CodingKey {
@@ -43,7 +43,7 @@ struct Status: Decodable {
         var delivered: Int
         var failed: Int
 
-        /// 0 while there is no process.
+        /// The process id; 0 if the process does not exist.
         var pid: Int32 { process ?? 0 }
 
         private enum CodingKeys: String, CodingKey {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Receives webhooks over plain HTTP on a port of its own, and responds as configured.
+/// Receives webhooks over plain HTTP on its own port, and responds as configured.
 final class WebhookReceiver: Sendable {
     enum Answer {
         case status(Int)
-        /// No response; the connection stays open.
+        /// The receiver sends no response and keeps the connection open.
         case nothing
     }
 
@@ -12,7 +12,7 @@ final class WebhookReceiver: Sendable {
     private let inbox: Inbox
     private let serving: Task<Void, Never>
 
-    /// - Parameter answers: for the first requests; then 200.
+    /// - Parameter answers: the responses to the first requests. All later requests get 200.
     init(_ answers: [Answer] = []) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -36,7 +36,7 @@ final class WebhookReceiver: Sendable {
 
     deinit { serving.cancel() }
 
-    /// Complete requests: the first line and the body.
+    /// The complete requests so far: first line and body.
     var requests: [(line: String, body: [String: Any])] {
         get async {
             await inbox.requests.map { line, body in
@@ -60,7 +60,7 @@ final class WebhookReceiver: Sendable {
             while !Task.isCancelled {
                 let client = accept(descriptor, nil, nil)
                 if client >= 0 {
-                    // A process that another test starts meanwhile would keep the connection open.
+                    // A process that another test starts meanwhile would inherit the connection and keep it open.
                     _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                     _ = fcntl(client, F_SETFL, O_NONBLOCK)
                     open[client] = []

@@ -3,17 +3,17 @@ import Foundation
 import Manual
 import Testing
 
-/// Commands on a Redis with hostile values in all keys.
+/// Runs commands on a Redis with hostile values in all keys.
 @Suite(.startsProcesses(limit: .seconds(480))) struct HostileCommandTests {
-    /// Commands that serve, change, or wait.
+    /// Commands that the test skips because they run a service, change something, or wait.
     private static let others: Set<String> = [
         "up", "demo", "coordinator", "simulator", "push", "screen", "worker", "intake", "help",
     ]
 
-    @Test func `no command ends by a signal, whatever Redis holds`() async throws {
+    @Test func `no command crashes on hostile values in Redis`() async throws {
         let farm = try await Farm(Farm.Options(appLines: ["audit: {megabytes: 1}"]))
         try await fill(farm)
-        // A coordinator would repair hostile values.
+        // The coordinator stops, because it would repair hostile values.
         farm.coordinator.signal(SIGTERM)
         _ = try await farm.coordinator.wait()
         let commands = try await commands(of: farm)
@@ -21,7 +21,7 @@ import Testing
         let hostile = HostileRedis(try farm.redis.client(), seed: 8)
         let names = try hostile.names()
         for round in 0..<2 {
-            // A few keys at a time, because with all keys wrong a command reads only the first.
+            // Only a few keys are hostile at a time. With all keys wrong a command would stop at the first key.
             for name in names where !name.hasSuffix(":hosts") || round > 0 {
                 try hostile.attack(name, round: round)
             }
@@ -38,12 +38,12 @@ import Testing
                 let child = try Child(
                     "hostile-\(round)-\(start + offset)", BuiltProgram.path,
                     words + ["--config", farm.folder.path + "/pushfarm.yaml"], in: farm.folder.path,
-                    // Some write files into the current folder.
+                    // Some commands write files into the current folder.
                     prefix: ["env", "-C", farm.folder.path])
                 return (words, child)
             }
             for (words, child) in some {
-                // A command that waits for hosts has read Redis by then.
+                // A command that still waits for hosts has read Redis by then.
                 if (try? await child.wait(within: .seconds(20))) == nil { child.destroy() }
                 guard case .killed(let signal) = child.end, signal != SIGKILL else { continue }
                 Issue.record("round \(round), \(words): signal \(signal), \(child.error.suffix(600))")
@@ -51,8 +51,7 @@ import Testing
         }
     }
 
-    /// Every command of the program's list, with a value for each required argument, and with --dry-run
-    /// where it exists.
+    /// All commands of the program, with a value for each required argument, and with --dry-run if the command has it.
     private func commands(of farm: Farm) async throws -> [[String]] {
         let dump = try await farm.run(["--experimental-dump-help"])
         let root = try JSONDecoder().decode(CommandHelp.Dump.self, from: Data(dump.output.utf8)).command

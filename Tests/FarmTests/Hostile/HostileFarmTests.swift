@@ -3,12 +3,12 @@ import Foundation
 import RandomTesting
 import Testing
 
-/// Values that no farm writes, in each key and on each channel that its processes read.
+/// Puts values that no farm writes into each key and channel that the farm's processes read.
 @Suite(.startsProcesses(limit: .seconds(480))) struct HostileFarmTests {
     private static let seed: UInt64 = 2026
 
     @Test(arguments: 0..<2)
-    func `no hostile value ends a process, and pushes are sent after its removal`(round: Int) async throws {
+    func `no hostile value crashes a process, and deliveries resume afterwards`(round: Int) async throws {
         let farm = try await Farm(Farm.Options(appLines: ["audit: {megabytes: 1}"]))
         let before = try await farm.ready()
         try await fill(farm)
@@ -33,11 +33,11 @@ import Testing
         #expect(try await farm.finished([job]).delivered == 500)
         let after = try await farm.ready()
         #expect(after.pid == before.pid && after.intake.pid == before.intake.pid)
-        // A worker may end in order because its shards have another owner; none ends otherwise.
+        // A worker may exit when its shards get another owner. No worker may end for any other reason.
         let ends = farm.coordinator.error.split(separator: "\n").filter { $0.contains("worker ended") }
         #expect(ends.allSatisfy { $0.contains("exited(75)") }, "\(ends)")
         #expect(after.workers.map(\.state) == ["ready", "ready"])
-        // Refused values are logged, but not a thousand times.
+        // The farm logs refused values, but not thousands of times.
         let told = farm.coordinator.error.split(separator: "\n").filter {
             $0.contains("a value is refused")
         }
@@ -46,7 +46,7 @@ import Testing
         #expect(told.count < 20, "\(told)")
     }
 
-    /// Writes to every kind of key.
+    /// Writes a value to every kind of key.
     private func fill(_ farm: Farm) async throws {
         let tokens = Tokens.make(40)
         let later = Int(Date().timeIntervalSince1970) + 86_400
@@ -83,7 +83,7 @@ import Testing
         ])
     }
 
-    /// Makes the farm read all keys, and waits until the coordinator has done its regular checks.
+    /// Makes the farm read all keys, and waits until the coordinator has done its periodic checks.
     private func look(_ farm: Farm, _ name: String) async throws {
         let redis = try farm.redis.client()
         let start = end(of: redis) ?? 0
@@ -94,13 +94,13 @@ import Testing
         }
         try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "*")
         try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "s 0 1 2 3")
-        // Its checks of each second are done by then. An unreadable registry has no heartbeat to wait for.
+        // By then the coordinator has done its checks of each second. An unreadable registry has no heartbeat to wait for.
         _ = try? await eventually("the coordinator has done its checks", within: .seconds(3)) {
             end(of: redis).map { $0 >= start + 1_200 } ?? false
         }
     }
 
-    /// The end of the host's heartbeat, which each heartbeat extends.
+    /// Returns the expiry time of the host's heartbeat. Each heartbeat extends it.
     private func end(of redis: BlockingRedisClient) -> Int? {
         (try? redis.run("HGET", "{pushfarm}:hosts", "here"))?.text?.split(separator: " ").first
             .flatMap { Int($0) }.flatMap { (0...(1 << 50)).contains($0) ? $0 : nil }
@@ -118,9 +118,9 @@ import Testing
         }
     }
 
-    /// Numbers that crashed earlier versions, through Redis and the socket.
+    /// Sends numbers that crashed earlier versions, through Redis and the control socket.
     private func operate(_ farm: Farm) async throws {
-        // A possible number of workers is a valid setting, not a hostile value.
+        // The test skips possible numbers of workers, which are valid settings and not hostile values.
         for number in HostileValues.numbers where !(Int(number).map { $0 > 0 } ?? false) {
             let redis = try farm.redis.client()
             try redis.run("HSET", "{pushfarm}:desired", "scale:here", number)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// An invalid rate is logged, and the app keeps its configured rate.
+    /// Sets invalid rates. The farm must log each one and keep the app's configured rate.
     private func setRates(_ farm: Farm) async throws {
         let redis = try farm.redis.client()
         for number in HostileValues.numbers where !["64", "65536", "1.5"].contains(number) {
@@ -155,7 +155,7 @@ import Testing
         try redis.run("PUBLISH", "{pushfarm}:commands", "look")
     }
 
-    /// The log line about a process that did not end in order.
+    /// Returns the log line about a process that crashed.
     private func trap(in log: String) -> String? {
         log.split(separator: "\n").first {
             $0.contains("killed(signal") || $0.contains("Fatal error") || $0.contains(" hangs")

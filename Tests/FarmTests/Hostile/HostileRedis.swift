@@ -2,13 +2,13 @@ import FarmHarness
 import Foundation
 import RedisProtocol
 
-/// Replaces the farm's values by hostile ones, and restores them.
+/// Replaces the farm's values in Redis by hostile values, and restores them.
 final class HostileRedis {
     private let client: BlockingRedisClient
     private var values: HostileValues
     private static let app = "demo"
     private static let backup = "hostile:backup:"
-    /// The most fields, elements or members of a key that are changed at once.
+    /// The most fields, elements or members of a key that are changed at a time.
     private static let most = 12
 
     init(_ client: BlockingRedisClient, seed: UInt64) {
@@ -18,7 +18,7 @@ final class HostileRedis {
 
     // MARK: Names
 
-    /// All keys and channels in the sources and in Redis: two of each kind, such as two job records.
+    /// The names of keys and channels in the sources and in Redis. Similar keys, such as job records, appear at most twice.
     func names() throws -> [String] {
         var names = try Self.declared()
         var kinds: [Substring: Int] = [:]
@@ -32,7 +32,7 @@ final class HostileRedis {
         return names
     }
 
-    /// The keys of Keys.swift.
+    /// The key names in Keys.swift.
     private static func declared() throws -> [String] {
         let text = try Repository.text(of: "Sources/Core/StoreProtocol/Keys.swift")
         let own = text.matches(of: /key\("([a-z_]+)"\)/).map { "{pushfarm:\(app)}:\($0.1)" }
@@ -42,7 +42,7 @@ final class HostileRedis {
 
     // MARK: Changes
 
-    /// Saves a key, and then changes its parts, up to a number.
+    /// Saves a key, and then changes some of its parts.
     ///
     /// - Parameter round: a missing key gets another type in each round.
     func attack(_ key: String, round: Int) throws {
@@ -142,7 +142,7 @@ final class HostileRedis {
 
     private func bytes(_ words: String...) throws -> [UInt8] { try client.run(words).bytes ?? [] }
 
-    /// Values that Redis refuses, such as an invalid score, change nothing.
+    /// Runs a command. A value that Redis refuses, such as an invalid score, changes nothing.
     private func run(_ words: [String], _ arguments: [UInt8]...) throws {
         var command = RESPCommand(words[0])
         for word in words.dropFirst() { command.append(word) }

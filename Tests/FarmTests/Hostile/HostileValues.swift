@@ -29,7 +29,7 @@ struct HostileValues {
 
     mutating func bytes(_ count: Int) -> [UInt8] { random.bytes(count) }
 
-    /// A score of a sorted set.
+    /// Makes a score for a sorted set.
     mutating func score() -> String {
         let scores = [
             "-inf", "inf", "0", "-1", "1e308", "-1e308", "1e-300", "9223372036854775807", "1780000000000",
@@ -37,7 +37,7 @@ struct HostileValues {
         return scores[random.int(in: 0...scores.count - 1)]
     }
 
-    /// A replacement of a value, or the value with a changed part.
+    /// Makes a replacement of a value, or a copy with a changed part.
     mutating func mutant(of bytes: [UInt8]) -> [UInt8] {
         switch random.int(in: 0...9) {
         case 0: return Array(text().utf8)
@@ -55,7 +55,7 @@ struct HostileValues {
         }
     }
 
-    /// Replaces each run of digits by another number, in half of the cases.
+    /// Replaces half of the numbers in a text by other numbers.
     private mutating func withNumbers(changedIn bytes: [UInt8]) -> [UInt8] {
         var changed: [UInt8] = []
         var digits: [UInt8] = []

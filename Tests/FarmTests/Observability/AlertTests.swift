@@ -5,7 +5,7 @@ import Simulator
 import Testing
 
 @Suite(.startsProcesses(limit: .seconds(240))) struct AlertTests {
-    /// Writes a line for each alert.
+    /// An alert command that writes a line for each alert.
     private static let command =
         #"command: "echo $PUSHFARM_ALERT_TYPE $PUSHFARM_ALERT_ALERT $PUSHFARM_ALERT_APP$PUSHFARM_ALERT_HOST >> FOLDER/alerts.txt""#
 
@@ -18,7 +18,7 @@ import Testing
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// The farm's stream of alerts, oldest first.
+    /// The farm's alert events, oldest first.
     private static func stream(_ redis: RedisServer) throws -> [String] {
         try redis.client().run("XRANGE", "{pushfarm}:alerts", "-", "+").entries.map {
             "\($0["type"] ?? "") \($0["alert"] ?? "") \($0["app"] ?? $0["host"] ?? $0["subject"] ?? "")"
@@ -47,7 +47,7 @@ import Testing
         #expect(event["alert"] == "app_paused" && event["sent_by"] == "here")
         #expect(event["text"]?.contains("InvalidProviderToken") == true)
         #expect(try Self.stream(farm.redis) == ["alert.fired app_paused demo"])
-        // The first try was refused.
+        // The receiver refused the first attempt.
         try await FarmHarness.eventually("the webhook has it") { await hook.requests.count == 2 }
         let request = try #require(await hook.requests.last)
         #expect(request.line == "POST /\(secret)?key=\(secret) HTTP/1.1")
@@ -77,7 +77,7 @@ import Testing
         #expect(await hook.requests.count == 3)
     }
 
-    @Test func `the alert of an old backlog follows the last reload, and clears when it is gone`()
+    @Test func `the alert of an old backlog uses the reloaded limit, and clears with the backlog`()
         async throws
     {
         let farm = try await Farm(
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test
-    func `the alert of a gateway that processes nothing fires, and clears with its first responses`()
+    func `the alert of a silent gateway fires, and clears with the gateway's first responses`()
         async throws
     {
         let farm = try await Farm(Farm.Options(faults: ["refuse 100%"], lines: Self.lines()))
@@ -122,10 +122,10 @@ import Testing
     }
 
     @Test
-    func `the alert of a gateway that sends only errors fires, and a job shows that it waits for it`()
+    func `the alert of a gateway with errors fires, and a job shows that it waits for the gateway`()
         async throws
     {
-        // Gateway errors fire another alert, which may come first.
+        // Gateway errors also fire another alert, which may come first.
         let farm = try await Farm(
             Farm.Options(faults: ["answer 503"], lines: Self.lines("error_share: 100")))
         _ = try await farm.ready()
@@ -142,7 +142,7 @@ import Testing
             in: farm.folder.path)
     }
 
-    @Test func `the alert of a worker that keeps crashing fires on its host`() async throws {
+    @Test func `the alert of a worker that keeps crashing fires for the worker's host`() async throws {
         let farm = try await Farm(Farm.Options(workers: 1, lines: Self.lines()))
         _ = try await farm.ready()
         for _ in 1...3 {
@@ -193,13 +193,13 @@ import Testing
         _ = try await farm.ready()
         try await Self.eventually(["alert.fired credential_expiring demo"], in: farm.folder.path)
         let event = try await farm.event("alert.fired")
-        // Less than seven days: the second of three levels.
+        // The certificate expires in less than seven days, which is the second of three levels.
         #expect(event["level"] == "2" && event["text"]?.contains("expires in 4 days") == true)
         let text = try await farm.run("status")
         #expect(text.status == 1 && text.output.contains("! demo: its certificate expires in 4 days"))
     }
 
-    @Test func `a hanging alert command is ended with its children, and delivery continues`()
+    @Test func `a hanging alert command is killed with its children, and delivery continues`()
         async throws
     {
         let farm = try await Farm(
@@ -229,13 +229,13 @@ import Testing
         try farm.gateway.tell("answer off")
         #expect(try await farm.run("resume", "demo").status == 0)
         #expect(try await farm.finished("kept").delivered == 20)
-        // Nor does it outlive a killed coordinator.
+        // The alert command does not outlive a killed coordinator either.
         try await FarmHarness.eventually("the command gets that the alert clears") { tails() == 2 }
         farm.coordinator.signal(SIGKILL)
-        try await FarmHarness.eventually("its processes are gone", within: .seconds(5)) { tails() == 0 }
+        try await FarmHarness.eventually("the command has ended", within: .seconds(5)) { tails() == 0 }
     }
 
-    @Test func `a hanging webhook is tried three times; delivery continues, and the next alert is sent`()
+    @Test func `a hanging webhook gets three attempts, and the next alert is sent`()
         async throws
     {
         let hook = try WebhookReceiver([.nothing, .nothing, .nothing])
@@ -254,7 +254,7 @@ import Testing
         try farm.push([Job(id: "others", tokens: Tokens.make(20))], to: "other")
         #expect(try await farm.finished("others", app: "other").delivered == 20)
         #expect(await hook.requests.count < 3)
-        try await FarmHarness.eventually("it is given up", within: .seconds(60)) {
+        try await FarmHarness.eventually("the webhook is given up", within: .seconds(60)) {
             try farm.scrape().sum("pushfarm_alert_failures_total") == 1
         }
         #expect(await hook.requests.count == 3)
@@ -268,7 +268,7 @@ import Testing
 }
 
 @Suite(.startsProcesses(limit: .seconds(300))) struct HostAlertTests {
-    @Test func `one host fires an app's alert, and one living host that of a lost host`() async throws {
+    @Test func `only one host fires an app's alert or the alert of a lost host`() async throws {
         let file = "FOLDER/../alerts.txt"
         let farm = try await Farm(
             hosts: ["alpha", "beta", "gamma"],
@@ -286,13 +286,13 @@ import Testing
         try farm.redis.client().run(
             "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
         try await eventually("the pause fires") { told() == ["alert.fired app_paused demo"] }
-        // The intake's next owner does not fire it again, because Redis has it.
+        // The intake's next owner does not fire the alert again, because the alert is in Redis.
         try await eventually("Redis has the pause") {
             try farm.redis.client().run("HLEN", "{pushfarm}:active_alerts").integer == 1
         }
         let owner = try #require(try farm.owners()["intake"])
         farm.signal(owner, SIGKILL)
-        try await eventually("the host is gone", within: .seconds(90)) {
+        try await eventually("the host has ended", within: .seconds(90)) {
             told().contains("alert.fired host_gone \(owner)")
         }
         try await eventually("another host has the intake", within: .seconds(90)) {
@@ -306,7 +306,7 @@ import Testing
         #expect(told().count { $0.contains("host_gone") } == 2, "\(told())")
     }
 
-    @Test func `a host that was stopped for longer than its leases fires their alert once`()
+    @Test func `a host that was stopped for longer than its leases fires the lease alert once`()
         async throws
     {
         let hook = try WebhookReceiver()

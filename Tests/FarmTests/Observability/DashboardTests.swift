@@ -10,7 +10,7 @@ import Testing
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// Words with the prefix of a metric.
+    /// Words that begin as a metric of the farm.
     private static func names(in text: String) -> Set<String> {
         Set(text.matches(of: /\b(?:pushfarm|process)_[a-z0-9_]+/).map { String($0.output) })
     }
@@ -25,10 +25,10 @@ import Testing
     }
 
     @Test
-    func `every metric in dashboard, rules and docs is in a real scrape, and every metric is documented`()
+    func `a real scrape has every metric of dashboard, rules and docs, and docs have every metric`()
         async throws
     {
-        // A certificate, for the metric of its expiry.
+        // A certificate is configured for the metric of its expiry.
         let farm = try await Farm(
             Farm.Options(
                 apps: { started, _ in
@@ -65,7 +65,7 @@ import Testing
             #expect(documented.contains(name), "\(name) is not in docs/metrics.md")
         }
         for name in documented where scrape.kind(of: name) == nil {
-            // A family's beginning, as in `pushfarm_intake_…_total`.
+            // The word may be the start of a family of metrics, as in `pushfarm_intake_…_total`.
             #expect(scrape.kinds.keys.contains { $0.hasPrefix(name) }, "\(name) is in no scrape")
         }
         #expect(scrape.sum("pushfarm_credential_expires_timestamp_seconds", ["app": "other"]) > 1.7e9)

@@ -8,7 +8,7 @@ import Testing
     private static let app = "{pushfarm:demo}:"
 
     @Test(arguments: ["events", "intake", "batches", "states", "results", "load", "admission", "owners"])
-    func `a key of the wrong type is named by status, an alert and fsck`(name: String) async throws {
+    func `status, an alert and fsck name a key of the wrong type`(name: String) async throws {
         let farm = try await Farm(Farm.Options(workers: 1))
         _ = try await farm.ready()
         #expect(try await farm.run("status").status == 0)
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// A response with an empty reason: the push fails with its status, and blocks no other.
+    /// A response with an empty reason: the push fails with its status, and other pushes are settled.
     @Test func `an empty reason does not block its batch from being settled`() async throws {
         let farm = try await Farm(Farm.Options(faults: ["answer 400 reason= share=10%"]))
         try farm.push([Job(id: "odd", tokens: Tokens.make(2_100))])
@@ -56,7 +56,7 @@ import Testing
         #expect(try await farm.run("dead", "list").output.contains("HTTP400"))
     }
 
-    @Test func `unsettled entries are shown until they are repaired, also after a restart`() async throws {
+    @Test func `status shows unsettled entries until they are repaired, also after a restart`() async throws {
         let farm = try await Farm(Farm.Options(workers: 1))
         _ = try await farm.ready()
         let redis = try farm.redis.client()

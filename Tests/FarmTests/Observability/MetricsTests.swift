@@ -6,8 +6,8 @@ import Testing
 @Suite(.startsProcesses) struct MetricsTests {
     static let listen = "metrics: { listen: \"unix://FOLDER/metrics.sock\" }"
 
-    @Test func `the metrics equal the gateway's counts, whatever its responses`() async throws {
-        // Some responses are temporary errors, some streams are refused, and one worker is killed.
+    @Test func `the metrics equal the gateway's counts for all kinds of responses`() async throws {
+        // The gateway sends some temporary errors and refuses some streams, and the test kills one worker.
         let farm = try await Farm(
             Farm.Options(
                 faults: ["answer 503 share=0.05", "refuse 0.02", "latency 5ms"], lines: [Self.listen]))
@@ -25,8 +25,8 @@ import Testing
         try farm.gateway.tell("answer off")
         let totals = try await farm.finished(jobs)
 
-        // The settled counts equal those of the job records and the ledger.
-        let scrape = try await eventually("all is counted") {
+        // The settled counts equal the counts of the job records and of the ledger.
+        let scrape = try await eventually("all outcomes are settled") {
             let scrape = try farm.scrape()
             return Int(scrape.sum("pushfarm_pushes_total")) == all.count ? scrape : nil
         }
@@ -44,7 +44,7 @@ import Testing
         #expect(totals.maybeDuplicated == 0 && ledger.doubles == 0)
         #expect(counts[200] == totals.delivered)
         #expect(reasons == ["BadDeviceToken": counts[400], "Unregistered": counts[410]])
-        // Each 503 is one more attempt, and each response one more in the gateway's histogram.
+        // Each 503 response causes one more attempt, and each response counts in the gateway's histogram.
         #expect(scrape.sums("pushfarm_retries_total", by: "cause", app)["server"] == counts[503])
         let answers = ledger.lines.count { $0.status != 0 }
         let numbers = try await eventually("the workers' numbers have come") {
@@ -54,7 +54,7 @@ import Testing
         #expect(numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "+Inf"]) == Double(answers))
         #expect(
             numbers.sum("pushfarm_gateway_latency_seconds_bucket", ["le": "0.002"]) < Double(answers) / 2)
-        // First attempts only; pushes that the gateway refused were sent as well.
+        // The metric counts first attempts only, including pushes that the gateway refused.
         #expect(Int(numbers.sum("pushfarm_sent_total")) >= answers)
         #expect(
             Int(numbers.sum("pushfarm_queue_wait_seconds_count"))
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a backlog is counted by the host that has the intake, with its age`() async throws {
+    @Test func `the host with the intake reports the size and age of the backlog`() async throws {
         let farm = try await Farm(
             Farm.Options(
                 faults: ["silence 1"], appLines: ["request_timeout: 300"], lines: [Self.listen]))
@@ -88,7 +88,7 @@ import Testing
         #expect(scrape.sum("pushfarm_in_flight_batches") > 0)
     }
 
-    @Test func `probes get liveness and readiness, and other paths a list of pages`() async throws {
+    @Test func `the metrics server has pages for liveness and readiness and a list of pages`() async throws {
         let farm = try await Farm(Farm.Options(lines: [Self.listen]))
         _ = try await farm.ready()
         let socket = farm.metricsSocket
@@ -103,7 +103,7 @@ import Testing
         #expect(try HTTPReply.send("nonsense\r\n\r\n", at: socket).status == 400)
         let long = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 9000))\r\n\r\n"
         #expect(try HTTPReply.send(long, at: socket).status == 431)
-        // Many silent connections block others at most until their deadline.
+        // Many silent connections block other connections at most until their deadline.
         let silent = try (0..<40).map { _ in try UnixSocket(socket) }
         try await eventually("a scraper gets through") { (try? farm.scrape()) != nil }
         _ = silent

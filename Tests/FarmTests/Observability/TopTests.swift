@@ -21,10 +21,10 @@ import Testing
     }
 
     @Test
-    func `top shows the farm under load, follows keys and the window size, and restores the terminal`()
+    func `top shows the farm under load, obeys keys and resizing, and restores the terminal`()
         async throws
     {
-        // The visible states last long enough for the test.
+        // The settings keep the visible states long enough for the test.
         let farm = try await Farm(
             Farm.Options(
                 faults: ["latency 500ms"], simulatorOptions: ["--streams", "100"],
@@ -35,7 +35,7 @@ import Testing
             $0[0].hasPrefix("pushfarm top  1 host  2 workers  1 app") && $0[0].hasSuffix("● live")
                 && $0.contains { $0.hasPrefix("demo  running") }
         }
-        // The last column is used, too.
+        // The last column is used too.
         #expect(terminal.lines[0].count == 80)
         try farm.push(Job.several("j", Tokens.make(20_000), size: 2000))
         try await eventually(terminal, "its rate is seen") { lines in
@@ -67,12 +67,12 @@ import Testing
         #expect(terminal.isRestored)
     }
 
-    @Test func `a terminal that was blocked for a while shows everything afterwards`() async throws {
+    @Test func `top redraws everything after a terminal was blocked`() async throws {
         let farm = try await Farm(Farm.Options(workers: 1))
         _ = try await farm.ready()
         let terminal = try top(farm)
         try await eventually(terminal, "it is there") { $0[0].hasSuffix("● live") }
-        // Far more than a terminal buffers. The last key has no effect: when it is read, everything is drawn.
+        // The keys cause more output than a terminal buffers. The last key has no effect: when top reads it, all output is drawn.
         try await terminal.typeUnseen(String(repeating: "13", count: 30) + "2")
         try await terminal.typeUnseen("x")
         try await eventually(terminal, "workers") { lines in
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{3}", "TERM", "HUP"])
-    func `top restores the terminal, however it ends`(end: String) async throws {
+    func `top restores the terminal after every kind of exit`(end: String) async throws {
         let farm = try await Farm(Farm.Options(workers: 1))
         _ = try await farm.ready()
         let terminal = try top(farm)
@@ -99,7 +99,7 @@ import Testing
         #expect(terminal.isRestored)
     }
 
-    @Test func `top reports an outage of Redis, and continues when it is back`()
+    @Test func `top reports an outage of Redis and continues after it`()
         async throws
     {
         let farm = try await Farm(Farm.Options(workers: 1))
