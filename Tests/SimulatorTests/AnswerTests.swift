@@ -7,7 +7,7 @@ import Simulator
 import Testing
 
 @Suite struct AnswerTests {
-    @Test func `a good push is accepted with its id, and stands in the ledger`() async throws {
+    @Test func `a valid push is accepted with its id and noted in the ledger`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connect()
             client.authorization = try test.authorization()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `an id is made when none is given`() async throws {
+    @Test func `the gateway makes an id for a push without one`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connect()
             client.authorization = try test.authorization()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `ids that are made are of version 4, and others at each start`() async throws {
+    @Test func `the gateway's ids have UUID version 4 and differ at each start`() async throws {
         let ids = await Mailbox<String>()
         for _ in 0..<3 {
             try await TestGateway.run { test in
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a payload that is no JSON object is accepted with a warning`() async throws {
+    @Test func `a payload other than a JSON object is accepted with a warning`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             for body in ["[1]", "{\"aps\":", "[1]", "{}"] {
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `prefixes of tokens choose their state`() async throws {
+    @Test func `the prefix of a token chooses the token's state`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             func token(_ prefix: String) -> String {
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `a file of tokens, and a command, choose the state of single ones`() async throws {
+    @Test func `a token file and a command can choose the state of single tokens`() async throws {
         let file = NSTemporaryDirectory() + "pushfarm-tokens-\(UUID().uuidString)"
         let text =
             "# two of them\naabb000011223344 bad\nAABB110011223344  unregistered 2023-11-14T22:13:20Z # since then\n\naabb220011223344 silent\n"
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(arguments: ["aabb", "aabb nonsense", "aabb bad soon", "xyz bad", "aabb bad 1 2"])
-    func `a wrong line in the file of tokens is told with its place`(line: String) async throws {
+    func `an invalid line in the token file is reported with its line number`(line: String) async throws {
         let file = NSTemporaryDirectory() + "pushfarm-tokens-\(UUID().uuidString)"
         try "aa bad\n\(line)\n".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -196,7 +196,7 @@ import Testing
         #expect(error?.description.contains("\(file), line 2") == true)
     }
 
-    @Test func `without TLS, and without credentials, when asked for`() async throws {
+    @Test func `options switch TLS and credentials off`() async throws {
         try await TestGateway.run(
             .with {
                 $0.usesTLS = false
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func `a client that offers no ALPN is served, one that offers another protocol is not`()
+    @Test func `a client without ALPN is served, and a client with another protocol is refused`()
         async throws
     {
         try await TestGateway.run { test in
@@ -220,7 +220,7 @@ import Testing
         }
     }
 
-    @Test func `the sandbox gives a second id, production does not`() async throws {
+    @Test func `only the sandbox returns a second id`() async throws {
         try await TestGateway.run(.with { $0.environment = .sandbox }) { test in
             let client = try await test.connectAndStart()
             #expect(UUID(uuidString: client.uniqueIDs[0]) != nil)

@@ -7,7 +7,7 @@ import Testing
 import Transport
 
 @Suite struct BinaryAdmissionTests {
-    @Test func `without a certificate nobody is let in, unless anybody is`() async throws {
+    @Test func `a client needs a certificate unless authentication is off`() async throws {
         try await TestGateway.run(.binary()) { test in
             try await self.expectRefusal(of: nil, test)
             #expect(test.binary.connections == 0)
@@ -26,7 +26,7 @@ import Transport
         }
     }
 
-    @Test func `a certificate for the other environment, or one that has run out, closes it too`()
+    @Test func `an expired certificate or one for another environment closes the connection`()
         async throws
     {
         try await TestGateway.run(.binary()) { test in
@@ -43,7 +43,7 @@ import Transport
         }
     }
 
-    @Test func `the certificate's topic is the push's`() async throws {
+    @Test func `a push gets the topic of the certificate`() async throws {
         try await TestGateway.run(.binary()) { test in
             let identity = try test.authority().client(bundle: "com.example.other")
             let sender = try await test.send(certificate: identity)
@@ -61,7 +61,7 @@ import Transport
         }
     }
 
-    /// A client learns of it in the handshake or from its first read, whatever it has written.
+    /// A client learns of the refusal in the handshake or from its first read, even if it has written a push.
     @Loop private func expectRefusal(of identity: TLSIdentity?, _ test: TestGateway) async throws {
         do {
             let sender = try await test.send(certificate: identity, isAnonymous: identity == nil)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct BinaryCourseTests {
     private var random = SeededRandom(seed: 3)
 
-    @Test mutating func `only the first refused frame is told of, and what is behind it is discarded`() {
+    @Test mutating func `only the first refused frame gets a reply, and later frames are discarded`() {
         var course = BinaryCourse(random: &random)
         #expect(take(&course, 11) == .accepted)
         #expect(take(&course, 12, .refused(.invalidToken)) == .refused(.invalidToken, isLost: false))
@@ -27,7 +27,7 @@ import Testing
         #expect(course.end != nil && course.end?.reply == nil)
     }
 
-    @Test(arguments: [false, true]) mutating func `an empty token is named or not`(isNamed: Bool) {
+    @Test(arguments: [false, true]) mutating func `a reply may name an empty token`(isNamed: Bool) {
         var faults = BinaryFaults()
         faults.namesEmptyTokens = isNamed
         var course = BinaryCourse(random: &random)
@@ -35,7 +35,7 @@ import Testing
         #expect(course.end?.reply == BinaryReply(status: .missingDeviceToken, identifier: isNamed ? 9 : 0))
     }
 
-    @Test(arguments: [false, true]) mutating func `an unknown command`(closes: Bool) {
+    @Test(arguments: [false, true]) mutating func `an unknown command gets a reply or a close`(closes: Bool) {
         var faults = BinaryFaults()
         faults.closesAtUnknownCommand = closes
         var course = BinaryCourse(random: &random)
@@ -44,7 +44,7 @@ import Testing
         #expect(course.end?.reply == (closes ? nil : BinaryReply(status: .protocolError, identifier: 0)))
     }
 
-    @Test mutating func `a shutdown names the last one accepted`() {
+    @Test mutating func `the reply of a shutdown names the last accepted push`() {
         var faults = BinaryFaults()
         faults.shutdown = BinaryFaults.Ending(every: 3, share: 1)
         var course = BinaryCourse(random: &random)
@@ -62,7 +62,7 @@ import Testing
         #expect(simple.end?.cause == .shutdown && simple.end?.reply == nil)
     }
 
-    @Test mutating func `a share of the connections is closed without a word`() {
+    @Test mutating func `a configured share of the connections is closed without a reply`() {
         var faults = BinaryFaults()
         faults.closing = BinaryFaults.Ending(every: 2, share: 0.3, isReset: true)
         var closed = 0
@@ -76,7 +76,7 @@ import Testing
         #expect((200...400).contains(closed))
     }
 
-    @Test mutating func `the first end stays`() {
+    @Test mutating func `the first end of a connection is not replaced by a later one`() {
         var course = BinaryCourse(random: &random)
         _ = take(&course, 1, .refused(.invalidToken))
         let end = course.end
@@ -85,7 +85,7 @@ import Testing
         #expect(course.end == end)
     }
 
-    @Test mutating func `replies come within the usual times, and closes within a second`() {
+    @Test mutating func `replies come after the usual delay, and closes within a second`() {
         var delays: [Double] = []
         for _ in 0..<1000 {
             var course = BinaryCourse(random: &random)
@@ -97,7 +97,7 @@ import Testing
         #expect(delays.min()! < 320 && delays.max()! > 680)
     }
 
-    @Test mutating func `a share of the replies is lost`() {
+    @Test mutating func `a configured share of the replies is lost`() {
         var faults = BinaryFaults()
         faults.lostReplies = BinaryFaults.Loss(share: 0.5, isReset: true)
         var lost = 0
@@ -111,7 +111,7 @@ import Testing
         #expect((400...600).contains(lost))
     }
 
-    @Test mutating func `a share of the replies breaks off somewhere, another comes byte by byte`() {
+    @Test mutating func `configured shares of the replies are cut or sent byte by byte`() {
         var faults = BinaryFaults()
         faults.cutReplies = BinaryFaults.Cut(share: 0.5, isReset: false)
         faults.trickledReplies = BinaryFaults.Trickle(share: 0.2, pause: .fixed(milliseconds: 5))
@@ -128,7 +128,7 @@ import Testing
         }
         #expect(lengths.keys.sorted() == [1, 2, 3, 4, 5, 6])
         #expect((400...600).contains(lengths[6]!) && (150...250).contains(trickled))
-        // Without a reply there is nothing to cut.
+        // A connection without a reply has no bytes to cut.
         faults.cutReplies?.share = 1
         var simple = BinaryCourse(random: &random)
         let outcome = take(&simple, 0, .refused(.invalidToken), of: .simple, faults: faults)

@@ -7,7 +7,7 @@ import Testing
 import Transport
 
 @Suite struct BinaryFaultTests {
-    @Test func `a connection is closed without a word after so many frames, or now`() async throws {
+    @Test func `a connection is closed without a reply after N frames or now`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary close 3") }) { test in
             let first = try await test.send()
             first.write(.good(1), .good(2), .good(3), .good(4), .bad(5))
@@ -30,7 +30,7 @@ import Transport
         }
     }
 
-    @Test func `a reset is one`() async throws {
+    @Test func `a reset fault resets the connection`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary close 1 reset delay=20ms") }) { test in
             let first = try await test.send()
             first.write(.good(1))
@@ -46,7 +46,7 @@ import Transport
         }
     }
 
-    @Test(arguments: [false, true]) func `a reply is lost, and the close comes`(isReset: Bool) async throws {
+    @Test(arguments: [false, true]) func `the close comes after a lost reply`(isReset: Bool) async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary lose 100%\(isReset ? " reset" : "")") })
         {
             test in
@@ -61,7 +61,7 @@ import Transport
         }
     }
 
-    @Test(arguments: [false, true]) func `a reply breaks off, and the close comes`(isReset: Bool) async throws
+    @Test(arguments: [false, true]) func `the close comes also after a cut reply`(isReset: Bool) async throws
     {
         try await TestGateway.run(
             .binary {
@@ -89,7 +89,7 @@ import Transport
         }
     }
 
-    @Test func `a reply comes byte by byte, as far as it comes`() async throws {
+    @Test func `a trickled reply arrives byte by byte`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary trickle 100% pause=20ms-30ms") }) {
             test in
             let first = try await test.send()
@@ -98,10 +98,10 @@ import Transport
             first.onReceived = { pieces.append($0) }
             first.write(.good(1), .bad(2), .good(3))
             #expect(await first.untilEnd() == reply(8, 2))
-            // Bytes may join on the way, if this side is slow.
+            // On a slow machine several bytes may arrive together.
             #expect(pieces.count > 1 && ContinuousClock.now - start >= .milliseconds(80))
             #expect(test.binary.replies == 1)
-            // From its first byte on the connection is as good as over.
+            // The gateway discards pushes that arrive after the reply's first byte.
             #expect(try test.ledger().map { $0["outcome"] } == ["accepted", "refused", "discarded"])
             _ = try await test.control("binary trickle 100% pause=1h")
             let second = try await test.send()
@@ -119,7 +119,7 @@ import Transport
         }
     }
 
-    @Test func `a shutdown names the last one accepted, and the rest is discarded`() async throws {
+    @Test func `a shutdown names the last accepted push and discards later pushes`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary shutdown 2") }) { test in
             let first = try await test.send()
             first.write(.good(71), .good(72), .good(73), .bad(74))
@@ -135,7 +135,7 @@ import Transport
         }
     }
 
-    @Test func `frames are refused that deserved better`() async throws {
+    @Test func `the refuse fault refuses valid frames`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary refuse 100% status=99") }) { test in
             let sender = try await test.send()
             sender.write(.good(1), .good(2))
@@ -144,10 +144,10 @@ import Transport
         }
     }
 
-    @Test func `a slow reader fills the socket, and reads on when it may`() async throws {
+    @Test func `a stopped reader fills the socket and continues when the fault ends`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary slow 0") }) { test in
             let sender = try await test.send()
-            // More than the sockets of both sides hold.
+            // These frames are more than the sockets of both sides can hold.
             let count = 8_000
             let payload = Array(#"{"aps":{"alert":"\#(String(repeating: "a", count: 1500))"}}"#.utf8)
             let frames = (1...UInt32(count)).flatMap { TestFrame(id: $0, payload: payload).bytes }
@@ -161,18 +161,18 @@ import Transport
         }
     }
 
-    @Test func `so many bytes in a second`() async throws {
+    @Test func `the slow fault limits the bytes a second that the gateway reads`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary slow 1") }) { test in
             let sender = try await test.send()
             let bytes = (1...1000).flatMap { TestFrame.good($0).bytes }
             sender.write(bytes + TestFrame.bad(0).bytes)
             try await test.until { test.binary.frames > 0 }
-            // The first piece has to be paid for, for hours.
+            // At one byte a second the first piece blocks the gateway for hours.
             let first = test.binary.frames
             #expect(first < 1000)
             for _ in 0..<50 { _ = try await test.control("faults") }
             #expect(test.binary.frames == first)
-            // Every 16 KiB take a tenth of a second.
+            // Each piece of 16 KiB takes a tenth of a second.
             let start = ContinuousClock.now
             _ = try await test.control("binary slow 160000")
             #expect(await sender.untilEnd() == reply(8, 0))
@@ -182,7 +182,7 @@ import Transport
         }
     }
 
-    @Test func `a handshake is broken off`() async throws {
+    @Test func `the handshake fault breaks handshakes off`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("binary handshake 100%") }) { test in
             await #expect(throws: TransportError.self) { _ = try await test.send() }
             _ = try await test.control("binary handshake off")
@@ -194,7 +194,7 @@ import Transport
         }
     }
 
-    @Test func `connections wait before their handshake, side by side`() async throws {
+    @Test func `several connections wait at the same time before their handshakes`() async throws {
         let fault = "binary accept 5m at=127.0.0.2"
         try await TestGateway.run(
             .binary { ($0.hosts, $0.faults) = (["127.0.0.1", "127.0.0.2"], [fault]) }
@@ -215,7 +215,7 @@ import Transport
         }
     }
 
-    @Test(arguments: [TLSVersion.tls12, .tls13]) func `the newest version of TLS is as asked for`(
+    @Test(arguments: [TLSVersion.tls12, .tls13]) func `the newest TLS version is configurable`(
         version: TLSVersion
     ) async throws {
         try await TestGateway.run(.binary { $0.newestTLS = version }) { test in
@@ -226,7 +226,7 @@ import Transport
         }
     }
 
-    @Test func `a fault of one address leaves the others alone`() async throws {
+    @Test func `a fault of one address does not affect other addresses`() async throws {
         try await TestGateway.run(.binary { $0.hosts = ["127.0.0.1", "127.0.0.2"] }) { test in
             _ = try await test.control("binary close 1 at=127.0.0.2")
             for (host, answer) in [("127.0.0.1", reply(8, 2)), ("127.0.0.2", [])] {
@@ -234,7 +234,7 @@ import Transport
                 sender.write(.good(1), .bad(2))
                 #expect(await sender.untilEnd() == answer)
             }
-            // A change for all is one for those that were set apart, too.
+            // A command for all addresses also changes addresses with their own faults.
             _ = try await test.control("binary refuse 1 status=7")
             let sender = try await test.send(at: "127.0.0.2")
             sender.write(.good(1))
@@ -247,7 +247,7 @@ import Transport
         }
     }
 
-    @Test func `new connections are closed at once while they are to be`() async throws {
+    @Test func `the close-new fault closes new connections at once`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("close-new on") }) { test in
             let sender = try await test.send()
             #expect(await sender.untilEnd() == [])
@@ -268,7 +268,7 @@ import Transport
             "feedback add zz", "feedback add \(String(repeating: "a", count: 202))", "feedback fill 0",
             "feedback cut x", "feedback stay", "feedback add aa 5 6",
         ])
-    func `a wrong command is told, and changes nothing`(command: String) async throws {
+    func `an invalid command gets an error and changes nothing`(command: String) async throws {
         try await TestGateway.run(.binary { $0.faults = [] }) { test in
             let answer = try await test.control(command)
             #expect(answer["ok"] as? Bool == false)

@@ -66,7 +66,7 @@ import Testing
             verdict: .refused(.processingError)),
         Case(testDescription: "throttled", token: TestFrame.starting(0xf100_d000), verdict: .accepted),
         Case(testDescription: "silent", token: TestFrame.starting(0x0ff0_0000), verdict: .accepted),
-        // The first that fails decides.
+        // The first check that fails decides.
         Case(
             testDescription: "no token, no topic, no payload", token: [], payload: 0, hasTopic: false,
             verdict: .refused(.missingDeviceToken)),
@@ -88,7 +88,7 @@ import Testing
         #expect(verdict(of: test) == test.verdict)
     }
 
-    @Test func `other token lengths, and single tokens, as they were set`() {
+    @Test func `token length and states of single tokens are configurable`() {
         var judge = BinaryJudge()
         judge.tokenLengths = [32, 5]
         var table = TokenTable(deadSince: 0)

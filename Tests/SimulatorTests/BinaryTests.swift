@@ -6,7 +6,7 @@ import Simulator
 import Testing
 
 @Suite struct BinaryTests {
-    @Test func `good, bad, good, bad, good: one reply, and what is behind it is discarded`() async throws {
+    @Test func `the first bad push gets a reply, and all pushes after it are discarded`() async throws {
         try await TestGateway.run(.binary()) { test in
             let sender = try await test.send()
             sender.write(.good(1), .bad(2), .good(3), .bad(4), .good(5))
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func `each command is noted with what it carries`() async throws {
+    @Test func `the ledger notes each command with its fields`() async throws {
         try await TestGateway.run(.binary()) { test in
             let sender = try await test.send()
             sender.write(
@@ -52,14 +52,14 @@ import Testing
             #expect(ledger.allSatisfy { $0["topic"] == "com.example.demo" })
             #expect(ledger[0]["token"] == String(repeating: "a7", count: 32))
             #expect(ledger[3]["warning"]?.hasPrefix("the payload is not") == true)
-            // sha256sum of {"aps":{"alert":"Hi"}}
+            // The SHA-256 sum of {"aps":{"alert":"Hi"}}.
             #expect(
                 ledger[0]["body_sha256"] == "67e30b090b922eef9a7cd1792f0f858a9a5f1edcd83ca9e261aebd83fb362399"
             )
         }
     }
 
-    @Test func `the frames of the facts' examples, as they were written down`() async throws {
+    @Test func `the documented example frames are read`() async throws {
         try await TestGateway.run(.binary()) { test in
             let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
             let payload = Data(#"{"aps":{"alert":"Hi"}}"#.utf8).map { String(format: "%02x", $0) }.joined()
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `frames that come byte by byte, and all in one`() async throws {
+    @Test func `frames can arrive byte by byte or all at once`() async throws {
         try await TestGateway.run(.binary()) { test in
             let frames = [
                 .good(1), TestFrame(command: .simple), TestFrame(id: 3, command: .enhanced), .bad(4),
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a frame that was not whole is none`() async throws {
+    @Test func `an incomplete frame does not count as a push`() async throws {
         try await TestGateway.run(.binary()) { test in
             let sender = try await test.send()
             sender.write(TestFrame.good(1).bytes + TestFrame.good(2).bytes.dropLast())
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `the reply waits, and the close waits after it`() async throws {
+    @Test func `the reply is delayed, and the close follows it`() async throws {
         try await TestGateway.run(.binary { $0.faults = ["binary delay 1h"] }) { test in
             let first = try await test.send()
             first.write(.bad(1))
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `what comes before and after the reply is read and discarded`() async throws {
+    @Test func `pushes before and after a delayed reply are read and discarded`() async throws {
         try await TestGateway.run(.binary { $0.faults = ["binary delay 50ms", "binary linger 1h"] }) { test in
             let sender = try await test.send()
             sender.write(.bad(1))
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `command 0 gets the close alone`() async throws {
+    @Test func `a refused push of command 0 gets a close without a reply`() async throws {
         try await TestGateway.run(.binary()) { test in
             let sender = try await test.send()
             sender.write(TestFrame(token: TestFrame.bad, command: .simple), TestFrame(command: .simple))
@@ -149,12 +149,12 @@ import Testing
         }
     }
 
-    @Test func `what cannot be read gets status 128, or the close alone`() async throws {
+    @Test func `unreadable bytes get status 128 or only a close`() async throws {
         try await TestGateway.run(.binary()) { test in
             let first = try await test.send()
             first.write(TestFrame.good(1).bytes + [7] + TestFrame.good(2).bytes)
             #expect(await first.untilEnd() == reply(128, 0))
-            // An identifier, then an item that there is not; the next frame can be read again.
+            // The frame has an identifier and then an unknown item. The gateway can read the next frame again.
             let second = try await test.send()
             second.write(bytes("02 0000000b 03 0004 00000009 09 0001 00") + TestFrame.good(3).bytes)
             #expect(await second.untilEnd() == reply(128, 9))
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `an empty token is 0 to the reply, unless it is to be named`() async throws {
+    @Test func `the reply to an empty token has id 0 unless configured otherwise`() async throws {
         try await TestGateway.run(.binary()) { test in
             let first = try await test.send()
             first.write(TestFrame(id: 9, token: []))
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `without TLS, for anybody`() async throws {
+    @Test func `options switch TLS and authentication off`() async throws {
         let options = SimulatorOptions.binary {
             $0.usesTLS = false
             $0.authentication = .none

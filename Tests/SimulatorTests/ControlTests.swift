@@ -3,7 +3,7 @@ import Simulator
 import Testing
 
 @Suite struct ControlTests {
-    @Test func `counters tell what happened, and can be reset`() async throws {
+    @Test func `counters count requests and responses, and a command resets them`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await client.push()
@@ -31,7 +31,7 @@ import Testing
             "answer 503 ten", "answer 503 retry-after=x", "token zz bad", "token aa nonsense", "streams -1",
             "answer 503 reason=a\"b",
         ])
-    func `a wrong command is told, and changes nothing`(command: String) async throws {
+    func `an invalid command gets an error and changes nothing`(command: String) async throws {
         try await TestGateway.run { test in
             let reply = try await test.control(command)
             #expect(reply["ok"] as? Bool == false)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `calm ends every fault, and stop is told`() async throws {
+    @Test func `calm ends all faults, and stop calls the stop handler`() async throws {
         try await TestGateway.run { test in
             for command in ["latency 1s", "refuse 5%", "goaway 7 announced", "silence 0.5", "close-new on"] {
                 #expect(try await test.control(command)["ok"] as? Bool == true)

@@ -5,7 +5,7 @@ import Simulator
 import Testing
 
 @Suite struct CredentialTests {
-    @Test func `one stream until a valid provider token has come, then the full limit`() async throws {
+    @Test func `a connection has one stream until a valid provider token arrives`() async throws {
         try await TestGateway.run(.with { $0.streams = 500 }) { test in
             let client = try await test.connect()
             #expect(try await client.push([("authorization", "")]) == .answer(403, "MissingProviderToken"))
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a second provider token too soon is refused, the first goes on`() async throws {
+    @Test func `a second provider token too soon is refused, and the first stays valid`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             let other = [("authorization", try test.authorization(age: 100))]
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a key for another environment, or for other topics, is told apart`() async throws {
+    @Test func `keys for another environment and for other topics get different reasons`() async throws {
         let folder = NSTemporaryDirectory() + "pushfarm-keys-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `the simulator's own key can be of the other environment, and a key must be known`()
+    @Test func `the simulator's key can have another environment, and other keys must be known`()
         async throws
     {
         let sandbox = SimulatorOptions.with { $0.keyEnvironments = [SimulatorCredentials.keyID: .sandbox] }
@@ -137,7 +137,7 @@ import Testing
         ) { try await TestGateway.run(unknown) { _ in } }
     }
 
-    @Test func `a client certificate serves its topics, without the first-stream rule`() async throws {
+    @Test func `a client certificate admits its topics, without the first-stream rule`() async throws {
         try await TestGateway.run { test in
             let identity = try TLSIdentity(file: test.gateway.credentials.clientPEM)
             let client = try await test.connect(certificate: identity)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `the .p12 opens with its password, and serves`() async throws {
+    @Test func `the .p12 file opens with its password and works`() async throws {
         try await TestGateway.run { test in
             let bytes = try Data(contentsOf: URL(fileURLWithPath: test.gateway.credentials.clientPKCS12))
             let identity = try TLSIdentity(pkcs12: Array(bytes), password: SimulatorCredentials.password)
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func `a certificate for the other environment is sent away at once`() async throws {
+    @Test func `a certificate for another environment gets GOAWAY at once`() async throws {
         try await TestGateway.run { test in
             let folder = test.gateway.options.folder
             let pem = try Data(contentsOf: URL(fileURLWithPath: folder + "/authority.pem"))
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test func `credentials are made once, for the owner only, and taken up again`() throws {
+    @Test func `credentials are made once, are readable only by the owner, and are reused`() throws {
         let folder = NSTemporaryDirectory() + "pushfarm-folder-\(UUID().uuidString)/sub"
         defer { try? FileManager.default.removeItem(atPath: (folder as NSString).deletingLastPathComponent) }
         let names = ["localhost", "127.0.0.1", "::1"]

@@ -4,7 +4,7 @@ import Testing
 @testable import Simulator
 
 @Suite struct DelayLineTests {
-    @Test func `answers come at their times, those of one time in the order in which they began to wait`() {
+    @Test func `responses leave at their due times, and in order of arrival at equal times`() {
         var random = SeededRandom(seed: 5)
         var line = DelayLine()
         #expect(line.nextDue == nil && line.takeDue(.max) == nil)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test
-    func `what is added while others wait is in its place, and late ones come one time after the other`() {
+    func `an added response gets its place by time, and overdue times are taken one by one`() {
         var random = SeededRandom(seed: 6)
         var line = DelayLine()
         for due: UInt64 in [30, 10, 20, 10, 5] {

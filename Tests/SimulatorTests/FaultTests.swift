@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct FaultTests {
     @Test(arguments: ["latency 60ms", "latency 60ms-80ms", "latency p50=60ms p99=61ms"])
-    func `answers wait`(command: String) async throws {
+    func `latency delays responses`(command: String) async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control(command)
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `GOAWAY every so many requests, with the exact last stream`() async throws {
+    @Test func `GOAWAY comes every N requests, with the exact last stream`() async throws {
         try await TestGateway.run(.with { $0.faults = ["goaway 5 reason=Shutdown"] }) { test in
             let client = try await test.connectAndStart()
             let endings = try await client.pushes(10)
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `GOAWAY that is announced first`() async throws {
+    @Test func `an announced GOAWAY comes in two frames`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("silence 100%")
@@ -43,13 +43,13 @@ import Testing
         }
     }
 
-    @Test func `more streams than it allows end the connection, and it says why`() async throws {
+    @Test func `too many streams end the connection with a reason`() async throws {
         try await TestGateway.run(.with { $0.usesTLS = false }) { test in
             let stream = try await test.connectRaw()
             var received: [UInt8] = []
             stream.onBytes = { received += $0 }
             let settings: [[UInt8]] = [[0, 0, 0, 4, 0, 0, 0, 0, 0], [0, 0, 0, 4, 1, 0, 0, 0, 0]]
-            // ":method: POST", ":scheme: https" and ":path: /" of HPACK's static table: without a provider token one stream is allowed.
+            // ":method: POST", ":scheme: https" and ":path: /" in HPACK. Without a provider token one stream is allowed.
             let requests: [[UInt8]] = [1, 3].map { [0, 0, 3, 1, 4, 0, 0, 0, $0, 0x83, 0x87, 0x84] }
             let frames =
                 Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + (settings + requests).flatMap(\.self)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a header list above 8,000 bytes costs its stream only`() async throws {
+    @Test func `a header list above 8,000 bytes closes only its stream`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             let long = ("x-filler", String(repeating: "y", count: 8_000))
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `REFUSED_STREAM proves that nothing was done`() async throws {
+    @Test func `a push with REFUSED_STREAM was not processed`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("refuse 100%")
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `other resets say nothing, and may have been processed`() async throws {
+    @Test func `a push with another reset may have been processed`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("reset 100% code=8")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `a share of the requests is silent`() async throws {
+    @Test func `a configured share of the requests gets no response`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("silence 50%")
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a connection is reset after so many requests, and now`() async throws {
+    @Test func `a connection is reset after N requests or now`() async throws {
         try await TestGateway.run { test in
             let first = try await test.connectAndStart()
             let second = try await test.connectAndStart()
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a phase gives every request the same answer, for a while`() async throws {
+    @Test func `the answer fault gives all requests the same response for a time`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("answer 503")
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `provider tokens run out, and the limit falls to one stream`() async throws {
+    @Test func `an expired provider token lowers the limit to one stream`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("expired-token 1m")
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func `the limit may stay when a provider token has run out`() async throws {
+    @Test func `an option keeps the stream limit after an expired provider token`() async throws {
         try await TestGateway.run(.with { $0.limitDropsAfterExpiredToken = false }) { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("expired-token 1m")
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func `a client that writes on behind GOAWAY gets the answers that GOAWAY covers`() async throws {
+    @Test func `a client that writes after GOAWAY gets the responses that GOAWAY covers`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("silence 100%")
@@ -188,7 +188,7 @@ import Testing
             _ = try await test.control("goaway now reason=Shutdown")
             client.cancel(stream: 3)
             try await test.until { test.gateway.openStreams == 0 }
-            // The gateway has nothing more to say. A close by now would reset the connection as soon as this arrives.
+            // The gateway has sent everything. If it closed now, the arrival of these bytes would reset the connection.
             try await client.writeUnknownFrames(bytes: 200_000)
             client.isReading = true
             #expect(try await pushes.value == Array(repeating: .answer(200), count: 20))
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func `the limit of streams changes on living connections`() async throws {
+    @Test func `the stream limit changes on open connections`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("streams 3")
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func `a stream above a limit that the client does not know of yet is refused, and noted`()
+    @Test func `a stream above a limit that the client does not know yet is refused and noted`()
         async throws
     {
         try await TestGateway.run { test in
@@ -218,7 +218,7 @@ import Testing
             _ = try await test.control("silence 100%")
             async let hanging = client.push()
             #expect(await until { test.gateway.counters.silentStreams == 1 })
-            // Both leave in this turn.
+            // The limit and the push leave in the same turn of the loop.
             _ = try test.gateway.carryOut(try FaultCommand("streams 1", now: 0))
             #expect(try await client.push() == .closed(code: 7, unprocessed: true))
             #expect(test.gateway.counters.refusedStreams == 1 && test.gateway.counters.requests == 3)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func `the limit drops after a refusal when asked for`() async throws {
+    @Test func `an option lowers the stream limit after a refusal`() async throws {
         try await TestGateway.run(.with { $0.limitDropsAfterRefusal = true }) { test in
             let client = try await test.connectAndStart()
             #expect(try await client.push(token: "xx") == .answer(400, "BadDeviceToken"))
@@ -262,8 +262,8 @@ import Testing
         }
     }
 
-    @Test func `too long a silence ends a connection`() async throws {
-        // The way to the first answer is shorter, even if a thousand tests are on the loop.
+    @Test func `an idle timeout closes a connection`() async throws {
+        // The first response arrives before the timeout, even if a thousand tests share the loop.
         try await TestGateway.run(.with { $0.idleTimeout = .seconds(5) }) { test in
             let idle = try await test.connectAndStart()
             await idle.until { idle.end != nil }
@@ -271,7 +271,7 @@ import Testing
         }
     }
 
-    @Test func `all devices together are throttled above a rate`() async throws {
+    @Test func `pushes to all tokens together are throttled above a rate`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             _ = try await test.control("rate 20")
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    @Test func `one token is throttled above its rate`() async throws {
+    @Test func `pushes to one token are throttled above its rate`() async throws {
         try await TestGateway.run(.with { $0.pushesPerTokenAndSecond = 2 }) { test in
             let client = try await test.connectAndStart()
             let endings = try await client.pushes(20)
@@ -298,7 +298,7 @@ import Testing
         }
     }
 
-    @Test func `a token that never gets an answer`() async throws {
+    @Test func `a token can be configured to get no response`() async throws {
         try await TestGateway.run { test in
             let client = try await test.connectAndStart()
             let hanging = Loop.task {

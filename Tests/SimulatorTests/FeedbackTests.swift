@@ -6,7 +6,7 @@ import Simulator
 import Testing
 
 @Suite struct FeedbackTests {
-    @Test func `devices without the app are told of once, with their time`() async throws {
+    @Test func `the service lists each unregistered token once, with its time`() async throws {
         try await TestGateway.run(.binary()) { test in
             #expect(try await test.feedback() == [])
             let since = TestFrame.starting(0xdead_0001)
@@ -15,7 +15,7 @@ import Testing
                 TestFrame(id: 1, token: since), .good(2), TestFrame(id: 3, token: since), .bad(4),
                 TestFrame(id: 5, token: TestFrame.starting(0xfade_0000)))
             #expect(await sender.untilEnd() == reply(8, 4))
-            // A token that is no good is none of a device, and what was discarded came to none.
+            // Neither an invalid token nor a discarded push makes an entry in the list.
             #expect(
                 try self.tuples(try await test.feedback()) == [FeedbackTuple(time: 0x1111_1111, token: since)]
             )
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a certificate gets its own topic's, and what is for anybody`() async throws {
+    @Test func `a certificate gets the tokens of its topic and tokens without a topic`() async throws {
         try await TestGateway.run(.binary()) { test in
             let other = try test.authority().client(bundle: "com.example.other")
             let sender = try await test.send()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a hundred thousand, each once`() async throws {
+    @Test func `a reader gets a hundred thousand tokens once each`() async throws {
         try await TestGateway.run(.binary()) { test in
             _ = try await test.control("feedback fill 100000")
             let tuples = try self.tuples(try await test.feedback())
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `two readers take from each other`() async throws {
+    @Test func `two readers share the list, and each token goes to one reader`() async throws {
         try await TestGateway.run(.binary()) { test in
             _ = try await test.control("feedback fill 50000")
             async let first = test.feedback()
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a stream that is cut in the middle of a tuple`(isReset: Bool) async throws {
+    func `the cut fault ends the stream in the middle of a tuple`(isReset: Bool) async throws {
         try await TestGateway.run(.binary { $0.faults.append("feedback cut 3\(isReset ? " reset" : "")") }) {
             test in
             _ = try await test.control("feedback fill 10")
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `silence behind the last tuple`() async throws {
+    @Test func `the stay fault keeps the connection open after the last tuple`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("feedback stay on") }) { test in
             _ = try await test.control("feedback fill 2")
             let reader = try await test.send(to: test.gateway.feedbackPort!)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `silence before the first tuple`() async throws {
+    @Test func `the think fault delays the first tuple`() async throws {
         try await TestGateway.run(.binary { $0.faults.append("feedback think 200ms") }) { test in
             _ = try await test.control("feedback fill 2")
             let began = ContinuousClock.now

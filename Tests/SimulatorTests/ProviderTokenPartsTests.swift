@@ -17,11 +17,11 @@ struct ProviderTokenPartsTests {
         bytes.withUnsafeBytes { ProviderTokenParts($0) }
     }
 
-    @Test func `reads what was signed`() throws {
+    @Test func `the signed part is read`() throws {
         let token = ProviderToken.make(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", issuedAt: 1_437_179_036) {
             _ in Self.signature
         }
-        // {"alg":"ES256","kid":"ABC123DEFG"} and {"iss":"DEF123GHIJ","iat":1437179036}
+        // The texts {"alg":"ES256","kid":"ABC123DEFG"} and {"iss":"DEF123GHIJ","iat":1437179036} in Base64.
         let input =
             "eyJhbGciOiJFUzI1NiIsImtpZCI6IkFCQzEyM0RFRkcifQ.eyJpc3MiOiJERUYxMjNHSElKIiwiaWF0IjoxNDM3MTc5MDM2fQ"
         let parts = try #require(self.parts(token))
@@ -45,19 +45,19 @@ struct ProviderTokenPartsTests {
         (#"1437179036123"#, 1_437_179_036),
         (#""1437179036123""#, 1_437_179_036), (#"1437179036.75"#, 1_437_179_036), ("0", 0),
         ("99999999999", 99_999_999_999), ("100000000000", 100_000_000),
-    ]) func `times may be text and milliseconds`(iat: String, seconds: Int64) {
+    ]) func `times may be texts or milliseconds`(iat: String, seconds: Int64) {
         let bytes = token(
             #"{"kid":"K","typ":"JWT","alg":"ES256"}"#, #"{"kid":"K","iat":\#(iat),"x":[1],"iss":"T"}"#)
         #expect(parts(bytes)?.issuedAt == seconds)
     }
 
-    @Test func `a signature may be DER`() throws {
+    @Test func `a signature may have DER form`() throws {
         let der = ES256Signature.der(fromRaw: Self.signature)
         let bytes = token(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1}"#, signature: der)
         #expect(parts(bytes)?.signature == Self.signature)
     }
 
-    @Test func `what is no provider token is refused`() {
+    @Test func `texts other than provider tokens are refused`() {
         let header = #"{"alg":"ES256","kid":"K"}"#
         let claims = #"{"iss":"T","iat":1}"#
         let good = token(header, claims)
@@ -82,7 +82,7 @@ struct ProviderTokenPartsTests {
         #expect(parts(Array("a.b.c".utf8)) == nil)
     }
 
-    @Test func `no bytes make it fail`() {
+    @Test func `random bytes do not crash the parser`() {
         var random = SplitMix(seed: 9)
         let good = token(#"{"alg":"ES256","kid":"K"}"#, #"{"iss":"T","iat":1437179036}"#)
         for _ in 0..<5000 {
@@ -99,7 +99,7 @@ struct ProviderTokenPartsTests {
         ("bearer abc", "abc" as String?), ("Bearer abc", "abc"), ("BEARER   abc", "abc"), ("bearer", nil),
         ("bearer ", nil),
         ("bearer   ", nil), ("bearerabc", nil), ("basic abc", nil), ("", nil), ("beare\u{12} abc", nil),
-    ]) func `finds the token in an authorization header`(value: String, token: String?) {
+    ]) func `the token is found in an authorization header`(value: String, token: String?) {
         let found = Array(value.utf8).withUnsafeBytes {
             ProviderTokenParts.token(inAuthorization: $0).map { String(decoding: $0, as: UTF8.self) }
         }

@@ -21,12 +21,12 @@ struct ProviderTokenRulesTests {
     @Test(arguments: [
         (0 as Int64, nil as Reason?), (3600, nil), (3601, .expiredProviderToken), (-3600, nil),
         (-3601, .invalidProviderToken),
-    ]) func `a token lives for an hour`(age: Int64, reason: Reason?) throws {
+    ]) func `a provider token is valid for an hour`(age: Int64, reason: Reason?) throws {
         var rules = ProviderTokenRules()
         #expect(judge(&rules, try token(at: 10_000), now: 10_000 + age) == reason)
     }
 
-    @Test func `a bad signature is refused and does not bind`() throws {
+    @Test func `a bad signature is refused and does not bind the connection`() throws {
         var rules = ProviderTokenRules()
         #expect(judge(&rules, try token(team: "U", at: 0), now: 0, isSigned: false) == .invalidProviderToken)
         #expect(judge(&rules, try token(at: 0), now: 0) == nil)
@@ -41,7 +41,7 @@ struct ProviderTokenRulesTests {
         #expect(rules.refusalOfRepeated(now: 3601) == .expiredProviderToken)
     }
 
-    @Test func `updates come no sooner than 20 minutes apart`() throws {
+    @Test func `a new provider token within 20 minutes is refused`() throws {
         var rules = ProviderTokenRules()
         #expect(judge(&rules, try token(at: 0), now: 100) == nil)
         #expect(judge(&rules, try token(at: 600), now: 1299) == .tooManyProviderTokenUpdates)

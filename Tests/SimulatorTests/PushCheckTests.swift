@@ -5,7 +5,7 @@ import Testing
 @testable import Simulator
 
 struct PushCheckTests {
-    /// A request as text, so that rows can change one thing.
+    /// A request as text. Each test row changes one field.
     struct Request {
         var method: String? = "POST"
         var path: String? = "/3/device/00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
@@ -26,7 +26,7 @@ struct PushCheckTests {
             return request
         }
 
-        /// The refusal, or nil.
+        /// The reason and timestamp of the refusal; nil if the request is accepted.
         func refusal() -> (Reason, Int64?)? {
             let texts = [method, path, topic, type, priority, expiration, collapseID, id].map {
                 $0.map { Array($0.utf8) }
@@ -62,7 +62,7 @@ struct PushCheckTests {
 
     private static func with(_ change: (inout Request) -> Void) -> Request { Request().with(change) }
 
-    /// One fault after another in the order of the checks.
+    /// Faults in the order of the checks: a change of the request, and the reason that it causes.
     static let faults: [(request: @Sendable (inout Request) -> Void, reason: Reason)] = [
         ({ $0.method = "GET" }, .methodNotAllowed), ({ $0.path = "/4/device/00" }, .badPath),
         ({ $0.credentials = .refused(.expiredProviderToken) }, .expiredProviderToken),
@@ -74,7 +74,7 @@ struct PushCheckTests {
         ({ $0.payloadLength = 0 }, .payloadEmpty),
     ]
 
-    @Test func `the first fault decides`() {
+    @Test func `the first fault in the order of checks decides the reason`() {
         for first in Self.faults.indices {
             var request = Request()
             for fault in Self.faults[first...].reversed() { fault.request(&request) }
@@ -82,11 +82,11 @@ struct PushCheckTests {
         }
     }
 
-    @Test func `accepts a whole request`() {
+    @Test func `a complete request is accepted`() {
         #expect(Request().refusal() == nil)
     }
 
-    @Test func `accepts the least request`() {
+    @Test func `a request with only the required fields is accepted`() {
         let request = Self.with {
             $0.type = nil
             $0.priority = nil
@@ -100,7 +100,7 @@ struct PushCheckTests {
     @Test(arguments: [
         (nil as String?, .methodNotAllowed as Reason?), ("", .methodNotAllowed), ("post", .methodNotAllowed),
         ("POSTS", .methodNotAllowed), ("POST", nil),
-    ]) func `method`(method: String?, reason: Reason?) {
+    ]) func `the method must be POST`(method: String?, reason: Reason?) {
         #expect(Self.with { $0.method = method }.refusal()?.0 == reason)
     }
 
@@ -113,7 +113,7 @@ struct PushCheckTests {
         ("/3/device/" + String(repeating: "0", count: 200), nil),
         ("/3/device/" + String(repeating: "0", count: 202), .badDeviceToken),
         ("/3/device/ABABABABABABABAB", nil), ("/3/device/AB", .badDeviceToken),
-    ]) func `path`(path: String?, reason: Reason?) {
+    ]) func `the path must name a valid token`(path: String?, reason: Reason?) {
         #expect(Self.with { $0.path = path }.refusal()?.0 == reason)
     }
 
@@ -123,7 +123,7 @@ struct PushCheckTests {
         ("123e4567ae89b-82d3-a456-426614174000", .badMessageID),
         ("123e4567-e89b-82d3-a456-42661417400g", .badMessageID),
         ("", .badMessageID), ("-23e4567-e89b-82d3-a456-426614174000", .badMessageID),
-    ]) func `message id`(id: String, reason: Reason?) {
+    ]) func `a message id must be a UUID`(id: String, reason: Reason?) {
         #expect(Self.with { $0.id = id }.refusal()?.0 == reason)
     }
 
@@ -131,7 +131,7 @@ struct PushCheckTests {
         ("0", nil as Reason?), ("9223372036854775807", nil), ("-1", .badExpirationDate),
         ("", .badExpirationDate),
         ("1.5", .badExpirationDate), ("9223372036854775808", .badExpirationDate),
-    ]) func `expiration`(expiration: String, reason: Reason?) {
+    ]) func `the expiration must be a number`(expiration: String, reason: Reason?) {
         #expect(Self.with { $0.expiration = expiration }.refusal()?.0 == reason)
     }
 
@@ -140,7 +140,7 @@ struct PushCheckTests {
         ("alert", "0", .badPriority),
         ("alert", "", .badPriority), ("alert", "ten", .badPriority), ("background", "10", .badPriority),
         ("background", "5", nil), ("background", "1", nil), ("background", nil, nil),
-    ]) func `priority`(type: String, priority: String?, reason: Reason?) {
+    ]) func `the priority must fit the push type`(type: String, priority: String?, reason: Reason?) {
         let request = Self.with {
             $0.type = type
             $0.priority = priority
@@ -148,7 +148,7 @@ struct PushCheckTests {
         #expect(request.refusal()?.0 == reason)
     }
 
-    @Test(arguments: PushType.allCases) func `every push type is known, with its topic and its size`(
+    @Test(arguments: PushType.allCases) func `every push type has its topic suffix and size limit`(
         type: PushType
     ) {
         let request = Self.with {
@@ -164,7 +164,7 @@ struct PushCheckTests {
         #expect(request.with { $0.topic = type.topicSuffix }.refusal()?.0 == .badTopic)
     }
 
-    @Test(arguments: ["", "Alert", "alert ", "silent", "liveactivities"]) func `unknown push types`(
+    @Test(arguments: ["", "Alert", "alert ", "silent", "liveactivities"]) func `a wrong push type`(
         type: String
     ) {
         #expect(Self.with { $0.type = type }.refusal()?.0 == .invalidPushType)
@@ -175,7 +175,7 @@ struct PushCheckTests {
         (.otherEnvironment, .badDeviceToken, nil), (.otherTopic, .deviceTokenNotForTopic, nil),
         (.unregistered(since: 5), .unregistered, 5), (.expired(since: 6), .expiredToken, 6),
         (.throttled, .tooManyRequests, nil),
-    ]) func `token states`(state: TokenState, reason: Reason?, timestamp: Int64?) {
+    ]) func `a token's state decides the reason`(state: TokenState, reason: Reason?, timestamp: Int64?) {
         let refusal = Self.with { $0.state = state }.refusal()
         #expect(refusal?.0 == reason)
         #expect(refusal?.1 == timestamp)
@@ -194,7 +194,7 @@ struct PushCheckTests {
             ("com.c", "alert", .topicDisallowed), ("com.a.c", "alert", .topicDisallowed),
             ("com.", "alert", .topicDisallowed),
             ("com.a ", "alert", .badTopic), ("", "alert", .badTopic), (nil, "alert", .missingTopic),
-        ] as [(String?, String, Reason?)]) func `a key's topics are its bundles with their suffixes`(
+        ] as [(String?, String, Reason?)]) func `a key admits its bundle ids with their suffixes`(
             topic: String?, type: String, reason: Reason?
         )
     {
@@ -206,7 +206,7 @@ struct PushCheckTests {
         #expect(request.refusal()?.0 == reason)
     }
 
-    @Test func `a certificate's topics are those it lists`() throws {
+    @Test func `a certificate admits the topics that it lists`() throws {
         let extended: [UInt8] =
             [0x30, 0x11, 0x0C, 0x03] + Array("c.a".utf8) + [0x0C, 0x0A] + Array("c.a.a.voip".utf8)
         let several = try #require(
@@ -226,7 +226,7 @@ struct PushCheckTests {
         #expect(refusal(one, nil) == nil)
         #expect(refusal(one, "c.b") == .topicDisallowed)
         #expect(refusal(one, "c.a.location-query", "location") == .topicDisallowed)
-        // Location wants a provider token, even if the certificate lists the topic.
+        // The topic of location pushes needs a provider token, even if the certificate lists the topic.
         let location = try #require(CertificateTopics(subjectUID: "c.a.location-query", topicsExtension: nil))
         #expect(refusal(location, "c.a.location-query", "location") == .topicDisallowed)
         #expect(refusal(location, nil, "location") == .topicDisallowed)

@@ -3,9 +3,9 @@ import HTTP2
 import Testing
 import Transport
 
-/// A raw HTTP/2 client over one stream: what comes back is told as it is.
+/// A raw HTTP/2 client on one connection. It reports responses unchanged.
 @Loop final class TestClient {
-    /// How one request ended.
+    /// The result of one request.
     enum Ending: Equatable, Sendable {
         case answered(status: UInt16, body: String, id: String, retryAfter: UInt32?)
         case closed(code: UInt32, unprocessed: Bool)
@@ -20,12 +20,12 @@ import Transport
     nonisolated static let id = "123e4567-e89b-12d3-a456-42665544000a"
     nonisolated static let token = String(repeating: "a7", count: 32)
 
-    /// Sent with each push; fields with empty values are left out.
+    /// The header that is sent with each push. Fields with empty values are omitted.
     var authorization = ""
     private(set) var goAways: [String] = []
     private(set) var limits: [UInt32] = []
     private(set) var uniqueIDs: [String] = []
-    /// Set when the gateway has closed or cut the connection.
+    /// The reason of the end; set when the gateway has closed or cut the connection.
     private(set) var end: String?
     private let stream: ByteStream
     private let session = ClientSession()
@@ -71,7 +71,7 @@ import Transport
         stream.setNeedsFlush()
     }
 
-    /// Writes frames of a type that no server knows, and waits until the socket has taken them.
+    /// Writes frames of an unknown type, and waits until the socket has accepted them.
     func writeUnknownFrames(bytes: Int) async throws {
         let payload = 1_000
         let frame = [0, UInt8(payload >> 8), UInt8(payload & 0xff), 0x42, 0, 0, 0, 0, 0]
@@ -86,7 +86,7 @@ import Transport
         }
     }
 
-    /// Waits until something that was told makes `isTrue` true; not for ever.
+    /// Waits until an event makes `isTrue` true, with a time limit.
     func until(_ isTrue: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async {
         var isOverdue = false
         let limit = Timer { [unowned self] in
@@ -110,7 +110,7 @@ import Transport
     var limit: Int { session.remoteMaxConcurrentStreams }
     var openStreams: Int { session.openStreams }
 
-    /// Waits for room, sends a request and waits for its end.
+    /// Waits for a free stream, sends a request and waits for its result.
     func push(
         token: String = TestClient.token, method: String = "POST", path: String? = nil,
         body: String = #"{"aps":{"alert":"Hi"}}"#, _ fields: [(String, String)] = []
@@ -144,7 +144,7 @@ import Transport
         }
     }
 
-    /// Sends so many pushes at once; their endings in order of sending.
+    /// Sends `count` pushes at once, and returns their results in the order of sending.
     func pushes(_ count: Int, token: String = TestClient.token) async throws -> [Ending] {
         let tasks = (0..<count).map { _ in Loop.task { try await self.push(token: token) } }
         var endings: [Ending] = []

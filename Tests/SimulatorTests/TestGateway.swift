@@ -7,14 +7,14 @@ import OpenSSL
 import Simulator
 import Transport
 
-/// A simulated gateway in this process, in a folder of its own, and connections to it.
+/// A simulator in this process with its own folder, and connections to it.
 @Loop final class TestGateway {
     let gateway: SimulatedGateway
     private let folder: String
     private var clients: [TestClient] = []
     private var senders: [TestSender] = []
 
-    /// Runs `body` with a gateway that is set up by `options`, and cleans up after it.
+    /// Runs `body` with a gateway that `options` configures, and cleans up afterwards.
     nonisolated static func run(
         _ options: SimulatorOptions = SimulatorOptions(),
         _ body: @escaping @Loop (TestGateway) async throws -> Void
@@ -44,7 +44,8 @@ import Transport
 
     // MARK: Connections
 
-    /// - Parameter certificate: shown to the gateway, PEM file.
+    /// Connects an HTTP/2 client.
+    /// - Parameter certificate: the client certificate to show to the gateway.
     func connect(certificate: TLSIdentity? = nil, alpn: [String] = ["h2"]) async throws -> TestClient {
         let settings = ClientSettings(
             trust: .authorityFile(gateway.credentials.authorityFile), applicationProtocols: alpn,
@@ -59,7 +60,7 @@ import Transport
         return client
     }
 
-    /// A connection for frames that no client would send.
+    /// Connects without a client, for frames that no client would send.
     func connectRaw() async throws -> ByteStream {
         try await Dial(
             .tcp(host: "127.0.0.1", port: gateway.port), tls: nil, serverName: "localhost",
@@ -67,9 +68,9 @@ import Transport
         ).connect()
     }
 
-    /// To the binary interface, or to `port`.
+    /// Connects to the binary interface, or to `port`.
     ///
-    /// - Parameter certificate: nil: the gateway's own throw-away one; shown unless `isAnonymous`.
+    /// - Parameter certificate: nil means the gateway's own temporary certificate. `isAnonymous` shows no certificate.
     func send(
         to port: UInt16? = nil, at host: String = "127.0.0.1", certificate: TLSIdentity? = nil,
         isAnonymous: Bool = false
@@ -87,13 +88,13 @@ import Transport
         return sender
     }
 
-    /// What the feedback service has, until it closes.
+    /// Reads the feedback service until it closes the connection.
     func feedback(certificate: TLSIdentity? = nil, isAnonymous: Bool = false) async throws -> [UInt8] {
         try await send(to: gateway.feedbackPort!, certificate: certificate, isAnonymous: isAnonymous)
             .untilEnd()
     }
 
-    /// One of the counters of the binary interface, as they are told.
+    /// A counter of the binary interface, by its name in the counters' JSON.
     func binaryNumber(_ name: String) -> Int? {
         let data = Data(gateway.countersJSON().utf8)
         let counters = try? JSONSerialization.jsonObject(with: data) as? [String: Any]
@@ -102,13 +103,13 @@ import Transport
 
     var binary: BinaryCounters { gateway.binary!.counters }
 
-    /// A throw-away authority that the gateway trusts.
+    /// A temporary authority that the gateway trusts.
     func authority() throws -> ThrowAwayAuthority {
         let file = URL(fileURLWithPath: gateway.options.folder + "/authority.pem")
         return try ThrowAwayAuthority(pem: Array(try Data(contentsOf: file)))
     }
 
-    /// An `authorization` header that the gateway accepts, unless something about it is changed.
+    /// Makes an `authorization` header. The gateway accepts it if all arguments have their defaults.
     func authorization(
         key: String = SimulatorCredentials.keyID, team: String = SimulatorCredentials.teamID,
         age: Int64 = 0, file: String? = nil
@@ -119,7 +120,7 @@ import Transport
         return "bearer " + String(decoding: token, as: UTF8.self)
     }
 
-    /// A connection on which one push has been accepted, so that the limit of streams is raised.
+    /// Connects and waits for one accepted push, which raises the stream limit.
     func connectAndStart() async throws -> TestClient {
         let client = try await connect()
         client.authorization = try authorization()
@@ -144,7 +145,7 @@ import Transport
         return try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] ?? [:]
     }
 
-    /// Waits for something that only the gateway sees.
+    /// Waits for a condition that only the gateway knows.
     func until(_ isTrue: () -> Bool) async throws {
         let limit = ContinuousClock.now + .seconds(60)
         while !isTrue() {
@@ -157,7 +158,7 @@ import Transport
 }
 
 extension SimulatorOptions {
-    /// With the binary interface and the feedback service, which answer at once.
+    /// Options with the binary interface and the feedback service, which respond at once.
     static func binary(_ change: (inout SimulatorOptions) -> Void = { _ in }) -> SimulatorOptions {
         with { options in
             options.binaryPort = 0

@@ -3,16 +3,16 @@ import BinaryProtocol
 import EventLoop
 import Transport
 
-/// A raw connection to the binary interface or to the feedback service: what comes back is kept as it is.
+/// A raw connection to the binary interface or to the feedback service. It stores received bytes unchanged.
 @Loop final class TestSender {
     private(set) var received: [UInt8] = []
-    /// Set when the gateway has closed or cut the connection.
+    /// The reason of the end; set when the gateway has closed or cut the connection.
     private(set) var end: String?
     let stream: ByteStream
-    /// Told how many bytes have come, each time.
+    /// Called with the number of bytes each time bytes arrive.
     var onReceived: @Loop (Int) -> Void = { _ in }
     private var watchers: [CheckedContinuation<Void, Never>] = []
-    /// Ends what would otherwise wait for ever; what was expected then fails.
+    /// A time limit that closes the connection. The expectation of the test then fails.
     private var limit: Timer?
     private var isOverdue = false
 
@@ -46,7 +46,7 @@ import Transport
         bytes.withUnsafeBytes { stream.write($0) }
     }
 
-    /// What came until the gateway closed.
+    /// Waits until the gateway closes the connection, and returns all received bytes.
     func untilEnd() async -> [UInt8] {
         await until { end != nil }
         return received
@@ -67,7 +67,7 @@ import Transport
     }
 }
 
-/// A frame to send.
+/// A frame to send to the gateway.
 struct TestFrame {
     var id: UInt32 = 0
     var token: [UInt8] = good
@@ -79,7 +79,7 @@ struct TestFrame {
     static let good = [UInt8](repeating: 0xa7, count: 32)
     static let bad = starting(0xbad0_0000)
 
-    /// A token that the gateway knows by its first four bytes.
+    /// A token with these first four bytes, which choose its state in the simulator.
     static func starting(_ prefix: UInt32) -> [UInt8] {
         withUnsafeBytes(of: prefix.bigEndian) { Array($0) } + [UInt8](repeating: 0x11, count: 28)
     }

@@ -11,7 +11,7 @@ struct ThrowAwayAuthorityTests {
         ThrowAwayAuthority.Topic("com.example.complication", kinds: ["complication"]),
     ]
 
-    @Test func `an APNs certificate says what Apple's do`() throws {
+    @Test func `an APNs certificate has the fields of Apple's certificates`() throws {
         let validity = Validity(notBefore: 1_700_000_000, notAfter: 1_734_300_800)
         let identity = try ThrowAwayAuthority().client(
             bundle: "com.example", topics: Self.topics, validity: validity)
@@ -38,7 +38,7 @@ struct ThrowAwayAuthorityTests {
         ([ThrowAwayAuthority.Environment.sandbox], [true, false]), ([.production], [false, true]),
         ([], [false, false]),
     ])
-    func `the environments are as asked for`(
+    func `a certificate has the requested environments`(
         environments: [ThrowAwayAuthority.Environment], present: [Bool]
     ) throws {
         let certificate = try ThrowAwayAuthority().client(
@@ -49,7 +49,7 @@ struct ThrowAwayAuthorityTests {
         #expect(certificate.value(ofExtension: AppleExtension.topics) == nil)
     }
 
-    @Test func `a long bundle id is kept whole in the UID`() throws {
+    @Test func `a long bundle id is complete in the UID`() throws {
         let bundle = "com.example." + String(repeating: "verylong.", count: 12) + "app"
         let certificate = try ThrowAwayAuthority().client(bundle: bundle).certificate
         #expect(certificate.userID == bundle)
@@ -64,7 +64,7 @@ struct ThrowAwayAuthorityTests {
         #expect(first.keyPEM != second.keyPEM)
     }
 
-    @Test(arguments: [0, 1, 5, 100, 3000]) func `a topic list has any size`(count: Int) throws {
+    @Test(arguments: [0, 1, 5, 100, 3000]) func `a topic list may have any size`(count: Int) throws {
         let topics = (0..<count).map {
             ThrowAwayAuthority.Topic("com.example.a\($0)", kinds: ["app", "voip"])
         }

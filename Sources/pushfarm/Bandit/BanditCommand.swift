@@ -11,7 +11,7 @@ struct BanditCommand: ParsableCommand {
 struct BanditSimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Plays allocations against variants whose chances are known.",
+        abstract: "Simulates allocations with known chances.",
         discussion: """
             Each game is a row of pushes. The allocation chooses a variant for each push
             and learns from its reward at once. The table shows averages over all games:
@@ -20,9 +20,8 @@ struct BanditSimulateCommand: ParsableCommand {
             Nothing is sent, and no farm is needed.
 
             Example:
-              pushfarm bandit simulate --arms 0.1,0.1,0.1,0.1,0.9 \\
-                  --policy softmax --temperature 0.1,0.2,0.4 --policy thompson \\
-                  --plot bandit.svg
+              pushfarm bandit simulate --arms 0.1,0.1,0.9 --policy softmax
+              pushfarm bandit simulate --arms 0.2,0.3 --policy thompson --plot a.svg
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -90,6 +89,7 @@ struct BanditSimulateCommand: ParsableCommand {
     }
 
     func run() throws {
+        _ = try common.load()
         let simulation = BanditSimulation(
             chances: chances, simulations: simulations, horizon: horizon, seed: seed)
         let report = BanditReport(

@@ -71,7 +71,7 @@ struct ExitStatusTests {
         "doctor", "ping",
         "pause a", "cancel j", "promote j", "rate a 5/s", "admission open a", "paused", "backlog",
         "dead list", "replay --job j", "refused list", "events", "find --job j",
-        "scale 2 all", "quiet h", "drain h", "stop h", "restart all", "upgrade all", "reload all",
+        "bandit simulate --arms 0.1,0.2 --policy even", "scale 2 all", "quiet h", "drain h", "stop h", "restart all", "upgrade all", "reload all",
         "shards", "shards move 1 h", "debug takeover 1 --app a --host h", "debug kill h/0",
         "debug purge all", "debug dump h",
         "debug log-level debug all", "pause --job j", "pause --app a", "pause --shard 1 --app a",
