@@ -1,7 +1,7 @@
 import ChaosChecker
 import Testing
 
-/// Tests of the checker: it must find each forgery of a ledger, and name its subject.
+/// Tests of the checker: it must find each forged ledger line and name the job, push or shard.
 struct CheckerTests {
     @Test func `a correct run has no complaints`() {
         let verdict = SampleRun().verdict
@@ -10,17 +10,17 @@ struct CheckerTests {
         #expect(verdict.maybeDuplicated == 1 && verdict.recovery == 10)
     }
 
-    // MARK: One line removed, doubled
+    // MARK: One line removed or repeated
 
     @Test(arguments: SampleRun().evidence.producers.indices)
-    func `a missing producer's line is noticed`(index: Int) {
+    func `a missing line of a producer is noticed`(index: Int) {
         var run = SampleRun()
         let note = run.evidence.producers.remove(at: index)
         #expect(run.verdict.complaints.contains { $0.text.contains("job \(note.job)") })
     }
 
     @Test(arguments: SampleRun().evidence.producers.indices)
-    func `a repeated producer's line is noticed`(index: Int) {
+    func `a repeated line of a producer is noticed`(index: Int) {
         var run = SampleRun()
         let note = run.evidence.producers[index]
         run.evidence.producers.insert(note, at: index)
@@ -36,7 +36,7 @@ struct CheckerTests {
         }
         let complaints = run.verdict.complaints
         #expect(!complaints.isEmpty)
-        // The last request of a connection leaves no gap, so its push must be named.
+        // The last request of a connection leaves no gap in the stream numbers, so the complaint must name its push.
         if isLast { #expect(complaints.contains { $0.text.contains(note.token) }) }
     }
 
@@ -51,7 +51,7 @@ struct CheckerTests {
             })
     }
 
-    @Test func `a stream that was refused unread belongs to no push, and leaves no gap`() throws {
+    @Test func `a stream that was refused unread belongs to no push and leaves no gap`() throws {
         var run = SampleRun()
         var note = try #require(
             run.evidence.gateway.filter { $0.connection == 1 }.max { $0.stream < $1.stream })
@@ -78,7 +78,7 @@ struct CheckerTests {
         #expect(run.verdict.complaints.contains { $0.kind == .events && $0.text.contains(event.job) })
     }
 
-    @Test(arguments: [0, 1]) func `a missing or repeated reading of the job records is noticed`(index: Int) {
+    @Test(arguments: [0, 1]) func `a missing or repeated observation is noticed`(index: Int) {
         var run = SampleRun()
         run.evidence.books.insert(run.evidence.books[index], at: index)
         #expect(run.verdict.complaints.contains { $0.kind == .ledger })
@@ -112,7 +112,7 @@ struct CheckerTests {
         let note = run.evidence.gateway[index]
         run.evidence.gateway[index].status = note.status == 200 ? 500 : 200
         run.evidence.gateway[index].reason = ""
-        // If one of the two requests of a duplicated push changes, the push stays delivered and is no longer a duplicate.
+        // A duplicated push has two requests. If one request changes, the push stays delivered and is no longer a duplicate.
         guard note.job != "a" || note.token != "a2" else { return }
         #expect(
             run.verdict.complaints.contains {
@@ -124,7 +124,7 @@ struct CheckerTests {
     @Test(
         arguments: ["a", "b", "c"],
         ["submitted", "accepted", "delivered", "failed", "expired", "delayed", "in_flight", "created_at"])
-    func `a changed number is noticed`(job: String, field: String) {
+    func `a changed number at the end of the run is noticed`(job: String, field: String) {
         for change in [-1, 1] {
             var run = SampleRun()
             let old = run.evidence.books[1].jobRecords?[job]?[field].flatMap { Int($0) } ?? 0
@@ -134,14 +134,14 @@ struct CheckerTests {
     }
 
     @Test(arguments: ["submitted", "accepted", "in_flight", "failed"])
-    func `a wrong number in the middle is noticed`(field: String) {
+    func `a wrong number in the middle of the run is noticed`(field: String) {
         var run = SampleRun()
         run.evidence.books[0].jobRecords?["a"]?[field] = "9"
         #expect(run.verdict.wrongSums > 0)
-        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a at look") })
+        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a at observation") })
     }
 
-    @Test func `a delivery that the gateway does not know is a false claim`() {
+    @Test func `a counted delivery that did not reach the gateway is a false claim`() {
         var run = SampleRun()
         run.evidence.books[1].jobRecords?["c"]?["delivered"] = "2"
         run.evidence.books[1].jobRecords?["c"]?["failed"] = "0"
@@ -149,19 +149,19 @@ struct CheckerTests {
         #expect(run.verdict.complaints.contains { $0.kind == .falseClaim && $0.text.contains("job c") })
     }
 
-    @Test func `duplicates beyond the job record's count are too many`() {
+    @Test func `more duplicates than the job record counts are noticed`() {
         var run = SampleRun()
         run.evidence.books[1].jobRecords?["a"]?["maybe_duplicated"] = "0"
         #expect(run.verdict.complaints.contains { $0.kind == .doubled && $0.text.contains("job a") })
     }
 
-    @Test func `duplicates beyond the faults' bound are too many`() {
+    @Test func `more duplicates than the faults explain are noticed`() {
         var run = SampleRun()
         run.expectation.doubles = 0
         #expect(run.verdict.complaints.contains { $0.kind == .doubled })
     }
 
-    @Test func `a failure without a reason from the gateway is a loss`() {
+    @Test func `a failure without a reason from the gateway counts as a loss`() {
         for (reason, status) in [
             ("Unregistered", "400"), ("BadTopic", "410"), ("unknown", ""), ("poison", ""), ("lost", ""),
             ("suppressed", ""),
@@ -176,14 +176,14 @@ struct CheckerTests {
         }
     }
 
-    @Test func `an accepted push without any later trace is lost`() {
+    @Test func `an accepted push without any later record is lost`() {
         var run = SampleRun()
         run.evidence.gateway.removeAll { $0.token == "c1" }
         #expect(run.verdict.lost == 1)
         #expect(run.verdict.complaints.contains { $0.kind == .lost && $0.text.contains("c1") })
     }
 
-    @Test func `a later job that arrives first is noticed`() {
+    @Test func `a push that overtakes an earlier job is noticed`() {
         var run = SampleRun()
         let first = run.evidence.gateway.firstIndex { $0.job == "a" && $0.token == "a1" } ?? 0
         let second = run.evidence.gateway.firstIndex { $0.job == "b" && $0.token == "a1" } ?? 0
@@ -194,24 +194,24 @@ struct CheckerTests {
 
     @Test func `two connections that alternate for a shard are noticed`() {
         var run = SampleRun()
-        // Connections 1, 2, 1, 2, 1.
+        // The connections alternate: 1, 2, 1, 2, 1.
         for note in run.evidence.gateway { run.evidence.shards[note.token] = 7 }
         #expect(run.verdict.complaints.contains { $0.kind == .senders && $0.text.contains("shard 7") })
         run.expectation.hasOneSender = false
         #expect(run.verdict.isGood && run.verdict.overlaps > 0)
         run.expectation.hasOneSender = true
-        // Long enough between them for a hand-over and back.
+        // The time between the requests is long enough for a hand-over to the other worker and back.
         for index in run.evidence.gateway.indices { run.evidence.gateway[index].at += Int64(index) * 6_000 }
         #expect(run.verdict.overlaps == 0)
         run = SampleRun()
-        // A worker took the shard over and died: 1, 2, 1.
+        // A worker took the shard over and died, so the order of connections is 1, 2, 1.
         for token in ["a1", "dead", "b1"] { run.evidence.shards[token] = 7 }
         #expect(run.verdict.isGood && run.verdict.overlaps == 0)
     }
 
     @Test func `a token with requests in flight on two connections is noticed`() {
         var run = SampleRun()
-        // The retry of a2 came over the other connection 30 ms after the first attempt.
+        // The retry of a2 used the other connection 30 ms after the first attempt.
         for time: Int64 in [30, 31] {
             run.expectation.answerTime = time
             let isTold = run.verdict.complaints.contains { $0.kind == .order && $0.text.contains("a2") }
@@ -240,7 +240,7 @@ struct CheckerTests {
         #expect(run.verdict.isGood && run.verdict.recovered == 3)
     }
 
-    @Test func `a job that Redis refused does not appear`() {
+    @Test func `a trace of a job that Redis refused is noticed`() {
         var run = SampleRun()
         run.evidence.producers[1].kind = .refused
         #expect(run.verdict.complaints.contains { $0.kind == .unexpected && $0.text.contains("job a") })
@@ -253,7 +253,7 @@ struct CheckerTests {
         #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("in_flight:07") })
     }
 
-    @Test func `losses of a Redis that was put back are listed, and are not the farm's fault`() {
+    @Test func `losses of a Redis that was reset are listed separately and not blamed on the farm`() {
         var run = SampleRun()
         run.evidence.producers.append(
             ProducerNote(
@@ -265,7 +265,7 @@ struct CheckerTests {
         #expect(run.verdict.isGood && run.verdict.forgotten == 1)
     }
 
-    @Test func `counts go back only when Redis was put back`() throws {
+    @Test func `decreasing counts are allowed only when Redis was reset`() throws {
         var run = SampleRun()
         let (first, last) = (run.evidence.books[0].at, run.evidence.books[1].at)
         let middle = (first + last) / 2

@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 import Transport
 
-/// The proxy forwards every byte, and fails as it is told.
+/// The proxy forwards every byte, and injects the configured faults.
 @Suite(.timeLimit(.minutes(2))) struct FaultProxyTests {
     @Test func `bytes arrive in order, in both directions`() async throws {
         try await onLoop {
@@ -55,7 +55,7 @@ import Transport
         }
     }
 
-    @Test func `delay and rate limit slow bytes down and lose none`() async throws {
+    @Test func `delay and rate limit slow bytes down and lose no byte`() async throws {
         try await onLoop {
             let line = try await Line()
             line.proxy.fare = .both(LinkFare.Way(delay: .milliseconds(150)))
@@ -71,12 +71,12 @@ import Transport
         }
     }
 
-    @Test func `new connections are linked, refused or left waiting`() async throws {
+    @Test func `new connections are forwarded, refused or kept silent`() async throws {
         try await onLoop {
             let line = try await Line()
             for welcome in [FaultProxy.Welcome.close, .reset] {
                 line.proxy.welcome = welcome
-                // A reset may come before the connection is complete.
+                // A reset may arrive before the connection is established.
                 try? await line.call()
                 #expect(await until { line.hasEnded })
             }
@@ -94,7 +94,7 @@ import Transport
     }
 }
 
-/// A client, the proxy, and an echo server.
+/// A client and an echo server, with the proxy between them.
 @Loop private final class Line {
     let proxy: FaultProxy
     private let listener: Listener

@@ -2,9 +2,9 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// If the starter of farms is killed with its process group, nothing of the farms is left.
+/// When the process that started farms is killed with its process group, no part of the farms remains.
 @Suite(.timeLimit(.minutes(5))) struct GuardianTests {
-    @Test func `a chaos run that is killed with its group leaves no process and no folder behind`()
+    @Test func `a chaos run that is killed with its group leaves no process and no folder`()
         async throws
     {
         let folder = try TestFolder()
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a process with a session of its own is found by its folder`() async throws {
+    @Test func `the guardian finds a process in its own session by its folder`() async throws {
         let guardian = Guardian()
         let home = try TestFolder()
         let folder = home.path + "/farm"
@@ -51,7 +51,7 @@ import Testing
         #expect(try await up.wait() == .killed(SIGKILL))
     }
 
-    /// Children of the coordinators among these, which name no folder.
+    /// The child processes of the coordinators among these processes. Their command lines name no folder.
     private func workers(of pids: [pid_t]) -> [pid_t] {
         Set(pids.map { getpgid($0) }).flatMap { ProcessTable.members(ofGroup: $0) }.filter { pid in
             ProcessTable.visibleText(of: pid).split(separator: "\0", maxSplits: 2).dropFirst().first

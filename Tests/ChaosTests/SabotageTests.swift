@@ -3,9 +3,9 @@ import Foundation
 import LoopTesting
 import Testing
 
-/// A chaos run that cannot fail would prove nothing.
+/// Checks that a chaos run can fail. A run that cannot fail proves nothing.
 @Suite(.timeLimit(.minutes(5))) struct SabotageTests {
-    @Test func `a lost batch and a forged number are found`() async throws {
+    @Test func `a chaos run finds a lost batch and a forged number`() async throws {
         let outcome = try await onLoop {
             let keep = FileManager.default.temporaryDirectory.path + "/pf-sabotage"
             defer { try? FileManager.default.removeItem(atPath: keep) }

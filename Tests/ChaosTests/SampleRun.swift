@@ -1,13 +1,13 @@
 import ChaosChecker
 
-/// Notes of a correct run with a killed worker and an invalid token.
+/// The evidence of a correct run with a killed worker and an invalid token.
 struct SampleRun {
     var evidence = Evidence()
     var expectation = Expectation(doubles: 1)
     private var streams: [Int: Int] = [:]
     private var time: Int64 = 1_000
 
-    /// Three jobs: one with an invalid token and a duplicated push, one with all receipts, one at most once.
+    /// Makes three jobs: one with an invalid token and a duplicated push, one with all receipts, one with at-most-once delivery.
     init() {
         accept("a", ["a1", "a2", "a3", "dead"])
         accept("b", ["b1", "a1"]) { $0.allReceipts = true }

@@ -3,10 +3,10 @@ import Foundation
 import LoopTesting
 import Testing
 
-/// Each kind of fault once, on farms of real processes, several at a time.
+/// Runs each chaos scenario once with a short duration, on farms of real processes, several at a time.
 @Suite(.timeLimit(.minutes(10))) struct ShortChaosRunTests {
     private static let seed: UInt64 = 7
-    @Test(arguments: Scenario.all) func `nothing is lost, and the accounting is exact`(scenario: Scenario)
+    @Test(arguments: Scenario.all) func `no push is lost, and the accounting is exact`(scenario: Scenario)
         async throws
     {
         await Places.shared.enter()
@@ -26,7 +26,7 @@ extension Scenario: CustomTestStringConvertible {
     public var testDescription: String { "\(number) \(name)" }
 }
 
-/// Limits the number of farms at a time.
+/// Limits the number of farms that run at a time.
 private actor Places {
     static let shared = Places()
     private var free = 3
