@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Yams
 
-/// The files of deploy/, as they stand.
+/// The files of deploy/.
 enum DeployFolder {
     static let root = Repository.root
 
@@ -16,12 +16,12 @@ enum DeployFolder {
         try FileManager.default.contentsOfDirectory(atPath: path(folder)).sorted()
     }
 
-    /// All documents of a YAML file.
+    /// Returns all documents of a YAML file.
     static func documents(_ name: String) throws -> [Node] {
         try Array(compose_all(yaml: text(name)))
     }
 
-    /// A mapping with what it takes over from others by `<<`.
+    /// Returns a mapping together with the keys that it merges from others by `<<`.
     static func merged(_ node: Node) -> [String: Node] {
         var result: [String: Node] = [:]
         for (key, value) in node.mapping ?? [:] {
@@ -31,7 +31,7 @@ enum DeployFolder {
         return result
     }
 
-    /// Where a program is, if it is.
+    /// The path of a program; nil if it is not installed.
     static func program(_ name: String) -> String? {
         ["/usr/local/bin/", "/usr/bin/", "/bin/", "/usr/sbin/"].map { $0 + name }
             .first { FileManager.default.isExecutableFile(atPath: $0) }

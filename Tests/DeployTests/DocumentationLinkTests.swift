@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Links between the Markdown pages lead somewhere.
+/// Checks the links between the Markdown pages.
 struct DocumentationLinkTests {
     private static let root = DeployFolder.root
 
@@ -24,7 +24,7 @@ struct DocumentationLinkTests {
             })
     }
 
-    @Test func `each link names a file that is there, and a heading of it`() throws {
+    @Test func `each link names an existing file and an existing heading`() throws {
         var count = 0
         for page in try Self.pages {
             let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)

@@ -4,9 +4,9 @@ import Foundation
 import Testing
 import Yams
 
-/// The image of the Dockerfile, without an engine to build it.
+/// Checks the Dockerfile and compose.yaml without Docker.
 struct ImageTests {
-    /// Instructions with their continued lines, in order.
+    /// The Dockerfile's instructions in order, each with its continued lines.
     private static func instructions() throws -> [(word: String, rest: String)] {
         let lines = try DeployFolder.text("docker/Dockerfile").split(separator: "\n")
             .filter { !$0.hasPrefix("#") }.joined(separator: "\n")
@@ -23,7 +23,7 @@ struct ImageTests {
         return all[start...]
     }
 
-    /// Packages that the last stage installs.
+    /// The packages that the last stage installs.
     static func packages() throws -> Set<String> {
         let install = try #require(try runtime().first { $0.rest.contains("apt-get install") }?.rest)
         let command = try #require(install.components(separatedBy: "apt-get install").last)
@@ -31,7 +31,7 @@ struct ImageTests {
         return Set(command.split(separator: " ").filter { !$0.hasPrefix("-") }.map(String.init))
     }
 
-    /// Packages of this machine that the program's libraries are in. Swift's own are none: in a release build they are in the binary.
+    /// The Debian packages of the program's shared libraries. A release build links Swift's own libraries statically.
     static func libraries(in folder: TestFolder) async throws -> Set<String> {
         let listing = try Child("ldd", "ldd", [BuiltProgram.path], in: folder.path)
         #expect(try await listing.wait() == .exited(0))
@@ -50,16 +50,16 @@ struct ImageTests {
     }
 
     @Test(.enabled(if: DeployFolder.program("dpkg-query") != nil, "not a Debian system"))
-    func `has every library that the program is linked with, and no other`() async throws {
+    func `the image has exactly the libraries of the program`() async throws {
         let folder = try TestFolder()
         let libraries = try await Self.libraries(in: folder)
-        // In every Debian.
+        // Every Debian system has these packages.
         let given: Set = ["libc6"]
         let needed = libraries.subtracting(given)
         #expect(try Self.packages() == needed.union(["ca-certificates"]))
     }
 
-    @Test func `runs as nobody in particular, ends by TERM, and its environment is a configuration`() throws {
+    @Test func `the image has an unprivileged user, stops by TERM, and sets a valid configuration`() throws {
         let runtime = try Self.runtime()
         func one(_ word: String) -> String? { runtime.last { $0.word == word }?.rest }
         #expect(one("USER") == "10001:10001" && one("STOPSIGNAL") == "SIGTERM")
@@ -77,12 +77,12 @@ struct ImageTests {
         #expect(farm.stateDirectory == "/var/lib/pushfarm" && farm.log.format == .json)
     }
 
-    @Test func `is made of files that there are, and that the context has`() throws {
+    @Test func `the image copies files that exist and that the build context contains`() throws {
         let ignored = try String(
             contentsOf: DeployFolder.root.appendingPathComponent(".dockerignore"), encoding: .utf8)
         let context = ignored.split(separator: "\n").filter { $0.hasPrefix("!") }.map { $0.dropFirst() }
         for copy in try Self.instructions() where copy.word == "COPY" && !copy.rest.hasPrefix("--from") {
-            // A file that need not be there is a pattern.
+            // A source with a pattern need not exist.
             for source in copy.rest.split(separator: " ").dropLast() where !source.contains("[") {
                 let path = DeployFolder.root.appendingPathComponent(String(source)).path
                 #expect(FileManager.default.fileExists(atPath: path), "\(source)")
@@ -91,7 +91,7 @@ struct ImageTests {
         }
     }
 
-    @Test func `the composed farm is one that is read, of services that there are`() throws {
+    @Test func `compose.yaml has a valid configuration and names existing services`() throws {
         let farm = try Configuration.read(
             try DeployFolder.text("docker/pushfarm.yaml"), file: "/etc/pushfarm/pushfarm.yaml")
         let compose = try #require(try DeployFolder.documents("docker/compose.yaml").first)
@@ -102,7 +102,7 @@ struct ImageTests {
         #expect(names.contains(gateway.host))
         #expect("\(try #require(farm.redis))" == "redis://redis:6379/0" && names.contains("redis"))
         let volumes = Set(try #require(compose["volumes"]?.mapping).keys.compactMap(\.string))
-        // Redis has no password: no other service reaches it, and nothing outside.
+        // Redis has no password, so only the coordinators may reach it.
         let networks = services.mapValues { Set($0["networks"]?.sequence?.compactMap(\.string) ?? []) }
         let queue = try #require(networks["redis"])
         #expect(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import Yams
 
-/// The manifests, without a cluster: what they name is there, and what they promise each other is kept.
+/// Checks the Kubernetes manifests without a cluster: referenced objects exist, and values in different files agree.
 struct KubernetesTests {
     private static let folder = "kubernetes"
 
@@ -33,7 +33,7 @@ struct KubernetesTests {
             environment: try environment())
     }
 
-    /// The variables of a pod with some name and address.
+    /// The environment variables of a pod with an example name and address.
     private static func environment() throws -> [String: String] {
         var variables: [String: String] = [:]
         for variable in try container()["env"]?.items ?? [] {
@@ -44,7 +44,7 @@ struct KubernetesTests {
                 case "status.podIP": "10.1.2.3"
                 default: try #require(variable["value"]?.string)
                 }
-            // Kubernetes puts in what stands before.
+            // Kubernetes replaces references to variables that are listed earlier.
             variables[name] = variables.reduce(text) {
                 $0.replacingOccurrences(of: "$(\($1.key))", with: $1.value)
             }
@@ -52,7 +52,7 @@ struct KubernetesTests {
         return variables
     }
 
-    @Test func `the kustomization has every file, and no other`() throws {
+    @Test func `the kustomization lists exactly the files of its folder`() throws {
         let kustomization = try Self.kustomization()
         let named =
             (kustomization["resources"]?.items ?? []) + (kustomization["components"]?.items ?? [])
@@ -65,7 +65,7 @@ struct KubernetesTests {
                 == ["redis.yaml"])
     }
 
-    @Test func `the configuration is one that the coordinator reads, and its files are mounted`() throws {
+    @Test func `the coordinator accepts the configuration, and its files are mounted`() throws {
         let farm = try Self.farm()
         #expect(farm.host == "pushfarm-6f7b9c-x2x4q")
         let app = try #require(farm.apps.first)
@@ -89,11 +89,11 @@ struct KubernetesTests {
         }
         #expect(files.contains("pushfarm.yaml") && files.contains("redis.secret"))
         #expect(key.hasPrefix(place + "/") && files.contains(String(key.dropFirst(place.count + 1))))
-        // The coordinator makes a folder of its own in the volume, which its group may write.
+        // The coordinator makes its own folder in the volume, because every user in the volume's group may write to the volume.
         #expect(mounts.contains { farm.stateDirectory == ($0["mountPath"]?.string ?? "") + "/state" })
     }
 
-    @Test func `Redis is where the configuration says`() throws {
+    @Test func `Redis has the address that the configuration names`() throws {
         let service = try Self.manifests().one("Service", "pushfarm-redis")
         let port = try #require(service["spec", "ports", "0", "port"]?.int)
         #expect("\(try #require(try Self.farm().redis))" == "redis://pushfarm-redis:\(port)/0")
@@ -106,7 +106,7 @@ struct KubernetesTests {
         for word in ["--maxmemory-policy noeviction", "--appendonly yes"] { #expect(script.contains(word)) }
     }
 
-    @Test func `a pod is the image's user and no more, and Kubernetes sets no variable of ours`() throws {
+    @Test func `a pod is unprivileged, and Kubernetes sets no PUSHFARM_ variable`() throws {
         let pod = try Self.pod()
         let container = try Self.container()
         let dockerfile = try DeployFolder.text("docker/Dockerfile")
@@ -116,7 +116,7 @@ struct KubernetesTests {
         #expect(container["securityContext", "readOnlyRootFilesystem"]?.bool == true)
         #expect(container["securityContext", "allowPrivilegeEscalation"]?.bool == false)
         #expect(container["securityContext", "capabilities", "drop", "0"]?.string == "ALL")
-        // Else each Service becomes a PUSHFARM_ variable, which is an unknown key.
+        // Otherwise Kubernetes sets a PUSHFARM_ variable for each Service. The coordinator refuses these as unknown keys.
         #expect(pod["enableServiceLinks"]?.bool == false)
         #expect(throws: ConfigurationError.self) {
             try Configuration.read(
@@ -125,7 +125,7 @@ struct KubernetesTests {
         }
     }
 
-    @Test func `the probes ask where the coordinator answers`() throws {
+    @Test func `the probes use the coordinator's paths and port`() throws {
         let container = try Self.container()
         for (name, path) in [
             ("startupProbe", "/healthz"), ("livenessProbe", "/healthz"), ("readinessProbe", "/readyz"),
@@ -139,7 +139,7 @@ struct KubernetesTests {
         #expect(service["spec", "ports", "0", "port"]?.int == port)
     }
 
-    @Test func `the end begins with a command that there is, and there is time for it`() async throws {
+    @Test func `preStop runs an existing command, and the grace period is long enough`() async throws {
         let folder = try TestFolder()
         let script = try #require(
             try Self.container()["lifecycle", "preStop", "exec", "command", "2"]?.string)
@@ -149,11 +149,11 @@ struct KubernetesTests {
         #expect(try await help.wait() == .exited(0), "\(words)")
         for option in words where option.hasPrefix("--") { #expect(help.output.contains(option)) }
         let patience = try #require(words.last.flatMap { Int($0) })
-        // Behind it the coordinator's own end takes 40 s at most, as the other managers have it, too.
+        // After this command the coordinator needs at most 40 s to shut down. Other service managers have the same limit.
         #expect(try #require(try Self.pod()["terminationGracePeriodSeconds"]?.int) >= patience + 40)
     }
 
-    @Test func `the autoscaler asks for what the adapter makes`() throws {
+    @Test func `the autoscaler uses the metric that the adapter makes`() throws {
         let metric = try Self.manifests().one("HorizontalPodAutoscaler", "pushfarm")[
             "spec", "metrics", "0", "external", "metric", "name"]?.string
         let rule = try DeployFolder.documents("kubernetes/prometheus-adapter.yaml").first?[
@@ -161,7 +161,7 @@ struct KubernetesTests {
         #expect(metric == rule?["name", "as"]?.string && metric == rule?["seriesQuery"]?.string)
     }
 
-    @Test func `whoever selects pods selects those of the Deployment`() throws {
+    @Test func `all pod selectors select the pods of the Deployment`() throws {
         let all = try Self.manifests()
         let deployment = try all.one("Deployment", "pushfarm")
         let labels = try #require(deployment["spec", "template", "metadata", "labels"])
@@ -174,7 +174,7 @@ struct KubernetesTests {
     }
 
     @Test(.enabled(if: DeployFolder.program("kubectl") != nil, "kubectl is not installed"))
-    func `kustomize renders it`() async throws {
+    func `kustomize renders the manifests`() async throws {
         let folder = try TestFolder()
         let render = try Child(
             "kustomize", "kubectl", ["kustomize", DeployFolder.path(Self.folder)], in: folder.path)
@@ -185,7 +185,7 @@ struct KubernetesTests {
             all.objects.allSatisfy {
                 $0.kind == "Namespace" || $0.node["metadata", "namespace"]?.string == "pushfarm"
             })
-        // The file's name has its contents' hash, there and where it is mounted.
+        // The generated name of the ConfigMap has a hash of its content. The mount must use the same name.
         let map = try #require(all.objects.first { $0.kind == "ConfigMap" })
         let sources = try all.one("Deployment", "pushfarm")[
             "spec", "template", "spec", "volumes", "0", "projected", "sources"]

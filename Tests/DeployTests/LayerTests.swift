@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The folders of Sources are layers: a target imports its own layer and those below it.
+/// The folders of Sources are layers. A target may import only targets of its own layer and of lower layers.
 struct LayerTests {
     private static let layers = ["Model", "Core", "Platform", "Processes"]
     /// What a core may import besides targets of its own layer and of the model. Of the C library only functions of numbers: exp, log.
@@ -20,7 +20,7 @@ struct LayerTests {
         return Set(text.matches(of: rule).map { String($0.1) })
     }
 
-    @Test(arguments: ["Model", "Core"]) func `the model and the cores import nothing but pure targets`(
+    @Test(arguments: ["Model", "Core"]) func `the model and the cores import only pure targets`(
         layer: String
     ) throws {
         var pure = try Self.targets(of: "Model").union(Self.pureLibraries)
@@ -33,7 +33,7 @@ struct LayerTests {
         }
     }
 
-    @Test func `the platform knows no process, and nothing but the program knows the program`() throws {
+    @Test func `the platform imports no process, and no target imports the program`() throws {
         let processes = try Self.targets(of: "Processes")
         for layer in Self.layers {
             let above = layer == "Processes" ? ["pushfarm"] : processes.union(["pushfarm"])
@@ -44,7 +44,7 @@ struct LayerTests {
         }
     }
 
-    @Test func `every target of a layer has a folder and a line of its own`() throws {
+    @Test func `every target of a layer has its own folder and line`() throws {
         let manifest = try Repository.text(of: "Package.swift")
         for (layer, function) in zip(Self.layers, ["model", "core", "platform", "process"]) {
             for target in try Self.targets(of: layer) where !target.hasPrefix("C") || layer != "Platform" {

@@ -1,7 +1,7 @@
 import Testing
 import Yams
 
-/// What deploy/kubernetes/ describes, by kind and name.
+/// The Kubernetes objects of deploy/kubernetes/, by kind and name.
 struct Manifests {
     private(set) var objects: [(kind: String, name: String, node: Node)] = []
 
@@ -13,7 +13,7 @@ struct Manifests {
         }
     }
 
-    /// What kustomize made of them.
+    /// Reads the objects from kustomize's output.
     init(rendered text: String) throws {
         for document in try compose_all(yaml: text) { try add(document, of: "kustomize") }
     }

@@ -4,7 +4,7 @@ import Foundation
 import Manual
 import Testing
 
-/// The Debian package, made of the program as it was built.
+/// Checks the Debian package, which the test makes from the built program.
 @Suite(.enabled(if: DeployFolder.program("dpkg-shlibdeps") != nil, "not a Debian system"))
 struct PackageTests {
     private static func run(
@@ -17,7 +17,7 @@ struct PackageTests {
         return child.output
     }
 
-    /// Its name, with the version of the program.
+    /// Makes the package, and returns its file name and the program's version.
     private static func package(in folder: TestFolder) async throws -> (file: String, version: String) {
         for name in ["man", "completions"] {
             try FileManager.default.createDirectory(
@@ -45,14 +45,14 @@ struct PackageTests {
                     folder.path + "/" + $0
                 }, in: folder,
             environment: [
-                // A debug build's own Swift is in no package; and nobody is to wait for a small file.
+                // The Swift libraries of a debug build are in no package. Compression would only take time.
                 "SHLIBDEPS": "--ignore-missing-info", "DPKG_DEB_COMPRESSOR_TYPE": "none",
                 "SOURCE_DATE_EPOCH": "1767312000",
             ])
         return (output.trimmingCharacters(in: .newlines), version)
     }
 
-    @Test func `has all that it should, and asks for every library`() async throws {
+    @Test func `the package has all its files and depends on every library`() async throws {
         let folder = try TestFolder()
         let (file, version) = try await Self.package(in: folder)
         let fields = try await Self.run("fields", ["dpkg-deb", "--field", file], in: folder)
@@ -60,7 +60,7 @@ struct PackageTests {
         #expect(fields.contains("\nVersion: \(debian)\n"))
         #expect(fields.firstMatch(of: /@[A-Z]+@/) == nil)
         let depends = try #require(fields.split(separator: "\n").first { $0.hasPrefix("Depends: ") })
-        // A debug build has these two by Swift's own libraries.
+        // A debug build needs these two packages only through Swift's libraries.
         let indirect: Set = ["libstdc++6", "libgcc-s1"]
         for library in try await ImageTests.libraries(in: folder).subtracting(indirect) {
             #expect(depends.contains(" \(library) "), "\(library): \(depends)")

@@ -2,16 +2,16 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Names of types: one type a name, in the field's words (docs/glossary.md).
+/// Checks type names: each name has one type, and names use the words of docs/glossary.md.
 struct TypeNameTests {
     private struct Declaration {
         let name: String
         let module: String
-        /// Seen by other files: declared at a file's top level, and not private.
+        /// Whether other files can see the type: it is declared at the top level of its file and is not private.
         let isGlobal: Bool
     }
 
-    /// Parts of names of the days before the glossary, and what they stood for.
+    /// Old parts of names, each with its replacement.
     private static let oldWords: [String: String] = [
         "Desk": "the role: OperationConsumer, MetricsServer", "Crew": "WorkerPlacement",
         "Hands": "assignments", "Vigil": "Watchdog", "Lookout": "AsyncCondition", "Bell": "wake-up",
@@ -36,12 +36,12 @@ struct TypeNameTests {
         }
     }
 
-    /// A name's words: "HTTP2Stream" has "HTTP2" and "Stream", near enough.
+    /// Splits a name into words. The result is approximate: "HTTP2Stream" becomes "HTTP2" and "Stream".
     private static func words(of name: String) -> [String] {
         name.matches(of: /[A-Z]+(?![a-z])\d*|[A-Z][a-z0-9]*/).map { String($0.0) }
     }
 
-    @Test func `no two modules have a type of one name`() throws {
+    @Test func `no two modules have a type with the same name`() throws {
         let all = try Self.declarations().filter(\.isGlobal)
         #expect(all.count > 500)
         for (name, those) in Dictionary(grouping: all, by: \.name) {
@@ -50,7 +50,7 @@ struct TypeNameTests {
         }
     }
 
-    @Test func `no type is named like a module`() throws {
+    @Test func `no type has the name of a module`() throws {
         let all = try Self.declarations()
         let modules = Set(all.map(\.module))
         for one in all where modules.contains(one.name) {
@@ -58,7 +58,7 @@ struct TypeNameTests {
         }
     }
 
-    @Test func `types are named in the glossary's words`() throws {
+    @Test func `type names use the words of the glossary`() throws {
         for one in try Self.declarations() {
             for word in Self.words(of: one.name) {
                 if let better = Self.oldWords[word] {

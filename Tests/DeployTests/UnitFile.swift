@@ -1,4 +1,4 @@
-/// A systemd unit, as its assignments.
+/// The assignments in a systemd unit file.
 struct UnitFile {
     private(set) var assignments: [(section: String, name: String, value: String)] = []
 
@@ -16,6 +16,6 @@ struct UnitFile {
 
     func values(_ name: String) -> [String] { assignments.filter { $0.name == name }.map(\.value) }
 
-    /// One line each, for a comparison.
+    /// The assignments as one line each, for comparisons.
     var lines: [String] { assignments.map { "[\($0.section)] \($0.name)=\($0.value)" } }
 }

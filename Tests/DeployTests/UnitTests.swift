@@ -2,12 +2,12 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The systemd units, without a systemd that runs: FarmTests has that one.
+/// Checks the systemd units without a running systemd. FarmTests run them with a real systemd.
 struct UnitTests {
     private static let services = ["pushfarm.service", "pushfarm@.service"]
 
     @Test(arguments: services)
-    func `says what the coordinator keeps its side of`(name: String) throws {
+    func `the unit has the settings that the coordinator relies on`(name: String) throws {
         let unit = UnitFile(try DeployFolder.text(name))
         let promised = [
             "Type": "notify", "NotifyAccess": "main", "WatchdogSec": "20", "KillMode": "mixed",
@@ -19,7 +19,7 @@ struct UnitTests {
         for (key, value) in promised { #expect(unit.values(key) == [value], "\(key)") }
     }
 
-    @Test func `one of many differs from the only one in names and folders alone`() throws {
+    @Test func `the template unit differs from the single unit only in names and folders`() throws {
         let units = try Self.services.map { UnitFile(try DeployFolder.text($0)) }
         let difference = units[1].lines.difference(from: units[0].lines)
         #expect(
@@ -37,10 +37,10 @@ struct UnitTests {
     @Test(
         .enabled(if: DeployFolder.program("systemd-analyze") != nil, "systemd is not installed"),
         arguments: services)
-    func `systemd finds no fault with it, and next to nothing that it may do`(name: String) async throws {
+    func `systemd finds no fault in the unit and rates its sandbox as safe`(name: String) async throws {
         let folder = try TestFolder()
         let copy = name.replacingOccurrences(of: "@", with: "@blue")
-        // Neither the program nor its manual is where the package puts them.
+        // The test uses the built program, and removes the lines about the manual, which is not installed.
         let text = try DeployFolder.text(name)
             .replacingOccurrences(of: "/usr/bin/pushfarm", with: BuiltProgram.path)
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -49,12 +49,12 @@ struct UnitTests {
         try folder.copy(DeployFolder.path("pushfarm.slice"), to: "pushfarm.slice")
         let verify = try Child("verify", "systemd-analyze", ["verify", "--man=no", file], in: folder.path)
         #expect(try await verify.wait() == .exited(0))
-        // It also tells of units of this machine.
+        // systemd-analyze also complains about other units of this machine.
         let complaints = (verify.output + verify.error).split(separator: "\n").filter {
             $0.contains("pushfarm")
         }
         #expect(complaints.isEmpty, "\(complaints)")
-        // 2.0, in tenths of which the tool speaks as ten times as many.
+        // The limit is an exposure level of 2.0, which the tool writes as 20.
         let security = try Child(
             "security", "systemd-analyze", ["security", "--offline=true", "--threshold=20", file],
             in: folder.path)
