@@ -1,15 +1,15 @@
 import BinaryBench
 import Testing
 
-/// The senders of the write-ups, against a gateway whose replies take a number of pushes instead of a time.
+/// Runs historic senders against a gateway model. The model's replies are late by a number of pushes instead of a time.
 struct HistoricCourseTests {
-    /// Discards what comes behind the first refused push of a connection, and closes `delay` pushes later.
+    /// A gateway that discards all pushes after the first refused push of a connection, and closes `delay` pushes later.
     private struct Gateway {
         let bad: Set<Int>
         let delay: Int
-        /// The last look is too short for the reply.
+        /// Whether the sender's last wait is too short for the reply.
         var isLateAtTheEnd = false
-        /// Accepted places, again and again if accepted again.
+        /// The places of accepted pushes. A push that is accepted again appears again.
         private(set) var accepted: [Int] = []
         private(set) var connections = 0
         private var culprit: Int?
@@ -51,33 +51,33 @@ struct HistoricCourseTests {
         }
     }
 
-    @Test func `who never reads loses what it wrote until a write failed, and calls it sent`() {
-        // The bad one at place 20 was noticed at 123: 21 to 123 were lost.
+    @Test func `a sender that never reads loses pushes until a write fails and counts them as sent`() {
+        // The sender noticed the bad token at place 20 with push 123, so the pushes 21 to 123 were lost.
         var gateway = Gateway(bad: [19], delay: 103)
         let course = gateway.run(.naive, count: 1_000)
         #expect(gateway.accepted == Array(0..<19) + Array(123..<1_000))
         #expect(course.sent == 1_000 && course.refused == 0 && gateway.connections == 2)
     }
 
-    @Test func `who never reads loses all the rest when the list ends first`() {
+    @Test func `a sender that never reads loses all later pushes when its list ends first`() {
         var gateway = Gateway(bad: [19], delay: 5_000)
         let course = gateway.run(.naive, count: 1_000)
         #expect(gateway.accepted.count == 19 && course.sent == 1_000 && gateway.connections == 1)
     }
 
     @Test(arguments: [Habit.every(100), .every(500), .waiting], [1, 40, 250, 5_000])
-    func `who goes back to what was refused loses nothing while every reply is seen`(
+    func `a sender that resumes after each refused push and sees every reply loses no push`(
         habit: Habit, delay: Int
     ) {
         var gateway = Gateway(bad: [0, 19, 20, 500, 998, 999], delay: delay)
         let course = gateway.run(habit, count: 1_000)
         #expect(gateway.accepted == (0..<1_000).filter { !gateway.bad.contains($0) })
         #expect(course.sent == 994 && course.refused == 6)
-        // The last one is bad: there is nothing to connect for any more.
+        // The last push is bad, so the sender opens no connection after it.
         #expect(gateway.connections == 6)
     }
 
-    @Test func `a last look that is too short loses what came behind the last refusal`() {
+    @Test func `a last wait that is too short loses the pushes after the last refusal`() {
         var gateway = Gateway(bad: [19, 700], delay: 450)
         gateway.isLateAtTheEnd = true
         let course = gateway.run(.every(100), count: 1_000)
@@ -85,7 +85,7 @@ struct HistoricCourseTests {
         #expect(course.sent == 999 && course.refused == 1)
     }
 
-    @Test func `a shutdown names what was accepted, and costs nothing`() {
+    @Test func `a shutdown reply names the last accepted push, so no push is lost`() {
         var course = HistoricCourse(count: 3, habit: .every(2))
         #expect([course.next(), course.next(), course.next()] == [.connect, .write(0), .write(1)])
         #expect(course.next() == .look(.zero))
@@ -94,7 +94,7 @@ struct HistoricCourseTests {
         #expect(course.sent == 3 && course.refused == 0)
     }
 
-    @Test func `a connection that is lost goes on where it was`() {
+    @Test func `after a lost connection the sender continues at the same place`() {
         var course = HistoricCourse(count: 2, habit: .waiting)
         #expect([course.next(), course.next()] == [.connect, .write(0)])
         #expect(course.next() == .look(.milliseconds(500)))

@@ -2,7 +2,7 @@ import BinaryBench
 import Testing
 
 struct PlanTests {
-    @Test func `bad tokens are where an experiment wants them`() {
+    @Test func `the bad tokens are at the places of the experiment`() {
         let spread = ExperimentTokens(count: 100_000, bad: .evenly(1_000))
         #expect(spread.badCount(among: 100_000) == 1_000)
         #expect((0..<100).allSatisfy { spread.badCount(among: $0 * 1_000) == $0 * 10 })
@@ -13,7 +13,7 @@ struct PlanTests {
         #expect(ExperimentTokens(count: 10).badCount(among: 10) == 0)
     }
 
-    @Test func `tokens are different, and the simulator takes the bad ones for bad`() {
+    @Test func `tokens are different, and the simulator refuses exactly the bad ones`() {
         let list = ExperimentTokens(count: 2_000, bad: .evenly(20))
         let tokens = (0..<2_000).map(list.hex)
         #expect(Set(tokens).count == 2_000 && tokens.allSatisfy { $0.utf8.count == 64 })
@@ -21,14 +21,14 @@ struct PlanTests {
         #expect(list.hex(7) == list.token(7).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
     }
 
-    @Test func `senders share a list without a gap or an overlap`() {
+    @Test func `senders share a list without gaps or overlaps`() {
         let list = ExperimentTokens(count: 4_000)
         let shares = (0..<4).map { list.places(among: 4_000, of: $0, senders: 4) }
         #expect(shares.joined().sorted() == Array(0..<4_000))
         #expect(shares.allSatisfy { (800...1_200).contains($0.count) })
     }
 
-    @Test func `only the sender that waits after each push sends a part, as much as its time allows`() throws
+    @Test func `only the sender that waits after each push sends a part of the list, limited by time`() throws
     {
         let bad = try #require(Experiment.all.first { $0.letter == "b" })
         #expect(
@@ -40,7 +40,7 @@ struct PlanTests {
         #expect(shared.part(for: .waiting, budget: 45) == 360)
     }
 
-    @Test func `there are the seven experiments, and four about time`() {
+    @Test func `the series has seven experiments and four more about time`() {
         #expect(Experiment.all.map(\.letter) == ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"])
         #expect(
             Experiment.all.map(\.tokens.count) == [

@@ -13,7 +13,7 @@ struct ReportTests {
         return ExperimentResult(experiment, [part, farm], ExperimentVerdict(on: farm, experiment))
     }
 
-    @Test func `a table says what came of everybody, and what was extrapolated`() {
+    @Test func `a table shows all senders' results and marks extrapolated ones`() {
         let lines = TallyTable.text(finding).split(separator: "\n").map { line in
             line.split(separator: " ").joined(separator: " ")
         }
@@ -30,7 +30,7 @@ struct ReportTests {
         #expect(Set(widths).count == 1, "columns under each other")
     }
 
-    @Test func `a picture has bars that fill their place, and is XML`() throws {
+    @Test func `a picture is valid XML and its bars fill their width`() throws {
         let svg = TallyPicture([finding]).svg
         #expect(svg.hasPrefix("<svg ") && svg.hasSuffix("</svg>\n"))
         func bars(_ colour: String) -> [Double] {
@@ -49,14 +49,14 @@ struct ReportTests {
         (0, "0"), (999, "999"), (1_000, "1,000"), (12_345, "12,345"), (1_234_567, "1,234,567"),
         (-1_000, "-1,000"),
     ])
-    func `numbers are grouped`(number: Int, text: String) { #expect(number.grouped == text) }
+    func `numbers are grouped by thousands`(number: Int, text: String) { #expect(number.grouped == text) }
 
     @Test(arguments: [(0.123, "0.12 s"), (12.34, "12.3 s"), (456.7, "457 s"), (50_000.0, "13.9 h")])
-    func `times have as many digits as say something`(seconds: Double, text: String) {
+    func `times have a suitable number of digits`(seconds: Double, text: String) {
         #expect(seconds.time == text)
     }
 
-    @Test func `findings are kept as JSON`() throws {
+    @Test func `results can be written and read as JSON`() throws {
         let data = try JSONEncoder().encode([finding])
         let read = try JSONDecoder().decode([ExperimentResult].self, from: data)
         #expect(read.first?.tallies == finding.tallies && read.first?.verdict == finding.verdict)

@@ -2,7 +2,7 @@ import BinaryBench
 import Testing
 
 struct VerdictTests {
-    /// What a farm that keeps its promises does in experiment (b).
+    /// The result of a farm that keeps its promises in experiment (b).
     static func good() -> Tally {
         let experiment = Experiment.all[1]
         var tally = Tally(experiment.tokens, experiment: "b", sender: "the farm", length: 100_000)
@@ -20,7 +20,7 @@ struct VerdictTests {
         return ExperimentVerdict(on: tally, Experiment.all[1])
     }
 
-    @Test func `a farm that keeps its promises breaks none, and reaches every bar`() {
+    @Test func `a farm that keeps its promises breaks none and reaches every bar`() {
         let verdict = verdict { _ in }
         #expect(verdict.broken.isEmpty && verdict.bars.count == 4)
         #expect(verdict.bars.allSatisfy { $0.isReached })
@@ -29,7 +29,7 @@ struct VerdictTests {
     @Test(arguments: [
         "lost", "doubled", "unfinished", "accepted", "outcome missing", "false claim", "crash", "no account",
     ])
-    func `a broken promise is told`(what: String) {
+    func `a broken promise is reported`(what: String) {
         let verdict = verdict { tally in
             switch what {
             case "lost": (tally.arrived, tally.distinct) = (98_999, 98_999)
@@ -47,7 +47,7 @@ struct VerdictTests {
         #expect(!verdict.broken.isEmpty)
     }
 
-    @Test func `what was doubled and known to be in doubt is no broken promise, but no clean run`() {
+    @Test func `counted duplicates miss a bar but break no promise`() {
         let verdict = verdict { tally in
             tally.arrived += 3
             tally.jobRecord?.maybeDuplicated = 3
@@ -55,14 +55,14 @@ struct VerdictTests {
         #expect(verdict.broken.isEmpty && !verdict.bars[0].isReached)
     }
 
-    @Test func `slow is told, and is no broken promise`() {
+    @Test func `a slow run misses bars but breaks no promise`() {
         let verdict = verdict { tally in (tally.seconds, tally.mostConnections) = (30.5, 65) }
         #expect(verdict.broken.isEmpty && verdict.bars.count { !$0.isReached } == 2)
     }
 
-    /// 1,056 dials of 3 s on 56 connections take 56.6 s; the other 64 are waste.
+    /// 1,056 necessary dials of 3 s on 56 connections take 56.6 s. The other 64 dials are unnecessary.
     @Test(arguments: [(56.6, true), (73.5, true), (73.6, false)])
-    func `slow dials are compared with the connections that there may be`(seconds: Double, isReached: Bool)
+    func `the time of slow dials is compared with the allowed connections`(seconds: Double, isReached: Bool)
         throws
     {
         let experiment = try #require(Experiment.all.first { $0.dialSeconds == 3 })
@@ -73,7 +73,7 @@ struct VerdictTests {
     }
 
     @Test(arguments: [(1.0, true), (1.1, false)])
-    func `the paths are compared by a worker's processor time`(seconds: Double, isReached: Bool) {
+    func `both protocols are compared by the workers' processor time`(seconds: Double, isReached: Bool) {
         var (farm, other) = (Self.good(), Self.good())
         (farm.workerSeconds, other.workerSeconds) = (seconds, 1.25)
         let verdict = ExperimentVerdict(on: farm, beside: other, Experiment.all[1])

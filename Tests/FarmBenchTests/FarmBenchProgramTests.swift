@@ -4,9 +4,9 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The built program, at a hundredth of its size. What it measures means nothing then; what it counts does.
+/// Runs the built bench at a hundredth of its size. Its measurements are then meaningless, but its counts must be right.
 struct FarmBenchProgramTests {
-    @Test func `a case that does not exist is told with those that do`() async throws {
+    @Test func `an unknown case is reported with a list of the known cases`() async throws {
         let folder = try TestFolder()
         let program = URL(fileURLWithPath: BuiltProgram.path).deletingLastPathComponent().path + "/farm-bench"
         let child = try Child(
@@ -15,7 +15,7 @@ struct FarmBenchProgramTests {
         #expect(child.output.contains("there are worker, farm, singles"))
     }
 
-    @Test func `latencies and memory are measured without a tool`() async throws {
+    @Test func `latencies and memory are measured without h2load`() async throws {
         let (end, report) = try await QuickBench.run("only=idle,memory")
         #expect(report.findings.map(\.key) == ["idle", "memory"])
         #expect(report.findings.allSatisfy { $0.broken.isEmpty }, "\(report.text)")
@@ -26,7 +26,7 @@ struct FarmBenchProgramTests {
     }
 }
 
-/// A short run of the program.
+/// A short run of the bench.
 enum QuickBench {
     static func run(_ words: String...) async throws -> (end: Child.End, report: BenchReport) {
         let folder = try TestFolder()

@@ -3,7 +3,7 @@ import PushModel
 import Testing
 
 struct HotPathTests {
-    /// As callgrind writes it: names with numbers once, costs of calls behind `calls=`.
+    /// A callgrind file: each name has its number at the first use, and the costs of calls follow `calls=`.
     private static let text = """
         # callgrind format
         version: 1
@@ -42,7 +42,7 @@ struct HotPathTests {
         totals: 9999
         """
 
-    @Test func `callgrind's file is added up without what functions call`() {
+    @Test func `a profile sums the instructions of functions without their calls`() {
         let profile = CallgrindProfile(Self.text)
         func count(_ object: String, _ name: String?) -> Int? {
             profile.counts[CallgrindProfile.Function(object: object, name: name)]
@@ -53,7 +53,7 @@ struct HotPathTests {
         #expect(profile.total == 1_164 && profile.counts.count == 4)
     }
 
-    @Test func `what certain functions take with all that they call can be left out`() {
+    @Test func `chosen functions can be excluded with everything that they call`() {
         let profile = CallgrindProfile(Self.text, leavingOut: ["free"])
         #expect(profile.leftOut == 1_335 && profile.total == 1_164 - 1_335)
         #expect(CallgrindProfile(Self.text, leavingOut: ["fre "]).leftOut == 0)
@@ -67,7 +67,7 @@ struct HotPathTests {
             versions: ["openssl": "3"])
     }
 
-    @Test func `what a start costs is taken off`() {
+    @Test func `the difference of two runs excludes the cost of the start`() {
         let (few, many) = (figure(["start": 500, "push": 80]), figure(["start": 500, "push": 400]))
         #expect(few.instructions == 58 && many.instructions == 90)
         let name = CallgrindProfile.Function(object: "pushfarm", name: "push")
@@ -78,17 +78,17 @@ struct HotPathTests {
     }
 
     @Test(arguments: [(104_900, true), (104_990, true), (105_100, false), (90_000, true)])
-    func `over five parts in a hundred is too much`(count: Int, isGood: Bool) {
+    func `growth of more than five percent is too much`(count: Int, isGood: Bool) {
         let report = HotPathReport(figure(["push": count]), before: figure(["push": 100_000]))
         #expect(report.isGood == isGood)
     }
 
-    @Test func `without a record there is nothing to be good beside`() {
+    @Test func `a report without a recorded count is not good`() {
         let report = HotPathReport(figure(["push": 1]), before: nil)
         #expect(!report.isGood && report.lines.last?.contains("RECORD=1") == true)
     }
 
-    @Test func `it says which functions grew, the worst first, and what is not the same`() {
+    @Test func `a report lists grown functions, the worst first, and changed versions`() {
         var before = figure(["a": 50_000, "b": 40_000, "c": 10_000])
         before.versions = ["openssl": "2"]
         let now = figure(["a": 52_000, "b": 40_050, "c": 9_000, "new": 6_000])
@@ -113,7 +113,7 @@ struct HotPathTests {
         ("libc.so.6", "__memcpy_avx_unaligned_erms", .memory), ("libc.so.6", "strtol", .rest),
         ("[kernel.kallsyms]", "tcp_sendmsg", .kernel), ("pushfarm", "main", .rest),
     ])
-    func `every function has its part`(object: String, symbol: String, part: Part) {
+    func `every function belongs to a part`(object: String, symbol: String, part: Part) {
         #expect(Part(object: object, symbol: symbol) == part)
     }
 }

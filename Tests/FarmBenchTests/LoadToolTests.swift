@@ -3,7 +3,7 @@ import FarmBench
 import Foundation
 import Testing
 
-/// The bench with h2load, which `make test-outside` installs.
+/// Runs the bench with h2load. `make test-outside` installs h2load.
 struct LoadToolTests {
     private static let hasTool = ["/usr/bin/h2load", "/usr/local/bin/h2load"].contains {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -18,7 +18,7 @@ struct LoadToolTests {
         for name in ["worker", "coordinator", "intake", "redis", "gateway", "rate", "h2load's rate"] {
             #expect((values[name] ?? 0) > 0, "\(name)")
         }
-        // What reading its list costs it is taken off, which so few requests may not outweigh.
+        // The time to read the token list is subtracted. With so few requests the result may be negative.
         #expect(values["h2load"] != nil)
     }
 }

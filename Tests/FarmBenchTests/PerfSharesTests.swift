@@ -2,7 +2,7 @@ import FarmBench
 import Testing
 
 struct PerfSharesTests {
-    @Test func `samples are added up by part`() {
+    @Test func `samples are summed by part`() {
         let shares = PerfShares(
             """
             # Total Lost Samples: 0

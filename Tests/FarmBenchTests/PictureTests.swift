@@ -21,14 +21,14 @@ struct PictureTests {
             ])
     }
 
-    @Test func `a picture shows how far each figure is from its bar, and is XML`() throws {
+    @Test func `a picture is valid XML and shows how far each figure is from its bar`() throws {
         let svg = BenchPicture(report.findings, Self.setting).svg
         #expect(svg.hasPrefix("<svg ") && svg.hasSuffix("</svg>\n"))
         func bars(_ colour: String) -> [Double] {
             svg.matches(of: /width="([0-9.]+)" height="14.0" fill="(#\w+)"/)
                 .filter { $0.2 == colour }.compactMap { Double($0.1) }
         }
-        // 180 points are the bar: 6.4 / 8 of it were reached; half as much again; and twice as much is the most.
+        // A bar has 180 points. The figures reach 6.4 / 8 of the bar, 1.5 times the bar, and twice the bar, which is the limit.
         #expect(bars("#d64541") == [144])
         #expect(bars("#2a9d5c").prefix(2) == [270, 360])
         #expect(bars("#b8b8b8").count == Peer.all.count && bars("#3a6ea5").count == 1)
@@ -36,7 +36,7 @@ struct PictureTests {
         #expect(svg.contains("of &lt;this> &amp; that") && !svg.contains(">told<"))
     }
 
-    @Test func `a report is kept as JSON, and says where it was missed`() throws {
+    @Test func `a report can be written as JSON and lists the missed bars`() throws {
         let data = try JSONEncoder().encode(report)
         #expect(try JSONDecoder().decode(BenchReport.self, from: data) == report)
         #expect(report.missed == ["worker"])

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 struct PlanTests {
-    @Test func `tokens are different, and of the right length`() {
+    @Test func `tokens are different and have the right length`() {
         let tokens = (0..<10_000).map(BenchTokens.text)
         #expect(Set(tokens).count == 10_000)
         #expect(tokens.allSatisfy { $0.utf8.count == 64 && $0.allSatisfy(\.isHexDigit) })
@@ -32,7 +32,7 @@ struct PlanTests {
         var payload: [String: [String: String]]?
     }
 
-    /// The arguments of the commands.
+    /// The arguments of all commands in prepared jobs.
     private func commands(_ jobs: PreparedJobs) -> [[String]] {
         let text = jobs.pieces.map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
         return text.split(separator: "*3\r\n").map { command in
@@ -44,7 +44,7 @@ struct PlanTests {
     }
 
     @Test(arguments: [(2_500, 1_000), (7, 1), (1_000, 1_000), (40_000, 1_000), (1_200, 1)])
-    func `jobs hold every token once`(pushes: Int, size: Int) throws {
+    func `jobs contain every token once`(pushes: Int, size: Int) throws {
         let jobs = PreparedJobs("j", pushes: pushes, jobSize: size, first: 5, fields: #""lane":"bulk""#)
         let commands = commands(jobs)
         #expect(commands.allSatisfy { $0[0] == "RPUSH" && $0[1] == "pushfarm:demo" })
@@ -55,7 +55,7 @@ struct PlanTests {
         #expect(jobs.pieces.map(\.commands).reduce(0, +) == jobs.ids.count && jobs.pushes == pushes)
     }
 
-    @Test func `a payload each is another one each`() throws {
+    @Test func `jobs with a payload for each push have different payloads`() throws {
         let jobs = PreparedJobs("j", pushes: 2_000, jobSize: 1_000, kind: .payloadEach)
         let pushes = try commands(jobs).flatMap {
             try JSONDecoder().decode(Job.self, from: Data($0[2].utf8)).pushes ?? []
@@ -65,11 +65,11 @@ struct PlanTests {
     }
 
     @Test(arguments: [(1_000_000, 100, 10_000), (300_000, 7, 42_000), (5_000, 100, 50), (10, 100, 1)])
-    func `a part is a whole number of jobs if it can be`(count: Int, divisor: Int, part: Int) {
+    func `a part is a whole number of jobs if possible`(count: Int, divisor: Int, part: Int) {
         #expect(BenchPlan(divisor: divisor, folder: "").pushes(count) == part)
     }
 
-    @Test func `cases are picked by their keys`() {
+    @Test func `cases are chosen by their keys`() {
         #expect(BenchCases.named(["worker"]).map(\.key) == ["worker"])
         #expect(BenchCases.named([]).count == BenchCases.all.count && BenchCases.named(["x"]).isEmpty)
         #expect(Set(BenchCases.all.map(\.key)).count == BenchCases.all.count)

@@ -1,9 +1,9 @@
 import FarmBench
 import Testing
 
-/// What other programs and the kernel write.
+/// Checks that the bench reads the output of other programs and of the kernel.
 struct ReadingTests {
-    @Test func `h2load's words are understood`() {
+    @Test func `the output of h2load is parsed`() {
         let text = """
             finished in 7.88s, 76125.16 req/s, 3.20MB/s
             requests: 600000 total, 600000 started, 600000 done, 599990 succeeded, 10 failed, 0 errored, 0 timeout
@@ -19,10 +19,10 @@ struct ReadingTests {
         #expect(Cores.last(of: list) == cores)
     }
 
-    @Test func `company is what was worked and not by us`() {
+    @Test func `company is the busy time of other processes`() {
         let before = CoreUse(of: [1, 2], in: Self.stat(worked: 0))
         let after = CoreUse(of: [1, 2], in: Self.stat(worked: 100))
-        // Core 1 worked one second of four, core 2 all of four.
+        // Core 1 was busy for one second of four, and core 2 for all four.
         #expect(after.share(of: 3, since: before) == 3.0 / 8)
         #expect(after.company(since: before, ours: 3) == 2.0 / 8)
         #expect(after.company(since: before, ours: 5.2) == 0 && after.company(since: after, ours: 0) == 0)

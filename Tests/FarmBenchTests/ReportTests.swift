@@ -9,29 +9,29 @@ struct ReportTests {
     }
 
     @Test func `a ratio is taken within each round`() throws {
-        // The machine was half as fast in the second round: the ratio does not care.
+        // The machine was half as fast in the second round, which does not change the ratio.
         let figure = try #require(Self.measure.figure(of: rounds([(70, 100), (35, 50), (66, 100)])))
         #expect(figure.ratio == Spread([0.7, 0.7, 0.66]) && figure.value.median == 66)
         #expect(figure.judged == 0.7 && figure.isReached == true)
     }
 
     @Test(arguments: [(0.59, false), (0.6, true), (0.61, true)])
-    func `a bar is met by who reaches it`(ratio: Double, isReached: Bool) {
+    func `a value that equals the bar meets it`(ratio: Double, isReached: Bool) {
         #expect(Self.measure.figure(of: rounds([(ratio, 1)]))?.isReached == isReached)
     }
 
-    @Test func `most means at most`() {
+    @Test func `a value below an upper limit meets the bar`() {
         let measure = Measure("p99", "ms", "p99", bar: .atMost(10))
         #expect(measure.figure(of: [Round(values: ["p99": 10])])?.isReached == true)
         #expect(measure.figure(of: [Round(values: ["p99": 10.1])])?.isReached == false)
     }
 
-    @Test func `who has no reference misses the bar`() {
+    @Test func `a figure without its reference misses the bar`() {
         let figure = Self.measure.figure(of: [Round(values: ["rate": 1_000_000])])
         #expect(figure?.ratio == nil && figure?.isReached == false)
     }
 
-    @Test func `where the cores are full, the machine is the limit`() {
+    @Test func `a bar does not apply when the cores are full`() {
         let measure = Measure(
             "rate", "/s", "rate", beside: "limit", bar: .atLeast(0.8), unlessFull: "fullness")
         func isReached(_ fullness: Double) -> Bool? {
@@ -41,12 +41,12 @@ struct ReportTests {
         #expect(isReached(0.89) == false && isReached(0.93) == true)
     }
 
-    @Test func `a bar of which nothing was measured is missed`() {
+    @Test func `a bar without a measured value is missed`() {
         let finding = BenchFinding(key: "k", title: "t", [Self.measure], [Round()])
         #expect(finding.missing == ["rate"] && !finding.isGood)
     }
 
-    @Test func `a broken promise spoils a case whose bars are met`() {
+    @Test func `a case with a broken promise is not good even if its bars are met`() {
         var good = rounds([(70, 100)])
         #expect(BenchFinding(key: "k", title: "t", [Self.measure], good).isGood)
         good[0].broken = ["1 lost"]
@@ -54,7 +54,7 @@ struct ReportTests {
         #expect(finding.broken == ["round 1: 1 lost"] && !finding.isGood)
     }
 
-    @Test func `a table says all of it, and warns of company`() {
+    @Test func `a table shows all results and warns of company`() {
         var some = rounds([(70, 100), (55, 100), (58, 100)])
         some[1].company = 0.07
         some[2].broken = ["1 lost"]

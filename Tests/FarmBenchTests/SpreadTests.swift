@@ -2,7 +2,7 @@ import FarmBench
 import Testing
 
 struct SpreadTests {
-    @Test func `a median is in the middle`() throws {
+    @Test func `the median is the middle value`() throws {
         #expect(Spread([]) == nil)
         let odd = try #require(Spread([5, 1, 3]))
         #expect((odd.least, odd.median, odd.greatest) == (1, 3, 5))
@@ -10,7 +10,7 @@ struct SpreadTests {
     }
 
     @Test(arguments: [(0.5, 50.0), (0.99, 99.0), (1.0, 100.0), (0.0, 1.0), (0.001, 1.0)])
-    func `a percentile is not exceeded by its share of the values`(share: Double, value: Double) {
+    func `a share of the values does not exceed its percentile`(share: Double, value: Double) {
         #expect(Spread.percentile(share, of: (1...100).map(Double.init).shuffled()) == value)
     }
 }

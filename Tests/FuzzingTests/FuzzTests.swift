@@ -3,13 +3,13 @@ import Foundation
 import Fuzzing
 import Testing
 
-/// Each target over its corpus and what was once wrong with it, then changed inputs for five seconds of the processor's time,
-/// in a process of its own, all at once: a trap ends that process, and leaves the input behind.
+/// Runs each target in its own process, all at the same time: first the corpus and earlier crashers, then changed inputs for
+/// five seconds of processor time. A trap ends the process and leaves the input.
 ///
-/// Without coverage, which `make fuzz` has; the corpora are what that found.
+/// The runs have no coverage data. `make fuzz` has coverage data, and found the corpora with it.
 @Suite struct FuzzTests {
     @Test(arguments: FuzzTarget.all.map(\.name))
-    func `whatever comes in, it holds`(target: String) async throws {
+    func `the properties of the target hold for all inputs`(target: String) async throws {
         #expect(try Sources.files(in: "Tests/Tools/Fuzzing/Corpora/\(target)").count > 3, "no corpus")
         let folder = try TestFolder()
         let last = folder.path + "/last"
@@ -21,7 +21,7 @@ import Testing
         let child = try Child(
             "fuzz", program, ["--target=\(target)", "--seconds=5", "--seed=2026", "--last=\(last)"] + inputs,
             in: folder.path)
-        // It runs at a low priority beside everything else.
+        // The process runs at a low priority beside everything else.
         let end = try await child.wait(within: .seconds(600))
         guard end != .exited(0) else { return }
         let input = FileManager.default.contents(atPath: last) ?? Data()
@@ -29,10 +29,10 @@ import Testing
             "\(end): \(child.error.prefix(600))\ninput in base64: \(input.base64EncodedString())")
     }
 
-    @Test func `time that other processes have costs no inputs`() throws {
+    @Test func `the loop counts only its own clock`() throws {
         let loop = FuzzLoop(FuzzTarget.all[0], corpus: [Array("{}".utf8)], seed: 1)
         var spent = Duration.zero
-        // A look at the clock before it begins, and one before each input but the corpus's own: the fifth is the end.
+        // The clock is read once before the start, and once before each new input. The fifth reading ends the loop.
         let count = try loop.run(
             for: .seconds(4),
             spent: {
@@ -42,12 +42,12 @@ import Testing
         #expect(count == 1 + 3)
     }
 
-    /// What reads replies of Redis or messages of another process, and is not in the lists of the targets.
+    /// Each type that reads Redis replies or messages of another process must be in the list of a fuzz target.
     @Test(arguments: [
         ("Sources/Core/StoreProtocol", ": Request {", "FuzzTarget+Replies.swift"),
         ("Sources/Core/ControlChannel", ": ControlMessage {", "FuzzTarget+Control.swift"),
     ])
-    func `nothing that can be fuzzed is left out`(folder: String, ending: String, list: String) throws {
+    func `the fuzz targets include every reader`(folder: String, ending: String, list: String) throws {
         let listed = try Sources.text(of: "Tests/Tools/Fuzzing/" + list)
         let lines = try Sources.files(in: folder).filter { $0.hasSuffix(".swift") }
             .flatMap { try String(contentsOfFile: $0, encoding: .utf8).split(separator: "\n") }
@@ -58,7 +58,7 @@ import Testing
     }
 }
 
-/// The package's own files.
+/// The files of the package.
 private enum Sources {
     private static let package = Repository.root.path
 
@@ -66,7 +66,7 @@ private enum Sources {
         try String(contentsOfFile: "\(package)/\(path)", encoding: .utf8)
     }
 
-    /// Paths of all files below a folder; none when there is no such folder, as git keeps no empty one.
+    /// Paths of all files below a folder. Empty if the folder does not exist, because git stores no empty folders.
     static func files(in folder: String) throws -> [String] {
         let place = "\(package)/\(folder)"
         guard FileManager.default.fileExists(atPath: place) else { return [] }

@@ -3,7 +3,7 @@ import Testing
 @testable import Manual
 
 struct HelpTextTests {
-    @Test func `prose is one line, an example stands as it is, and each has its section`() {
+    @Test func `prose is joined, examples keep their lines, and both are separated`() {
         let text = HelpText(
             """
             It does a thing,
@@ -23,12 +23,12 @@ struct HelpTextTests {
         #expect(text.status == [.prose("0 done, 1 failed.")])
     }
 
-    @Test func `columns are not refilled`() {
+    @Test func `lines with columns are not joined`() {
         let table = ["goaway N      after N requests", "silence 5%    no answer"]
         #expect(HelpText(table.joined(separator: "\n")).description == [.literal(table)])
     }
 
-    @Test func `an example may stand apart from its word`() {
+    @Test func `an empty line may separate an example from its heading`() {
         let text = HelpText("Example:\n\n  pushfarm thing\n\nMore.")
         #expect(text.examples == [.literal(["pushfarm thing"])] && text.description == [.prose("More.")])
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Manual
 
-/// Pages of the program as it was built.
+/// Checks the manual pages of the built program.
 struct PagesTests {
     private static let edition = CommandPage.Edition(version: "1.2.3", date: "2026-01-02")
     private static let root = Repository.root
@@ -40,7 +40,7 @@ struct PagesTests {
         }
     }
 
-    @Test func `a flag and its opposite are told of together`() async throws {
+    @Test func `a flag and its opposite share one description`() async throws {
         let folder = try TestFolder()
         let scale = try #require(try await Self.root(in: folder).all.first { $0.commandName == "scale" })
         let text = CommandPage(scale, Self.edition).text
@@ -48,10 +48,10 @@ struct PagesTests {
         #expect(text.components(separatedBy: "Waits until every host").count == 2)
     }
 
-    @Test func `no line of a help text is longer than a terminal is wide`() async throws {
+    @Test func `no line of a help text is wider than a terminal`() async throws {
         let folder = try TestFolder()
         for command in try await Self.root(in: folder).all {
-            // Tables may be.
+            // Tables may be wider.
             guard command.commandName != "control" else { continue }
             let lines = (command.discussion ?? "").split(separator: "\n")
             for line in lines where line.count > 80 {
@@ -60,7 +60,7 @@ struct PagesTests {
         }
     }
 
-    @Test func `mandoc finds nothing to say about any of them`() async throws {
+    @Test func `mandoc has no complaint about any page`() async throws {
         let folder = try TestFolder()
         var files: [String] = []
         for command in try await Self.root(in: folder).all {
@@ -70,13 +70,13 @@ struct PagesTests {
         files.append(try folder.write(try Self.configuration.text, to: "pushfarm.yaml.5"))
         let lint = try Child("lint", "mandoc", ["-T", "lint", "-W", "style"] + files, in: folder.path)
         #expect(try await lint.wait() == .exited(0), "\(lint.output)")
-        // It can find something.
+        // A broken page proves that mandoc can complain.
         let bad = try folder.write(".TH X 1 \"2026-01-02\"\n.SH NAME\nx \\- y\n.XX\n", to: "x.1")
         let check = try Child("check", "mandoc", ["-T", "lint", "-W", "style", bad], in: folder.path)
         #expect(try await check.wait() != .exited(0))
     }
 
-    @Test func `every key of the sample is in the page of the configuration`() throws {
+    @Test func `the configuration page has every key of the sample`() throws {
         let text = try Self.configuration.text
         for key in [
             "redis", "state_dir", "shards", "topic", "key", "max_rate", "budget", "quiet_time", "window",

@@ -24,7 +24,7 @@ struct SampleLineTests {
         ("# or a certificate: that", .prose("or a certificate: that")),
         ("# Relative paths", .prose("Relative paths")), ("    #", .empty), ("", .empty),
     ])
-    func `is a key, prose or nothing`(text: String, line: SampleLine) {
+    func `a sample line is a key, prose or empty`(text: String, line: SampleLine) {
         #expect(SampleLine(text) == line)
     }
 }

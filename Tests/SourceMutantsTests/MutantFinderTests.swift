@@ -25,11 +25,11 @@ import Testing
         ("// guard a else { return 1 }", []),
         ("log.info(\"1\")", []),
         ("precondition(a == 1)", []),
-    ]) func `conditions and constants`(line: String, expected: [String]) {
+    ]) func `conditions and constants are changed`(line: String, expected: [String]) {
         #expect(changed(line) == expected)
     }
 
-    @Test func `a call that stands alone is taken out, and a part of an expression is not`() {
+    @Test func `a call that is a whole statement is removed, and a part of an expression is not`() {
         #expect(changed("{", "    stop()", "}") == [""])
         #expect(changed("{", "    count += delta", "}") == [""])
         #expect(changed("{", "    a = f(", "        b())", "}") == [])
@@ -37,7 +37,7 @@ import Testing
         #expect(changed("{", "    return stop()", "}") == [])
     }
 
-    @Test func `a fault is put in where it was found, and nowhere else`() throws {
+    @Test func `a fault is applied only to the line where it was found`() throws {
         let text = "let a = 1\nlet b = 1\n"
         let mutants = MutantFinder(file: "Sources/Processes/Worker/A.swift", text: text).mutants()
         #expect(mutants.map { $0.apply(to: text) } == ["let a = 2\nlet b = 1\n", "let a = 1\nlet b = 2\n"])
@@ -46,7 +46,7 @@ import Testing
         #expect("\(mutants[1])" == "Sources/Processes/Worker/A.swift:2: let b = 1 → let b = 2")
     }
 
-    @Test func `the first test that failed is named`() {
+    @Test func `the first failed test is found in the output`() {
         let output = """
             ✔ Test "one" passed after 0.1 seconds.
             ✘ Test "two" recorded an issue with 1 argument at A.swift:3:1: Expectation failed
@@ -57,7 +57,7 @@ import Testing
         #expect(MutantRun.failedTest(in: "✘ Suite A failed after 1 seconds.") == nil)
     }
 
-    @Test func `a list names a line by a part of it, which must stand once`() throws {
+    @Test func `a list names a line by a part that must occur once in the file`() throws {
         let read: (String) -> String = { _ in "let a = 1\nlet b = 1" }
         let found = try MutantList.mutants("# one\n\nA.swift\tb = 1\tb = 7\n", read: read)
         #expect(found.map(\.changed) == ["let b = 7"] && found[0].line == 2)
