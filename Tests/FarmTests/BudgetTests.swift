@@ -10,7 +10,7 @@ import Testing
         try farm.push([job])
         #expect(try await farm.finished("many").delivered == 1_800)
         let lines = try farm.gateway.ledger().lines
-        // The burst is a twentieth of a second.
+        // The allowed burst is a twentieth of a second.
         Rate.expect(lines.map(\.time), atMost: 300, burst: 15)
         let workers = try await farm.status().hosts.first?.workers ?? []
         #expect(workers.allSatisfy { $0.delivered > 0 })

@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// The commands' exit statuses and JSON fields.
+/// The exit statuses and JSON fields of commands.
 @Suite(.startsProcesses) struct CommandTests {
     private func json(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")

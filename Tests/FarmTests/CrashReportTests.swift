@@ -26,7 +26,7 @@ import Testing
         }
         #expect(end.contains("Fatal error: failpoint \(point)"), "\(end)")
         #expect(end.contains("SIGILL") || end.contains("SIGTRAP"), "\(end)")
-        // The children log to the same file.
+        // The children log to the coordinator's file.
         #expect(farm.coordinator.error.contains("\(role) wrote to standard error"))
         #expect(!farm.coordinator.hasEnded)
     }

@@ -107,7 +107,7 @@ import Testing
         let tokens = Tokens.make(200, seed: 2)
         try farm.push([Job(id: "without", tokens: tokens)])
         #expect(try await farm.finished("without").delivered == 200)
-        // A file without a certificate, as during a write, has the same effect.
+        // A file without a certificate has the same effect as a missing file.
         try farm.folder.write("-----BEGIN", to: "ca.pem")
         #expect(try await farm.run("restart", "all").status == 0)
         try farm.push([Job(id: "broken", tokens: tokens)])

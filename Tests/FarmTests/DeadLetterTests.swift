@@ -66,7 +66,7 @@ import Testing
 
         let replayed = try await farm.finished("big.r1")
         #expect(replayed.accepted == failed[0])
-        // The gateway may not have checked an invalid token the first time.
+        // The gateway may not have checked an invalid token at the first attempt.
         #expect(replayed.failed == replayed.reasons["Unregistered"] ?? 0 && replayed.failed <= dead.count)
         #expect(try await farm.finished("own.r1").delivered == failed[1])
         let jobRecord = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:job:big.r1").fields

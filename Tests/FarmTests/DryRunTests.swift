@@ -57,7 +57,7 @@ private struct HelpCommand: Decodable {
 
     private struct Dump: Decodable { var command: HelpCommand }
 
-    /// Commands that only read, that run until they are stopped, or whose effect on a list can be undone.
+    /// Commands without --dry-run: they only read, run until they are stopped, or have an effect on a list that can be undone.
     static let withoutDryRun: Set = [
         "backlog", "coordinator", "dead export", "dead list", "dead show", "demo", "doctor", "events",
         "debug feedback", "debug fsck", "find", "help", "job", "jobs", "paused", "ping", "refused list",
@@ -115,7 +115,7 @@ private struct HostLine: CustomStringConvertible {
     }
 }
 
-/// A farm in which every command has something to do.
+/// A farm with at least one object for every command.
 private final class DryRunFarm {
     struct Unknown: Error, CustomStringConvertible { let description: String }
 

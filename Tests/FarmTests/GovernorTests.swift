@@ -141,7 +141,7 @@ import Testing
         Rate.expect(times, atMost: 50, burst: 2.5)
     }
 
-    /// The app demo with a faulty gateway, and another app with a gateway of its own.
+    /// The app demo with a faulty gateway, and another app with its own gateway.
     private static func twoGateways(
         _ faults: [String], _ options: [String]
     ) async throws -> (TestFolder, Farm, Gateway) {

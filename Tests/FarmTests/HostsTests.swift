@@ -130,7 +130,7 @@ import Testing
         let gone = try await farm.line("beta")
         #expect(gone.state == "gone" && gone.workers.map(\.state) == ["gone"])
         #expect(gone.intake.state == "gone" && gone.workers[0].shards == 0)
-        // Then the living hosts balance their shares.
+        // Then the living hosts rebalance their shares.
         try await farm.shared(by: ["alpha", "gamma"], within: .seconds(40))
         try await load.more(2)
         try await load.expectBounded(workers: 1)

@@ -29,7 +29,7 @@ import Testing
             #expect(line.pushType == "voip")
             #expect(line.priority == "5")
             #expect(line.expiration == "4000000000")
-            // The ledger writes each byte of a header as a character.
+            // The ledger writes each byte of a header as one character.
             #expect(line.collapseId?.unicodeScalars.map { UInt8($0.value) } == Array("öä".utf8))
             #expect(line.bodySha256 == Hexadecimal.text(of: SHA256.hash(Array(payload.utf8))))
         }

@@ -39,7 +39,7 @@ struct NetworkTests {
         try await load.more(2)
         try await load.expectBounded(workers: 2)
         #expect(!farm.coordinator("beta").hasEnded)
-        // Each process logs one line when Redis is lost and one when it is back.
+        // Each process logs one line when it loses Redis and one line when Redis is back.
         #expect(farm.log("beta").split(separator: "\n").count < 60, "\(farm.log("beta"))")
     }
 

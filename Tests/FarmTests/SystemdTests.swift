@@ -132,7 +132,7 @@ struct SystemdTests {
         #expect(try await machine.show("pushfarm")["MainPID"] == after["MainPID"])
         try await Self.push(machine)
 
-        // The stop is in order even if the coordinator is not a child of systemd.
+        // systemd stops the coordinator in order even if the coordinator is not its child.
         try await machine.did("systemctl stop pushfarm")
         #expect(try await machine.show("pushfarm")["Result"] == "success")
         #expect(

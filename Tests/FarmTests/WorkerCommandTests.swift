@@ -42,7 +42,7 @@ import Testing
         try await farm.operate("drain", "alpha/0")
         let drained = try await farm.line("alpha").workers
         #expect(drained.map(\.shards) == [0, 64] && drained.map(\.pid) == pids)
-        // The last serving worker is not stopped.
+        // The farm refuses to drain the last serving worker.
         let refused = try await farm.operate("drain", "alpha/1", status: 1)
         #expect(
             refused.hosts[0].state == "refused" && refused.hosts[0].text.contains("only one that serves"))

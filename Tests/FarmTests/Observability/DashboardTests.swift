@@ -2,7 +2,7 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Dashboard, alert rules and documentation name existing metrics.
+/// Checks that dashboard, alert rules and documentation name existing metrics.
 @Suite(.startsProcesses) struct DashboardTests {
     private static let root = Repository.root
 

@@ -35,7 +35,6 @@ package final class Child {
         }
         // A backtrace of each crash takes several seconds of processor time, which other tests then miss. The process's output
         // shows the cause without a backtrace.
-        // the cause is in its output without one.
         let defaults = ["SWIFT_BACKTRACE": "enable=no"].merging(sanitizers) { $1 }
             .merging(["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": folder]) { $1 }
         let variables = defaults.merging(environment) { $1 }.map { "\($0.key)=\($0.value)" }
@@ -122,7 +121,7 @@ package final class Child {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Threads that run tests block signals, and a child would inherit that.
+        // Threads that run tests block signals, and a child would inherit the blocked signals.
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)

@@ -9,7 +9,6 @@ package struct Overdue: Error, CustomStringConvertible {
 
 /// A delay before a test notices that its condition is true. The condition must still be true then, so the delay finds tests
 /// that race with the farm (docs/internals/proof.md).
-/// race with the farm (docs/internals/proof.md).
 private let lateness = Duration.seconds(
     ProcessInfo.processInfo.environment["PUSHFARM_TEST_LATENESS"].flatMap(Double.init) ?? 0)
 

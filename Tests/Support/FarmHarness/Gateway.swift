@@ -1,6 +1,6 @@
 import Foundation
 
-/// A simulator process with a ledger; tests count deliveries in the ledger.
+/// A simulator process with a ledger. Tests count deliveries in the ledger.
 package final class Gateway {
     /// The JSON that the simulator prints when it listens.
     package struct Started: Decodable {

@@ -47,7 +47,7 @@ package final class RedisServer {
         process = try Self.start(own.path, .none, options, [])
     }
 
-    /// Ends the process before its folder is removed.
+    /// Ends the server before its folder is removed.
     deinit { process.destroy() }
 
     package func client() throws -> BlockingRedisClient {

@@ -1,7 +1,7 @@
 import Foundation
 import Manual
 
-// pushfarm --experimental-dump-help | pushfarm-manual VERSION DATE SAMPLE FOLDER
+// Usage: pushfarm --experimental-dump-help | pushfarm-manual VERSION DATE SAMPLE FOLDER
 let arguments = CommandLine.arguments
 guard arguments.count == 5 else {
     FileHandle.standardError.write(Data("usage: pushfarm-manual VERSION DATE SAMPLE FOLDER <dump\n".utf8))

@@ -105,7 +105,7 @@ extension Stage {
             try handle.close()
             try await redis.restart()
             let end = WallTime.now
-            // The file may lack data from just before the measurement.
+            // The file may lack the last second of data before the measurement.
             expectation.rollBacks.append(RollBack(forgotten: start - 1_100...end, away: stopped...end))
             // Everything that was settled since the earlier state is open again.
             let sent = try deliveries(since: start - 1_100)

@@ -1,7 +1,7 @@
 /// The part of the bench that a run executes, and the number of pushes.
 package struct BenchPlan: Sendable {
     package var rounds: Int
-    /// Every number of pushes is divided by this.
+    /// The divisor of every number of pushes.
     package var divisor: Int
     /// The simulator counts different tokens. Such a rehearsal is too slow to be measured.
     package var isRehearsal: Bool

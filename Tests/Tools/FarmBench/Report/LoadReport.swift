@@ -1,6 +1,6 @@
 /// The results in h2load's output.
 package struct LoadReport: Hashable {
-    /// Requests a second.
+    /// The number of requests a second.
     package let rate: Double
     /// The number of responses with a status from 200 to 299.
     package let succeeded: Int
