@@ -84,7 +84,7 @@ import Testing
 
     @Test
     func
-        `connections that close without a reason lose nothing, and duplicate only pushes of unknown outcome`()
+        `connections that close without a reason lose no push and duplicate only unknown outcomes`()
         async throws
     {
         let farm = try await farm(

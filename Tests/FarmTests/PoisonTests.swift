@@ -68,7 +68,7 @@ import Testing
 
     @Test
     func
-        `a job whose every push crashes its worker is quarantined, others continue, and it can be resumed`()
+        `a job whose pushes all crash their worker is quarantined and can be resumed, and others continue`()
         async throws
     {
         let farm = try await Farm(

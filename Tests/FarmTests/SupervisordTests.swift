@@ -6,7 +6,7 @@ import Testing
 @Suite(.startsProcesses) struct SupervisordTests {
     @Test
     func
-        `supervisord starts it, restarts it when killed, stops it in order, and leaves it down with a wrong file`()
+        `supervisord restarts a killed coordinator, but not one that exits or has an invalid configuration`()
         async throws
     {
         let farm = try await Supervised()

@@ -29,7 +29,7 @@ import Testing
             "\(end): \(child.error.prefix(600))\ninput in base64: \(input.base64EncodedString())")
     }
 
-    @Test func `the loop counts only its own clock`() throws {
+    @Test func `the loop measures time only with the given clock`() throws {
         let loop = FuzzLoop(FuzzTarget.all[0], corpus: [Array("{}".utf8)], seed: 1)
         var spent = Duration.zero
         // The clock is read once before the start, and once before each new input. The fifth reading ends the loop.

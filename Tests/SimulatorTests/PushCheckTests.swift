@@ -164,7 +164,7 @@ struct PushCheckTests {
         #expect(request.with { $0.topic = type.topicSuffix }.refusal()?.0 == .badTopic)
     }
 
-    @Test(arguments: ["", "Alert", "alert ", "silent", "liveactivities"]) func `a wrong push type`(
+    @Test(arguments: ["", "Alert", "alert ", "silent", "liveactivities"]) func `wrong types are refused`(
         type: String
     ) {
         #expect(Self.with { $0.type = type }.refusal()?.0 == .invalidPushType)
