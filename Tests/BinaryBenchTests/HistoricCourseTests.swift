@@ -17,7 +17,7 @@ struct HistoricCourseTests {
 
         init(bad: Set<Int>, delay: Int) { (self.bad, self.delay) = (bad, delay) }
 
-        mutating func run(_ habit: Habit, count: Int) -> HistoricCourse {
+        mutating func run(_ habit: ReadingHabit, count: Int) -> HistoricCourse {
             var course = HistoricCourse(count: count, habit: habit)
             for _ in 0..<100_000 {
                 switch course.next() {
@@ -28,8 +28,8 @@ struct HistoricCourseTests {
                         continue
                     }
                     take(place)
-                case .look(let patience):
-                    let isSeen = isClosed || patience > .zero && !isLateAtTheEnd
+                case .readReplies(let timeout):
+                    let isSeen = isClosed || timeout > .zero && !isLateAtTheEnd
                     if let culprit, isSeen { course.refused(culprit) }
                 case .done: return course
                 }
@@ -65,9 +65,9 @@ struct HistoricCourseTests {
         #expect(gateway.accepted.count == 19 && course.sent == 1_000 && gateway.connections == 1)
     }
 
-    @Test(arguments: [Habit.every(100), .every(500), .waiting], [1, 40, 250, 5_000])
+    @Test(arguments: [ReadingHabit.every(100), .every(500), .waiting], [1, 40, 250, 5_000])
     func `a sender that resumes after each refused push and sees every reply loses no push`(
-        habit: Habit, delay: Int
+        habit: ReadingHabit, delay: Int
     ) {
         var gateway = Gateway(bad: [0, 19, 20, 500, 998, 999], delay: delay)
         let course = gateway.run(habit, count: 1_000)
@@ -88,7 +88,7 @@ struct HistoricCourseTests {
     @Test func `a shutdown reply names the last accepted push, so no push is lost`() {
         var course = HistoricCourse(count: 3, habit: .every(2))
         #expect([course.next(), course.next(), course.next()] == [.connect, .write(0), .write(1)])
-        #expect(course.next() == .look(.zero))
+        #expect(course.next() == .readReplies(.zero))
         course.accepted(upTo: 0)
         #expect([course.next(), course.next(), course.next()] == [.connect, .write(1), .write(2)])
         #expect(course.sent == 3 && course.refused == 0)
@@ -97,11 +97,11 @@ struct HistoricCourseTests {
     @Test func `after a lost connection the sender continues at the same place`() {
         var course = HistoricCourse(count: 2, habit: .waiting)
         #expect([course.next(), course.next()] == [.connect, .write(0)])
-        #expect(course.next() == .look(.milliseconds(500)))
+        #expect(course.next() == .readReplies(.milliseconds(500)))
         course.lost()
         #expect([course.next(), course.next()] == [.connect, .write(1)])
         course.failed()
-        #expect([course.next(), course.next(), course.next()] == [.look(.zero), .connect, .write(1)])
-        #expect([course.next(), course.next()] == [.look(.milliseconds(500)), .done])
+        #expect([course.next(), course.next(), course.next()] == [.readReplies(.zero), .connect, .write(1)])
+        #expect([course.next(), course.next()] == [.readReplies(.milliseconds(500)), .done])
     }
 }

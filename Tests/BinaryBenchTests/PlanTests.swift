@@ -32,7 +32,9 @@ struct PlanTests {
     {
         let bad = try #require(Experiment.all.first { $0.letter == "b" })
         #expect(
-            [Habit.naive, .every(100), .every(500)].allSatisfy { bad.part(for: $0, budget: 1) == 100_000 })
+            [ReadingHabit.naive, .every(100), .every(500)].allSatisfy {
+                bad.part(for: $0, budget: 1) == 100_000
+            })
         #expect(bad.part(for: .waiting, budget: 45) == 90)
         #expect(bad.part(for: .waiting, budget: 0) == 1)
         #expect(bad.part(for: .waiting, budget: 1_000_000) == 100_000)

@@ -6,7 +6,8 @@ import Testing
 struct ReportTests {
     private var finding: ExperimentResult {
         let experiment = Experiment.all[1]
-        var part = Tally(experiment.tokens, experiment: "b", sender: Habit.waiting.name, length: 10_000)
+        var part = Tally(
+            experiment.tokens, experiment: "b", sender: ReadingHabit.waiting.name, length: 10_000)
         (part.arrived, part.distinct, part.claimed, part.found) = (9_890, 9_880, 9_900, 99)
         (part.connections, part.mostConnections, part.seconds) = (100, 1, 45.6)
         let farm = VerdictTests.good()

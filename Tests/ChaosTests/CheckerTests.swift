@@ -80,19 +80,19 @@ struct CheckerTests {
 
     @Test(arguments: [0, 1]) func `a missing or repeated observation is noticed`(index: Int) {
         var run = SampleRun()
-        run.evidence.books.insert(run.evidence.books[index], at: index)
+        run.evidence.notes.insert(run.evidence.notes[index], at: index)
         #expect(run.verdict.complaints.contains { $0.kind == .ledger })
         run = SampleRun()
-        run.evidence.books.insert(BooksNote(number: 2, at: 1_100, jobRecords: nil), at: 1)
-        run.evidence.books[2].number = 3
+        run.evidence.notes.insert(JobRecordsNote(number: 2, at: 1_100, jobRecords: nil), at: 1)
+        run.evidence.notes[2].number = 3
         #expect(run.verdict.isGood)
-        run.evidence.books.remove(at: 1)
+        run.evidence.notes.remove(at: 1)
         #expect(run.verdict.complaints.contains { $0.kind == .ledger })
     }
 
     @Test(arguments: ["a", "b", "c"]) func `a missing job record is noticed`(job: String) {
         var run = SampleRun()
-        run.evidence.books[1].jobRecords?[job] = nil
+        run.evidence.notes[1].jobRecords?[job] = nil
         #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job \(job)") })
     }
 
@@ -127,8 +127,8 @@ struct CheckerTests {
     func `a changed number at the end of the run is noticed`(job: String, field: String) {
         for change in [-1, 1] {
             var run = SampleRun()
-            let old = run.evidence.books[1].jobRecords?[job]?[field].flatMap { Int($0) } ?? 0
-            run.evidence.books[1].jobRecords?[job]?[field] = "\(old + change)"
+            let old = run.evidence.notes[1].jobRecords?[job]?[field].flatMap { Int($0) } ?? 0
+            run.evidence.notes[1].jobRecords?[job]?[field] = "\(old + change)"
             #expect(run.verdict.complaints.contains { $0.text.contains("job \(job)") }, "\(change)")
         }
     }
@@ -136,22 +136,22 @@ struct CheckerTests {
     @Test(arguments: ["submitted", "accepted", "in_flight", "failed"])
     func `a wrong number in the middle of the run is noticed`(field: String) {
         var run = SampleRun()
-        run.evidence.books[0].jobRecords?["a"]?[field] = "9"
+        run.evidence.notes[0].jobRecords?["a"]?[field] = "9"
         #expect(run.verdict.wrongSums > 0)
         #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a at") })
     }
 
     @Test func `a counted delivery that did not reach the gateway is a false claim`() {
         var run = SampleRun()
-        run.evidence.books[1].jobRecords?["c"]?["delivered"] = "2"
-        run.evidence.books[1].jobRecords?["c"]?["failed"] = "0"
-        run.evidence.books[1].jobRecords?["c"]?["reason:unknown"] = "0"
+        run.evidence.notes[1].jobRecords?["c"]?["delivered"] = "2"
+        run.evidence.notes[1].jobRecords?["c"]?["failed"] = "0"
+        run.evidence.notes[1].jobRecords?["c"]?["reason:unknown"] = "0"
         #expect(run.verdict.complaints.contains { $0.kind == .falseClaim && $0.text.contains("job c") })
     }
 
     @Test func `more duplicates than the job record counts are noticed`() {
         var run = SampleRun()
-        run.evidence.books[1].jobRecords?["a"]?["maybe_duplicated"] = "0"
+        run.evidence.notes[1].jobRecords?["a"]?["maybe_duplicated"] = "0"
         #expect(run.verdict.complaints.contains { $0.kind == .doubled && $0.text.contains("job a") })
     }
 
@@ -267,13 +267,13 @@ struct CheckerTests {
 
     @Test func `decreasing counts are allowed only when Redis was reset`() throws {
         var run = SampleRun()
-        let (first, last) = (run.evidence.books[0].at, run.evidence.books[1].at)
+        let (first, last) = (run.evidence.notes[0].at, run.evidence.notes[1].at)
         let middle = (first + last) / 2
-        var jobRecords = try #require(run.evidence.books[0].jobRecords)
+        var jobRecords = try #require(run.evidence.notes[0].jobRecords)
         jobRecords["b"]?["delivered"] = "1"
-        run.evidence.books.insert(BooksNote(number: 2, at: middle, jobRecords: jobRecords), at: 1)
-        run.evidence.books[0].jobRecords?["b"]?.merge(["delivered": "2", "state": "finished"]) { $1 }
-        run.evidence.books[2].number = 3
+        run.evidence.notes.insert(JobRecordsNote(number: 2, at: middle, jobRecords: jobRecords), at: 1)
+        run.evidence.notes[0].jobRecords?["b"]?.merge(["delivered": "2", "state": "finished"]) { $1 }
+        run.evidence.notes[2].number = 3
         for (away, isGood) in [
             (first + 1...middle - 1, true), (middle - 1...middle + 1, true), (first - 9...first - 1, false),
             (middle + 1...last, false),

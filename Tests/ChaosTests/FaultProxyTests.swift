@@ -45,7 +45,7 @@ import Transport
     @Test func `blocked bytes arrive only after the block`() async throws {
         try await onLoop {
             let line = try await Line()
-            line.proxy.fare = LinkFare(down: LinkFare.Way(isBlocked: true))
+            line.proxy.fare = LinkFaults(down: LinkFaults.Direction(isBlocked: true))
             line.say("question")
             #expect(await until { line.serverHeard == 8 })
             try await Loop.sleep(for: .milliseconds(200))
@@ -58,12 +58,12 @@ import Transport
     @Test func `delay and rate limit slow bytes down and lose no byte`() async throws {
         try await onLoop {
             let line = try await Line()
-            line.proxy.fare = .both(LinkFare.Way(delay: .milliseconds(150)))
+            line.proxy.fare = .both(LinkFaults.Direction(delay: .milliseconds(150)))
             let start = ContinuousClock.now
             line.say("question")
             #expect(await until { line.heard.count == 8 })
             #expect(ContinuousClock.now - start >= .milliseconds(300))
-            line.proxy.fare = LinkFare(up: LinkFare.Way(rate: 40_000))
+            line.proxy.fare = LinkFaults(up: LinkFaults.Direction(rate: 40_000))
             let second = ContinuousClock.now
             line.say(String(repeating: "y", count: 20_000))
             #expect(await until { line.heard.count == 20_008 })
@@ -74,7 +74,7 @@ import Transport
     @Test func `new connections are forwarded, refused or kept silent`() async throws {
         try await onLoop {
             let line = try await Line()
-            for welcome in [FaultProxy.Welcome.close, .reset] {
+            for welcome in [FaultProxy.AcceptMode.close, .reset] {
                 line.proxy.welcome = welcome
                 // A reset may arrive before the connection is established.
                 try? await line.call()

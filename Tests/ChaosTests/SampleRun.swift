@@ -12,7 +12,7 @@ struct SampleRun {
         accept("a", ["a1", "a2", "a3", "dead"])
         accept("b", ["b1", "a1"]) { $0.allReceipts = true }
         accept("c", ["c1", "c2"]) { $0.atMostOnce = true }
-        look([
+        observe([
             "a": ["submitted": 4, "accepted": 4, "in_flight": 2],
             "b": ["submitted": 2, "accepted": 2],
             "c": ["submitted": 2, "accepted": 2],
@@ -33,7 +33,7 @@ struct SampleRun {
         finish("a", 4, ["delivered": 3, "failed": 1])
         finish("b", 2, ["delivered": 2])
         finish("c", 2, ["delivered": 1, "failed": 1])
-        look([
+        observe([
             "a": [
                 "submitted": 4, "accepted": 4, "delivered": 3, "failed": 1, "reason:Unregistered": 1,
                 "maybe_duplicated": 1,
@@ -84,7 +84,7 @@ struct SampleRun {
         event("job.finished", job, fields)
     }
 
-    private mutating func look(_ jobRecords: [String: [String: Int]]) {
+    private mutating func observe(_ jobRecords: [String: [String: Int]]) {
         let texts = jobRecords.mapValues { numbers in
             let closed = (numbers["delivered"] ?? 0) + (numbers["failed"] ?? 0)
             let isFinished = closed == numbers["accepted"]
@@ -92,7 +92,7 @@ struct SampleRun {
                 ["state": isFinished ? "finished" : "open", "created_at": "1000"]
             ) { $1 }
         }
-        evidence.books.append(
-            BooksNote(number: evidence.books.count + 1, at: tick(), jobRecords: texts))
+        evidence.notes.append(
+            JobRecordsNote(number: evidence.notes.count + 1, at: tick(), jobRecords: texts))
     }
 }

@@ -100,15 +100,15 @@ struct RefusedValuesTests {
         let moments: [(String, Duration)] = [
             ("a", .zero), ("a", .zero), ("b", .zero), ("a", .seconds(599)), ("a", .seconds(600)),
         ]
-        let told = moments.map { place, time in values.isToBeTold(at: place, now: start + time) }
+        let told = moments.map { place, time in values.shouldReport(at: place, now: start + time) }
         #expect(told == [true, false, true, false, true])
     }
 
     @Test func `no more places are remembered than there is room for`() {
         var values = RefusedValues()
-        let told = (0..<10_000).count { values.isToBeTold(at: "\($0)", now: start) }
+        let told = (0..<10_000).count { values.shouldReport(at: "\($0)", now: start) }
         #expect(told == RefusedValues.mostPlaces)
-        let isLaterOneTold = values.isToBeTold(at: "new", now: start + RefusedValues.pause)
+        let isLaterOneTold = values.shouldReport(at: "new", now: start + RefusedValues.pause)
         #expect(isLaterOneTold)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct AlertQueueTests {
     /// A way that notes what it is given, and goes on when it is told to.
     @Loop private final class Way {
-        private(set) var told: [String] = []
+        private(set) var sent: [String] = []
         var trouble: String?
         private var isOpen: Bool
         private let changes = AsyncCondition()
@@ -18,7 +18,7 @@ import Testing
         init(isOpen: Bool = true) { self.isOpen = isOpen }
 
         func take(_ message: AlertMessage) async -> String? {
-            told.append(message.text)
+            sent.append(message.text)
             _ = await changes.until(.now + .seconds(30)) { self.isOpen }
             return trouble
         }
@@ -48,9 +48,9 @@ import Testing
             way.trouble = "refused"
             let lane = Self.lane(way)
             for text in ["a", "b"] { lane.notify(Self.message(text)) }
-            #expect(await until { way.told.count == 6 })
+            #expect(await until { way.sent.count == 6 })
             await Loop.task { await lane.close(by: .now + .seconds(10)) }.value
-            #expect(way.told == ["a", "a", "a", "b", "b", "b"])
+            #expect(way.sent == ["a", "a", "a", "b", "b", "b"])
             #expect(lane.failures == 2)
         }
     }
@@ -60,12 +60,12 @@ import Testing
             let way = Way(isOpen: false)
             let lane = Self.lane(way)
             lane.notify(Self.message("first"))
-            #expect(await until { way.told.count == 1 })
+            #expect(await until { way.sent.count == 1 })
             for number in 1...103 { lane.notify(Self.message("\(number)")) }
             #expect(lane.failures == 3)
             way.open()
-            #expect(await until { way.told.count == 101 })
-            #expect(way.told == ["first"] + (4...103).map { "\($0)" })
+            #expect(await until { way.sent.count == 101 })
+            #expect(way.sent == ["first"] + (4...103).map { "\($0)" })
         }
     }
 
@@ -74,14 +74,14 @@ import Testing
             let (way, other) = (Way(isOpen: false), Way())
             let lane = Self.lane(way)
             for text in ["a", "b"] { lane.notify(Self.message(text)) }
-            #expect(await until { way.told.count == 1 })
+            #expect(await until { way.sent.count == 1 })
             lane.way = { await other.take($0) }
             way.open()
-            #expect(await until { other.told.count == 1 })
+            #expect(await until { other.sent.count == 1 })
             lane.way = nil
             lane.notify(Self.message("c"))
             await Loop.task { await lane.close(by: .now + .seconds(10)) }.value
-            #expect(way.told == ["a"] && other.told == ["b"] && lane.failures == 0)
+            #expect(way.sent == ["a"] && other.sent == ["b"] && lane.failures == 0)
         }
     }
 
@@ -90,13 +90,13 @@ import Testing
             let way = Way(isOpen: false)
             let lane = Self.lane(way)
             for text in ["a", "b"] { lane.notify(Self.message(text)) }
-            #expect(await until { way.told.count == 1 })
+            #expect(await until { way.sent.count == 1 })
             let closing = Loop.task { await lane.close(by: .now + .seconds(10)) }
             way.open()
             await closing.value
-            #expect(way.told == ["a"] && lane.failures == 0)
+            #expect(way.sent == ["a"] && lane.failures == 0)
             lane.notify(Self.message("c"))
-            #expect(way.told == ["a"])
+            #expect(way.sent == ["a"])
         }
     }
 }

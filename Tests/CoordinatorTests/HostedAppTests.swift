@@ -16,7 +16,7 @@ import Testing
     /// Two portions of shards.
     private static let shards = 32
 
-    @Loop private final class Desk {
+    @Loop private final class Fixture {
         let redis: RedisConnection
         var live: @Loop () -> [String] = { [] }
         private let server: ConnectedRedis
@@ -67,16 +67,16 @@ import Testing
 
     @Test func `a worker that starts while batches are taken back keeps its own`() async throws {
         try await onLoop {
-            let desk = try await Desk()
-            let app = desk.app("demo")
+            let fixture = try await Fixture()
+            let app = fixture.app("demo")
             #expect(await app.leases.keep() == .kept)
             let own = "{pushfarm:demo}:"
-            for shard in ["03", "20"] { try await desk.putInFlight(shard, "w2|1|0||1|.", Self.body()) }
+            for shard in ["03", "20"] { try await fixture.putInFlight(shard, "w2|1|0||1|.", Self.body()) }
             var asked = 0
             var mayServe: [Bool] = []
             var told = 0
             app.onShardsChanged = { told += 1 }
-            desk.live = {
+            fixture.live = {
                 asked += 1
                 guard asked == 1 else { return ["w1", "w2"] }
                 // While the call is on its way.
@@ -86,47 +86,47 @@ import Testing
             await app.reclaim.reclaimUnknownBatches()
             #expect(asked == 2 && mayServe == [true, false] && told == 1)
             #expect(app.reclaim.mayServe("w2"))
-            #expect(try await desk.run("LLEN", own + "in_flight:03").integer == 0)
-            #expect(try await desk.run("LLEN", own + "in_flight:20").integer == 1)
-            desk.redis.close()
+            #expect(try await fixture.run("LLEN", own + "in_flight:03").integer == 0)
+            #expect(try await fixture.run("LLEN", own + "in_flight:20").integer == 1)
+            fixture.redis.close()
         }
     }
 
     @Test func `whether a worker had sent stays unknown when Redis does not tell`() async throws {
         try await onLoop {
-            let desk = try await Desk()
-            let app = desk.app("demo")
+            let fixture = try await Fixture()
+            let app = fixture.app("demo")
             #expect(await app.leases.keep() == .kept)
             #expect(await app.reclaim.shardsInFlight(of: "w1") == [])
-            try await desk.run("SET", "{pushfarm:demo}:in_flight:20", "x")
+            try await fixture.run("SET", "{pushfarm:demo}:in_flight:20", "x")
             #expect(await app.reclaim.shardsInFlight(of: "w1") == nil)
-            desk.redis.close()
+            fixture.redis.close()
         }
     }
 
     /// Batches are taken back in portions: each of them sees the crash.
     @Test func `one crash is held against a job once, in however many shards its pushes were`() async throws {
         try await onLoop {
-            let desk = try await Desk()
-            let app = desk.app("demo")
+            let fixture = try await Fixture()
+            let app = fixture.app("demo")
             #expect(await app.leases.keep() == .kept)
             let jobRecord = "{pushfarm:demo}:job:job"
-            try await desk.run("HSET", jobRecord, "state", "open", "accepted", "2", "in_flight", "2")
+            try await fixture.run("HSET", jobRecord, "state", "open", "accepted", "2", "in_flight", "2")
             for crash in 1...2 {
                 for shard in ["03", "20"] {
-                    try await desk.putInFlight(shard, "w\(crash)|1|1||1|.", Self.body(.atMostOnce))
+                    try await fixture.putInFlight(shard, "w\(crash)|1|1||1|.", Self.body(.atMostOnce))
                 }
                 _ = await app.reclaim.reclaim(from: "w\(crash)", .crash(hadSent: true))
-                #expect(try await desk.run("HGET", jobRecord, "crashes").text == "\(crash)")
+                #expect(try await fixture.run("HGET", jobRecord, "crashes").text == "\(crash)")
             }
-            desk.redis.close()
+            fixture.redis.close()
         }
     }
 
     @Test func `a lease that a step finds to be somebody else's counts as lost, once`() async throws {
         try await onLoop {
-            let desk = try await Desk()
-            let app = desk.app("demo")
+            let fixture = try await Fixture()
+            let app = fixture.app("demo")
             #expect(await app.leases.keep() == .kept && app.leases.lost == 0)
             let intake = try #require(app.leases.held.intake)
             // Of a token that was given back that is no news.
@@ -136,36 +136,36 @@ import Testing
             #expect(app.leases.lost == 1)
             #expect(await app.leases.keep() == .kept && app.leases.lost == 1)
             #expect(app.leases.held.intake.map { $0.bytes != intake.bytes } == true)
-            desk.redis.close()
+            fixture.redis.close()
         }
     }
 
     @Test func `leases that Redis refuses end at once, and only that app's`() async throws {
         try await onLoop {
-            let desk = try await Desk()
-            let apps = [desk.app("demo"), desk.app("mail")]
+            let fixture = try await Fixture()
+            let apps = [fixture.app("demo"), fixture.app("mail")]
             for app in apps { #expect(await app.leases.keep() == .kept) }
-            try await desk.run("RENAME", "{pushfarm:mail}:owners", "aside")
-            try await desk.run("SET", "{pushfarm:mail}:owners", "x")
+            try await fixture.run("RENAME", "{pushfarm:mail}:owners", "aside")
+            try await fixture.run("SET", "{pushfarm:mail}:owners", "x")
             #expect(await apps[0].leases.keep() == .kept && apps[0].leases.held.isOwner)
             #expect(await apps[1].leases.keep() == .refused && !apps[1].leases.held.isOwner)
-            try await desk.run("RENAME", "aside", "{pushfarm:mail}:owners")
+            try await fixture.run("RENAME", "aside", "{pushfarm:mail}:owners")
             #expect(await apps[1].leases.keep() == .kept && apps[1].leases.held.isOwner)
             #expect(!apps[1].leases.isRefused)
-            desk.redis.close()
+            fixture.redis.close()
             #expect(await apps[0].leases.keep() == .pending && apps[0].leases.held.isOwner)
         }
     }
 
     @Test func `a host that leaves releases all leases, and tells others afterwards`() async throws {
         try await onLoop {
-            let desk = try await Desk()
-            let app = desk.app("demo")
+            let fixture = try await Fixture()
+            let app = fixture.app("demo")
             #expect(await app.leases.keep() == .kept && app.leases.held.isOwner)
             let owners = Mailbox<[String]>()
             app.leases.onRelease = {
                 Loop.task {
-                    let values = try await desk.run("HVALS", "{pushfarm:demo}:owners").array ?? []
+                    let values = try await fixture.run("HVALS", "{pushfarm:demo}:owners").array ?? []
                     owners.put(values.compactMap(\.text))
                 }
             }
@@ -173,7 +173,7 @@ import Testing
             #expect(!app.leases.held.isOwner)
             let values = try await owners.next()
             #expect(values.count == Self.shards + 1 && values.allSatisfy { $0.hasSuffix("::") }, "\(values)")
-            desk.redis.close()
+            fixture.redis.close()
         }
     }
 }

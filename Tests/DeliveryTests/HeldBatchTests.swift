@@ -112,7 +112,7 @@ import Testing
         batch.delivered(0)
         batch.record(1, as: Self.retry)
         batch.record(2, as: .expired)
-        batch.record(3, as: .lostTrack(cause: "cut"))
+        batch.record(3, as: .becameUnknown(cause: "cut"))
         batch.record(4, as: Self.dead)
         let facts = try #require(try batch.reportNow())
         #expect(facts.positions == [0, 3, 4] && facts.isFinal)
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (ReportedOutcome.expired, false), (.lostTrack(cause: "cut"), true), (dead, true), (retry, false),
+        (ReportedOutcome.expired, false), (.becameUnknown(cause: "cut"), true), (dead, true), (retry, false),
     ]) func `some facts are final`(fact: ReportedOutcome, isFinal: Bool) throws {
         let batch = try Batches.held(1)
         batch.sendAll()

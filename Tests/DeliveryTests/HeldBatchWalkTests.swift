@@ -98,7 +98,7 @@ import Testing
                 switch Int.random(in: 0..<8, using: &random) {
                 case 0: .failed(reason: "BadDeviceToken", status: 400, isDead: true)
                 case 1: .refused(reason: "PayloadTooLarge", status: 413)
-                case 2: .lostTrack(cause: "cut")
+                case 2: .becameUnknown(cause: "cut")
                 case 3: .expired
                 case 4: .retry(.server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 0)
                 case 5: .retry(.unknownOutcome, status: 0, reason: "cut", retryAfterMilliseconds: 7)
@@ -149,7 +149,7 @@ import Testing
             case .suppressed(let why): return "\(position) \(part.job) failed suppressed 0 cause \(why)"
             case .refused(let reason, let status):
                 return "\(position) \(part.job) failed \(reason) \(status) cause \(cause) \(payload)"
-            case .lostTrack(let why):
+            case .becameUnknown(let why):
                 return "\(position) \(part.job) failed unknown 0 cause \(why) \(payload)"
             case .expired: return "\(position) \(part.job) expired cause \(cause)"
             case .retry(let why, let status, let reason, let after):

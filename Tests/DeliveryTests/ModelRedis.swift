@@ -23,7 +23,7 @@ struct ModelRedis {
     var flight: [Int: [BatchID]] = [:]
     var owners: [Int: FenceToken] = [:]
     /// Final outcomes that our worker has told, and that were taken, or known before.
-    var told: Set<Place> = []
+    var reported: Set<Place> = []
 
     struct Place: Hashable {
         let batch: BatchID
@@ -78,7 +78,7 @@ struct ModelRedis {
     mutating func report(_ report: Report) -> Report.Reply {
         let positions = Batches.positions(report.runs)
         guard var batch = batches[report.batch] else {
-            tell(report, positions)
+            acknowledge(report, positions)
             return .taken(.init(open: 0, granted: 0, isDone: true))
         }
         var staleness: Report.Staleness?
@@ -91,7 +91,7 @@ struct ModelRedis {
             return .stale(
                 .init(open: batch.open, granted: batch.granted, isDone: false, staleness: staleness))
         }
-        tell(report, positions)
+        acknowledge(report, positions)
         if positions.contains(where: { !batch.isOpen[$0] }) {
             return .map(.init(positions: batch.map, granted: batch.granted, staleness: staleness))
         }
@@ -110,9 +110,9 @@ struct ModelRedis {
                 map: report.expectedOpen.map { $0 != batch.open } == true ? batch.map : nil))
     }
 
-    private mutating func tell(_ report: Report, _ positions: [Int]) {
+    private mutating func acknowledge(_ report: Report, _ positions: [Int]) {
         guard report.isFactsOnly else { return }
-        for position in positions { told.insert(Place(batch: report.batch, position: position)) }
+        for position in positions { reported.insert(Place(batch: report.batch, position: position)) }
     }
 
     mutating func putBack(_ request: PutBack) -> Result<Int, StoreError> {

@@ -154,7 +154,7 @@ struct WindowSimulation {
         guard !batch.isSuspect else { return nil }
         return window.held.values.first {
             $0.number < batch.number && $0.shard == batch.shard && $0.lane == batch.lane && !$0.isSuspect
-                && ($0.hasNext || $0.mustCompare && $0.standing == .ours && !$0.isHalted)
+                && ($0.hasNext || $0.mustCompare && $0.ownership == .ours && !$0.isHalted)
         }
     }
 
@@ -171,7 +171,7 @@ struct WindowSimulation {
             case 2: complete(push, .retry(.server, status: 503, reason: "busy", retryAfterMilliseconds: 0))
             case 3 where segment.options.delivery == .atMostOnce:
                 known.insert(push.place)
-                complete(push, .lostTrack(cause: "cut"))
+                complete(push, .becameUnknown(cause: "cut"))
             default:
                 known.insert(push.place)
                 guard window.held[push.batch.number] === push.batch else {
@@ -435,7 +435,7 @@ struct WindowSimulation {
                 "\(id) of '\(batch.worker)', delivery \(batch.delivery), \(batch.open) open, credit \(batch.granted)"
             }
             let held = window.held.values.map { batch in
-                "\(batch.id) \(batch.standing) credit \(batch.granted)/\(batch.count) reported \(batch.reported) "
+                "\(batch.id) \(batch.ownership) credit \(batch.granted)/\(batch.count) reported \(batch.reported) "
                     + "unreported \(batch.unreported) in flight \(batch.inFlight)"
             }
             throw Fault(
@@ -446,7 +446,7 @@ struct WindowSimulation {
             )
         }
         guard window.exposure == 0 else { throw Fault(description: "exposure of \(window.exposure) is left") }
-        if let lost = known.subtracting(redis.told).subtracting(shown).min(by: { "\($0)" < "\($1)" }) {
+        if let lost = known.subtracting(redis.reported).subtracting(shown).min(by: { "\($0)" < "\($1)" }) {
             throw Fault(description: "what became of \(lost) was never told")
         }
     }

@@ -148,9 +148,9 @@ struct KubernetesTests {
         let help = try Child("help", BuiltProgram.path, words.dropFirst() + ["--help"], in: folder.path)
         #expect(try await help.wait() == .exited(0), "\(words)")
         for option in words where option.hasPrefix("--") { #expect(help.output.contains(option)) }
-        let patience = try #require(words.last.flatMap { Int($0) })
+        let gracePeriod = try #require(words.last.flatMap { Int($0) })
         // After this command the coordinator needs at most 40 s to shut down. Other service managers have the same limit.
-        #expect(try #require(try Self.pod()["terminationGracePeriodSeconds"]?.int) >= patience + 40)
+        #expect(try #require(try Self.pod()["terminationGracePeriodSeconds"]?.int) >= gracePeriod + 40)
     }
 
     @Test func `the autoscaler uses the metric that the adapter makes`() throws {

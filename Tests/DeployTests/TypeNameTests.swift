@@ -19,6 +19,8 @@ struct TypeNameTests {
         "Solitude": "ExclusiveTurn", "Surroundings": "Dependencies", "Sight": "Observation",
         "Mend": "Repair", "Hasten": "MakeDue", "Wish": "DesiredState", "Patience": "timeout, grace period",
         "Bury": "DeadLetter", "Nap": "Sleep", "Books": "accounting",
+        "Park": "quarantine", "Blame": "intake crash", "Accused": "suspects", "Told": "sent",
+        "Standing": "state", "Vacancies": "unclaimed fields", "Press": "UpdateAdmission",
     ]
 
     private static func declarations() throws -> [Declaration] {

@@ -92,8 +92,8 @@ import Testing
 
         // The farm drains its backlog although producers use every free byte at once.
         let before = try farm.gateway.counter("requests")
-        try farm.gateway.tell("latency off")
-        try farm.gateway.tell("streams 1000")
+        try farm.gateway.control("latency off")
+        try farm.gateway.control("streams 1000")
         let end = accepted.number + 100
         try await eventually("a hundred jobs more find room") {
             _ = try Self.unlessOutOfMemory {
@@ -123,9 +123,9 @@ import Testing
         }
         #expect(try accepted.push(client, Self.submit).array?.first?.text == "OK")
         // Closing and opening of admission alternate, and each is reported once.
-        let told = try farm.events().compactMap { $0["type"] }.filter { $0.hasPrefix("admission.") }
-        #expect(told.count.isMultiple(of: 2))
-        for (index, type) in told.enumerated() {
+        let types = try farm.events().compactMap { $0["type"] }.filter { $0.hasPrefix("admission.") }
+        #expect(types.count.isMultiple(of: 2))
+        for (index, type) in types.enumerated() {
             #expect(type == (index.isMultiple(of: 2) ? "admission.closed" : "admission.opened"))
         }
         // The coordinator logs a problem when it begins, not at every attempt.
@@ -171,8 +171,8 @@ import Testing
         #expect(try await farm.finished("q", app: "quiet").delivered == 5)
         #expect(try farm.events(app: "quiet").allSatisfy { $0["type"]?.hasPrefix("admission.") != true })
 
-        try farm.gateway.tell("latency off")
-        try farm.gateway.tell("streams 1000")
+        try farm.gateway.control("latency off")
+        try farm.gateway.control("streams 1000")
         let totals = try await farm.finished(first + second)
         #expect(totals.delivered == 800)
         #expect(try farm.gateway.ledger().lost(of: tokens + more + quiet.tokens) == 0)

@@ -110,7 +110,7 @@ import Testing
         try farm.push(jobs)
         try await eventually("a reply breaks off") { try farm.gateway.binaryCounter("cut_replies") > 0 }
         // The remaining replies come byte by byte, but they are complete.
-        try farm.gateway.tell("binary cut off")
+        try farm.gateway.control("binary cut off")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == mixture.good.count)
         #expect(totals.reasons == ["InvalidToken": mixture.bad.count])
@@ -160,7 +160,7 @@ import Testing
         try await eventually("all connections of both workers are open", within: .seconds(120)) {
             try farm.gateway.binaryCounter("most_connections") >= 12
         }
-        try farm.gateway.tell("binary delay 10ms-20ms")
+        try farm.gateway.control("binary delay 10ms-20ms")
         try await expectExactlyOnce(mixture, jobs, at: farm)
         #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
     }
@@ -175,7 +175,7 @@ import Testing
         try await eventually("all connections are dialled at a time", within: .seconds(120)) {
             try farm.gateway.binaryCounter("most_accepting") == 12
         }
-        try farm.gateway.tell("binary accept off")
+        try farm.gateway.control("binary accept off")
         try await expectExactlyOnce(mixture, jobs, at: farm)
         #expect(try farm.gateway.binaryCounter("most_connections") <= Self.mostSeen(of: 12))
     }

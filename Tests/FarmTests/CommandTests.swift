@@ -103,7 +103,7 @@ import Testing
         let refused = try json(try await farm.run("refused", "list", "--limit", "1", "--json").output)
         #expect((refused["refused"] as? [Any])?.count == 1)
 
-        try farm.gateway.tell("latency 60s")
+        try farm.gateway.control("latency 60s")
         let open = ["demo", "shop"].map { app in
             (0..<3).map { Job(id: "\(app)-open-\($0)", tokens: Tokens.make(1, seed: UInt64(9 + $0))) }
         }

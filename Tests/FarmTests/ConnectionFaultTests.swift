@@ -46,7 +46,7 @@ import Testing
         try farm.push(jobs)
         // The faults end before the last pushes are done, so that their backoff stays short.
         try await farm.gateway.requests(1_400)
-        try farm.gateway.tell("calm")
+        try farm.gateway.control("calm")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == tokens.count && totals.failed == 0)
         let ledger = try farm.gateway.ledger()
@@ -62,7 +62,7 @@ import Testing
         let jobs = Job.several("s", tokens, size: 500)
         try farm.push(jobs)
         try await farm.gateway.requests(300)
-        try farm.gateway.tell("streams 20")
+        try farm.gateway.control("streams 20")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
         #expect(try farm.gateway.counter("protocol_errors") == 0)
@@ -74,7 +74,7 @@ import Testing
         let tokens = Tokens.make(10)
         try farm.push([Job(id: "late", tokens: tokens)])
         try await eventually("some dials") { try farm.gateway.counter("closed_at_once") >= 3 }
-        try farm.gateway.tell("close-new off")
+        try farm.gateway.control("close-new off")
         #expect(try await farm.finished("late").delivered == 10)
         #expect(try farm.gateway.ledger().doubles == 0)
     }

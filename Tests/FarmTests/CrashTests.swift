@@ -21,7 +21,7 @@ import Testing
 
     /// Starts another coordinator with a faster gateway. Expects that it sends each remaining push once.
     private static func expectRestAfterRestart(_ farm: Farm, _ jobs: [Job]) async throws {
-        try farm.gateway.tell(fast)
+        try farm.gateway.control(fast)
         try farm.restartCoordinator()
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == tokens.count && totals.maybeDuplicated == 0)
@@ -34,7 +34,7 @@ import Testing
         let before = try await farm.ready()
         let jobs = try await Self.load(farm)
         farm.kill(worker: before.workers[0].pid)
-        try farm.gateway.tell(Self.fast)
+        try farm.gateway.control(Self.fast)
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == Self.tokens.count && totals.failed == 0)
         let ledger = try farm.gateway.ledger()

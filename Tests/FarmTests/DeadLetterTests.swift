@@ -27,7 +27,7 @@ import Testing
     @Test func `failed pushes are kept with payload, and a replay delivers each push once`() async throws {
         let farm = try await Farm()
         let (good, dead) = (Tokens.make(600), Tokens.make(20, start: "dead0000"))
-        try farm.gateway.tell("answer 400 reason=PayloadTooLarge share=0.5")
+        try farm.gateway.control("answer 400 reason=PayloadTooLarge share=0.5")
         let jobs = [
             Job(id: "big", tokens: good + dead, fields: #""collapse_id":"c","receipts":"none""#),
             Job(id: "own", tokens: [], fields: ""),
@@ -49,7 +49,7 @@ import Testing
         #expect(reasons.count == 1 && reasons[0]["pushes"] as? Int == failed.reduce(0, +))
         #expect(reasons[0]["jobs"] as? Int == 2)
 
-        try farm.gateway.tell("calm")
+        try farm.gateway.control("calm")
         let dry = try await farm.run("replay", "--job", "big", "--dry-run", "--json")
         #expect(dry.status == 0)
         #expect(try json(dry.output)["pushes"] as? Int == failed[0])
@@ -128,13 +128,13 @@ import Testing
     {
         let farm = try await Farm()
         let tokens = Tokens.make(40_000)
-        try farm.gateway.tell("answer 400 reason=BadExpirationDate share=0.25")
+        try farm.gateway.control("answer 400 reason=BadExpirationDate share=0.25")
         let jobs = Job.several("load", tokens, size: 2000)
         try farm.push(jobs)
         let failed = try await farm.finished(jobs).failed
         #expect(failed > 5000)
         #expect(try pushes(farm) == failed, "each of them is in one letter")
-        try farm.gateway.tell("calm")
+        try farm.gateway.control("calm")
 
         // Other jobs continue during the replay, and the command is killed.
         let others = Tokens.make(20_000, seed: 2)
@@ -185,17 +185,17 @@ import Testing
         try farm.push([Job(id: "once", tokens: tokens, fields: #""delivery":"at-most-once""#)])
         let jobRecord = try await farm.finished("once")
         #expect(jobRecord.reasons == ["unknown": 5])
-        try farm.gateway.tell("calm")
+        try farm.gateway.control("calm")
         let left = try await farm.run("replay", "--job", "once", "--json")
         #expect(left.status == 3 && left.output.contains(#""unknown":5"#), "\(left)")
         #expect(try await farm.run("replay", "--job", "once", "--even-unknown").status == 0)
         #expect(try await farm.finished("once.r1").delivered == 5)
 
-        try farm.gateway.tell("answer 400 reason=BadPriority")
+        try farm.gateway.control("answer 400 reason=BadPriority")
         let soon = Int(Date().timeIntervalSince1970) + 6
         try farm.push([Job(id: "late", tokens: tokens, fields: #""expires_at":\#(soon)"#)])
         #expect(try await farm.finished("late").reasons == ["BadPriority": 5])
-        try farm.gateway.tell("calm")
+        try farm.gateway.control("calm")
         try await eventually("it is too late") { Date().timeIntervalSince1970 > Double(soon + 1) }
         let late = try await farm.run("replay", "--reason", "BadPriority", "--json")
         #expect(late.status == 3 && late.output.contains(#""expired":5"#), "\(late)")

@@ -154,10 +154,10 @@ private final class DryRunFarm {
         farm = try await Farm(options)
         _ = try await farm.ready()
         let redis = try farm.redis.client()
-        try farm.gateway.tell("answer 400 reason=PayloadTooLarge")
+        try farm.gateway.control("answer 400 reason=PayloadTooLarge")
         try farm.push([Job(id: "dead", tokens: Tokens.make(3))])
         _ = try await farm.finished("dead")
-        try farm.gateway.tell("calm")
+        try farm.gateway.control("calm")
         try farm.push(#"{"id":"wrong"}"#)
         try farm.folder.write(Job(id: "mended", tokens: [token]).text, to: "mended.json")
         let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#

@@ -25,7 +25,7 @@ import Testing
 
     /// The number of tuples in the simulator's list.
     private static func waiting(_ farm: Farm) throws -> Int {
-        let text = try farm.gateway.tell("counters")
+        let text = try farm.gateway.control("counters")
         let all = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         return (all?["feedback"] as? [String: Any])?["waiting"] as? Int ?? -1
     }
@@ -36,7 +36,7 @@ import Testing
         let farm = try await Self.farm()
         _ = try await farm.ready()
         let token = Tokens.make(1, seed: 77)[0]
-        try farm.gateway.tell("feedback add \(token) 1700000000")
+        try farm.gateway.control("feedback add \(token) 1700000000")
         let doctor = try await farm.run("doctor", "--json")
         #expect(doctor.status == 0 && doctor.output.contains("1 invalid tokens read"), "\(doctor)")
         #expect(try farm.events("token.invalid").contains { $0["token"] == token })
@@ -44,7 +44,7 @@ import Testing
         // Without a coordinator doctor does not read the service, and the service keeps its tuples.
         farm.coordinator.signal(SIGTERM)
         #expect(try await farm.coordinator.wait() == .exited(0))
-        try farm.gateway.tell("feedback add \(token) 1700000001")
+        try farm.gateway.control("feedback add \(token) 1700000001")
         let second = try await farm.run("doctor", "--json")
         #expect(second.status == 0 && second.output.contains("no coordinator has read it"), "\(second)")
         #expect(try Self.waiting(farm) == 1)
@@ -65,7 +65,7 @@ import Testing
         let farm = try await Self.farm()
         _ = try await farm.ready()
         let tokens = Tokens.make(4)
-        for token in tokens[..<3] { try farm.gateway.tell("feedback add \(token) 1700000000") }
+        for token in tokens[..<3] { try farm.gateway.control("feedback add \(token) 1700000000") }
         let read = try await farm.run("debug", "feedback", "demo", "--json")
         #expect(read.status == 0 && read.output.contains(#""tokens":3"#), "\(read)")
         let dead = try farm.events("token.invalid").map { $0.without("at") }
@@ -131,7 +131,7 @@ import Testing
     @Test func `a hundred thousand tuples are all stored, and each is reported once`() async throws {
         let farm = try await Self.farm()
         _ = try await farm.ready()
-        try farm.gateway.tell("feedback fill 100000")
+        try farm.gateway.control("feedback fill 100000")
         let read = try await farm.run("debug", "feedback", "all", "--json")
         #expect(read.status == 0 && read.output.contains(#""tokens":100000"#), "\(read)")
         #expect(try Self.waiting(farm) == 0)
@@ -148,7 +148,7 @@ import Testing
         _ = try await farm.ready()
         let tokens = Tokens.make(600)
         func tell(_ time: Int) async throws -> Int {
-            for token in tokens { try farm.gateway.tell("feedback add \(token) \(time)") }
+            for token in tokens { try farm.gateway.control("feedback add \(token) \(time)") }
             #expect(try await farm.run("debug", "feedback", "all").status == 0)
             return try farm.suppressionRecords()
         }
@@ -164,7 +164,7 @@ import Testing
         let farm = try await Self.farm()
         _ = try await farm.ready()
         let token = Tokens.make(1)[0]
-        try farm.gateway.tell("feedback add \(token) 4102444800")
+        try farm.gateway.control("feedback add \(token) 4102444800")
         #expect(try await farm.run("debug", "feedback", "all").status == 0)
         let later = Int(Date().timeIntervalSince1970) + 60
         try farm.push([
@@ -178,8 +178,8 @@ import Testing
     @Test func `a slow feedback service loses no tuple`() async throws {
         let farm = try await Self.farm()
         _ = try await farm.ready()
-        try farm.gateway.tell("feedback think 7s")
-        try farm.gateway.tell("feedback fill 10")
+        try farm.gateway.control("feedback think 7s")
+        try farm.gateway.control("feedback fill 10")
         let read = try await farm.run("debug", "feedback", "all", "--json")
         #expect(read.status == 0 && read.output.contains(#""tokens":10"#), "\(read)")
     }
@@ -187,10 +187,10 @@ import Testing
     @Test func `the coordinator reads the service on schedule and closes a silent connection`() async throws {
         let farm = try await Self.farm(interval: 1)
         _ = try await farm.ready()
-        try farm.gateway.tell("feedback stay on")
+        try farm.gateway.control("feedback stay on")
         let tokens = Tokens.make(2)
         for (number, token) in tokens.enumerated() {
-            try farm.gateway.tell("feedback add \(token) 1700000000")
+            try farm.gateway.control("feedback add \(token) 1700000000")
             #expect(try await farm.event("token.invalid", number: number + 1)["token"] == token)
         }
     }
@@ -198,11 +198,11 @@ import Testing
     @Test func `an interrupted reading keeps its tuples, is reported, and is repeated`() async throws {
         let farm = try await Self.farm(["feedback cut 300"])
         _ = try await farm.ready()
-        try farm.gateway.tell("feedback fill 1000")
+        try farm.gateway.control("feedback fill 1000")
         let read = try await farm.run("debug", "feedback", "all", "--json")
         #expect(read.status == 75 && read.output.contains(#""tokens":300"#), "\(read)")
         #expect(read.output.contains("within a tuple"))
-        try farm.gateway.tell("calm")
+        try farm.gateway.control("calm")
         // One tuple is lost in transit at the interruption.
         try await eventually("the rest is read") { try Self.waiting(farm) == 0 }
         try await eventually("the rest is kept") { try farm.events("token.invalid").count == 999 }
@@ -211,7 +211,7 @@ import Testing
     @Test func `an outage of Redis loses no tuple that the coordinator has read`() async throws {
         let farm = try await Self.farm()
         _ = try await farm.ready()
-        try farm.gateway.tell("feedback fill 50000")
+        try farm.gateway.control("feedback fill 50000")
         let reading = try Child(
             "feedback", BuiltProgram.path,
             ["debug", "feedback", "all", "--config", farm.folder.path + "/pushfarm.yaml"],

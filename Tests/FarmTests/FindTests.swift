@@ -26,7 +26,7 @@ import Testing
         // Until its first response the gateway accepts one push at a time.
         try farm.push([Job(id: "first", tokens: Tokens.make(200, seed: 3))])
         _ = try await farm.finished("first")
-        try farm.gateway.tell("silence 1")
+        try farm.gateway.control("silence 1")
         let tokens = Tokens.make(50)
         let late = Int(Date().timeIntervalSince1970) + 3600
         try farm.push([
@@ -47,8 +47,8 @@ import Testing
         let byID = try await findings(farm, "--apns-id", id)
         #expect(byID.count == 1 && byID[0]["token"] as? String == tokens[7], "\(byID)")
 
-        try farm.gateway.tell("calm")
-        try farm.gateway.tell("cut now")
+        try farm.gateway.control("calm")
+        try farm.gateway.control("cut now")
         #expect(try await farm.finished("now").delivered == 50)
         let done = try await findings(farm, "--apns-id", id)
         #expect(places(done) == ["audit"], "\(done)")
@@ -82,10 +82,10 @@ import Testing
             try redis.run("HGET", "{pushfarm:demo}:dead_letter_counts", "audit").text.flatMap { Int($0) } ?? 0
         #expect((500_000...1_048_576).contains(sum))
 
-        try farm.gateway.tell("answer 400 reason=BadExpirationDate")
+        try farm.gateway.control("answer 400 reason=BadExpirationDate")
         try farm.push([Job(id: "bad", tokens: [tokens[3]])])
         _ = try await farm.finished("bad")
-        try farm.gateway.tell("calm")
+        try farm.gateway.control("calm")
         try farm.push([Job(id: "dying", tokens: dead)])
         _ = try await farm.finished("dying")
         #expect(

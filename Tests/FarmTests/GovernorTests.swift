@@ -64,7 +64,7 @@ import Testing
         let early = try farm.gateway.ledger().lines.prefix(5_000)
         // Without the governor nine in ten responses would be 429.
         #expect(early.count { $0.status == 429 } < 1_500)
-        try farm.gateway.tell("rate off")
+        try farm.gateway.control("rate off")
         try await farm.expectExactlyOnce(jobs)
         try await eventually("full rate again") { farm.says("send rate is no longer reduced", of: "demo") }
     }
@@ -75,7 +75,7 @@ import Testing
         let jobs = Job.several("phase", Tokens.make(6_000), size: 1000)
         try farm.push(Array(jobs.prefix(1)))
         try await farm.gateway.requests(500)
-        try farm.gateway.tell("answer 503")
+        try farm.gateway.control("answer 503")
         // The rest of the jobs arrives during the phase of 503, even if the phase started late.
         try farm.push(Array(jobs.dropFirst()))
         try await eventually("sending is slower") { farm.says("send rate reduced", of: "demo") }
@@ -84,7 +84,7 @@ import Testing
         let calm = try await farm.finished("calm", app: "other")
         #expect(calm.delivered == mine.count)
         #expect(!farm.says("send rate reduced", of: "other"))
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         try await farm.expectExactlyOnce(jobs)
         #expect(try farm.gateway.ledger().lines.count { $0.status == 503 } < 1_000)
     }
@@ -97,10 +97,10 @@ import Testing
         let jobs = Job.several("drop", Tokens.make(8_000), size: 1000)
         try farm.push(jobs)
         try await farm.gateway.requests(1_000)
-        try farm.gateway.tell("streams 3")
+        try farm.gateway.control("streams 3")
         let before = try farm.gateway.requestCount()
         try await farm.gateway.requests(before + 200)
-        try farm.gateway.tell("streams 100")
+        try farm.gateway.control("streams 100")
         try await farm.expectExactlyOnce(jobs)
         #expect(try farm.gateway.counter("protocol_errors") == 0)
         #expect(try farm.gateway.counter("connections") == 1)

@@ -314,7 +314,7 @@ import Testing
         let old = farm.coordinator("alpha")
         let ours = try await farm.workers("alpha")
         // The gateway is slow, and a shard is handed over only after its responses have arrived.
-        try farm.gateway.tell("latency 8000ms")
+        try farm.gateway.control("latency 8000ms")
         try await load.more(1)
         let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
         #expect(begun.status == 0, "\(begun)")
@@ -339,7 +339,7 @@ import Testing
         }
         for purge in purges { #expect(try await purge.wait() == .exited(0), "\(purge.error)") }
         for other in theirs { farm.signal(child: other, of: "alpha", SIGCONT) }
-        try farm.gateway.tell("latency 30ms")
+        try farm.gateway.control("latency 30ms")
         try await eventually("aborted") { farm.log("alpha").contains("aborted; this one goes on") }
         try await load.more(2)
         #expect(!old.hasEnded)
@@ -355,14 +355,14 @@ import Testing
         try await load.more(1)
         let old = farm.coordinator("alpha")
         // The slow gateway leaves time to stop the successor before all shards are handed over.
-        try farm.gateway.tell("latency 8000ms")
+        try farm.gateway.control("latency 8000ms")
         try await load.more(1)
         let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
         #expect(begun.status == 0, "\(begun)")
         try await eventually("shards are handed over") { farm.log("alpha").contains("handing over") }
         let new = try #require(old.descendants.first { ProcessTable.isAbout("coordinator", $0) })
         farm.signal(child: new, of: "alpha", SIGSTOP)
-        try farm.gateway.tell("latency 30ms")
+        try farm.gateway.control("latency 30ms")
         try await eventually("the predecessor has nothing left") {
             farm.log("alpha").split(separator: "worker ended").count == 3
         }

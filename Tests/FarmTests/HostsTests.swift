@@ -162,12 +162,12 @@ import Testing
         // The heartbeat of a killed coordinator stays in Redis for some seconds.
         farm.signal("alpha", SIGKILL)
         _ = try await farm.coordinator("alpha").wait()
-        let heir = try farm.start("other", as: "alpha")
+        let newOwner = try farm.start("other", as: "alpha")
         try await eventually("it takes over", within: .seconds(30)) {
             try farm.redis.client().run("HGET", "{pushfarm}:hosts", "alpha").text?
-                .contains("\"pid\":\(heir.pid)") == true
+                .contains("\"pid\":\(newOwner.pid)") == true
         }
-        #expect(!heir.hasEnded)
+        #expect(!newOwner.hasEnded)
     }
 }
 

@@ -204,7 +204,7 @@ import Testing
         #expect(all.output.contains("resume them by name: big"), "\(all)")
         let held = try await farm.run("paused")
         #expect(held.output.contains("pause") && held.output.contains("big"), "\(held)")
-        try farm.gateway.tell("latency off")
+        try farm.gateway.control("latency off")
         let resumed = try await farm.run("resume", "big")
         #expect(resumed.status == 0 && resumed.output.contains("is resumed"), "\(resumed)")
         try await farm.expectExactlyOnce([Job(id: "big", tokens: mine)] + small)
@@ -231,10 +231,10 @@ import Testing
         case .delayed:
             job.fields = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
         // The retries are so late that they are still delayed when the command arrives.
-        case .tried: try farm.gateway.tell("answer 503 retry-after=20")
+        case .tried: try farm.gateway.control("answer 503 retry-after=20")
         case .inbox:
             // More pushes are open than the backlog allows, so later jobs stay in the inbox.
-            try farm.gateway.tell("latency 500ms")
+            try farm.gateway.control("latency 500ms")
             try farm.push([Job(id: "before", tokens: Tokens.make(1_500, seed: 4))])
             _ = try await farm.event("job.accepted")
         default: break
@@ -262,9 +262,9 @@ import Testing
         let result = try await farm.run(
             "cancel", "back", "--app", "demo", "--json", place == .inbox ? "--no-wait" : "--wait")
         #expect(result.status == 0, "\(result)")
-        if place == .inbox { try farm.gateway.tell("latency off") }
+        if place == .inbox { try farm.gateway.control("latency off") }
         if place == .tried {
-            try farm.gateway.tell("answer off")
+            try farm.gateway.control("answer off")
             try farm.push(others)
         }
         let jobRecord = try await farm.finished("back")
@@ -293,7 +293,7 @@ import Testing
         let farm = try await slowFarm()
         #expect(try await farm.run("cancel", "nobody").status == 1)
         let tokens = Tokens.make(20_000)
-        try farm.gateway.tell("latency 2s")
+        try farm.gateway.control("latency 2s")
         try farm.push([Job(id: "late", tokens: tokens)])
         _ = try await farm.event("job.accepted")
         let past = try await farm.run("cancel", "late", "--expire-at", "3600")
@@ -414,7 +414,7 @@ import Testing
         ])
         try await farm.gateway.requests(1_000)
         // The gateway is slow, so that the job does not finish before the last command.
-        try farm.gateway.tell("latency 400ms")
+        try farm.gateway.control("latency 400ms")
         let result = try await farm.run("backlog", "--eta", "--over", "1", "--json")
         #expect(result.status == 0, "\(result)")
         let app = try #require((try json(result.output)["apps"] as? [[String: Any]])?.first)
@@ -443,7 +443,7 @@ import Testing
         }
         try redis.run("HSET", "{pushfarm:demo}:job:bulk", "last_outcome_at", "5", "created_at", "5")
         #expect(try await farm.run("jobs", "--stuck").status == 0, "a paused app is not stuck")
-        try farm.gateway.tell("latency 60s")
+        try farm.gateway.control("latency 60s")
         #expect(try await farm.run("resume", "demo").status == 0)
         let now = try await farm.run("jobs", "--stuck", "--json")
         #expect(now.status == 1 && now.output.contains(#""id":"bulk""#), "\(now)")

@@ -54,7 +54,7 @@ import Testing
         try farm.push(jobs)
         try await farm.gateway.requests(400)
         farm.kill(worker: workers[1].pid)
-        try farm.gateway.tell("latency 20ms")
+        try farm.gateway.control("latency 20ms")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered + totals.failed == 2_000 && totals.failed > 0)
         #expect(totals.reasons == ["unknown": totals.failed])

@@ -93,7 +93,7 @@ import Testing
         #expect(try await farm.status().hosts.count == 1)
         #expect(try await farm.run("debug", "fsck").status == 0)
 
-        for token in bad { try farm.gateway.tell("token \(token) valid") }
+        for token in bad { try farm.gateway.control("token \(token) valid") }
         #expect(try await farm.run("resume", "--quarantined", "--job", "bad").status == 0)
         let jobRecord = try await farm.finished("bad")
         #expect(jobRecord.failed <= 5 && jobRecord.delivered == bad.count - jobRecord.failed)

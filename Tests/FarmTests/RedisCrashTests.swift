@@ -41,7 +41,7 @@ import Testing
         let handle = try #require(FileHandle(forWritingAtPath: file))
         try handle.truncate(atOffset: kept)
         try handle.close()
-        try farm.gateway.tell("latency 20ms")
+        try farm.gateway.control("latency 20ms")
         try await Task.sleep(for: .seconds(away))
         try await farm.redis.restart()
         let totals = try await farm.finished(jobs)

@@ -52,7 +52,7 @@ import Testing
         try await Task.sleep(for: .seconds(2))
         #expect(try farm.gateway.ledger().lines.count == reached, "nothing is sent without a lease")
         #expect(reached < 12_000)
-        try farm.gateway.tell("latency 5ms")
+        try farm.gateway.control("latency 5ms")
         farm.redis.process.signal(SIGCONT)
         try await farm.expectExactlyOnce(jobs)
         let after = try farm.redis.client().run("HGETALL", "{pushfarm:demo}:owners").fields

@@ -45,17 +45,17 @@ import Testing
         try farm.push([Job(id: "bad", tokens: bad)])
         try await farm.gateway.requests(200)
         farm.kill(worker: try #require(host.workers.first).pid)
-        try farm.gateway.tell("answer 503 share=30%")
+        try farm.gateway.control("answer 503 share=30%")
         try await farm.gateway.requests(300)
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == 600)
         #expect(try await farm.finished("bad").failed == 3)
         _ = try await farm.event("job.refused", number: 2)
-        try farm.gateway.tell("answer 400 reason=BadExpirationDate")
+        try farm.gateway.control("answer 400 reason=BadExpirationDate")
         for id in ["dead", "deader"] { try farm.push([Job(id: id, tokens: Tokens.make(4, seed: 9))]) }
         _ = try await (farm.finished("dead"), farm.finished("deader"))
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
 
         for arguments in [
             ["dead", "list"], ["dead", "export", "-"], ["replay", "--job", "dead"],

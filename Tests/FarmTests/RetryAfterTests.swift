@@ -10,7 +10,7 @@ import Testing
         try farm.push(jobs)
         // Each worker notices the trouble after ten requests, and then sends only probes.
         try await farm.gateway.requests(21)
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         let totals = try await farm.finished(jobs)
         #expect(totals.delivered == tokens.count && totals.failed == 0 && totals.maybeDuplicated == 0)
         let ledger = try farm.gateway.ledger()
@@ -24,7 +24,7 @@ import Testing
         let tokens = Tokens.make(8)
         try farm.push([Job(id: "ra", tokens: tokens)])
         try await farm.gateway.requests(8)
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         let jobRecord = try await farm.finished("ra")
         #expect(jobRecord.delivered == 8)
         let lines = try farm.gateway.ledger().lines

@@ -133,12 +133,12 @@ import Testing
         // Each job stays open as long as these pushes are open.
         let held = [0, 250, 500].compactMap { start in Self.all[start...].first(where: Self.good.contains)
         }
-        for token in held { try farm.gateway.tell("token \(token) throttled") }
+        for token in held { try farm.gateway.control("token \(token) throttled") }
         let child = try screening.start("screen", "--rate", "1000")
         try await farm.gateway.requests(200)
         child.signal(SIGKILL)
         _ = try await child.wait()
-        for token in held { try farm.gateway.tell("token \(token) forget") }
+        for token in held { try farm.gateway.control("token \(token) forget") }
         // All submitted pushes finish, and the test drops their events before the screening reads them.
         try await eventually("all jobs are finished") {
             try await farm.status().apps.allSatisfy { $0.jobsOpen == 0 && $0.open == 0 && $0.inbox == 0 }
@@ -207,7 +207,7 @@ import Testing
         let screening = try Screening(farm, Self.all)
         // The second job of 75 tokens stays open until this token gets a response.
         let held = try #require(Self.all[75...].first(where: Self.good.contains))
-        try farm.gateway.tell("token \(held) throttled")
+        try farm.gateway.control("token \(held) throttled")
         let child = try screening.start("screen", "--rate", "300")
         try await eventually("the first job's outcomes are written") {
             screening.tokens("good").count >= 60
@@ -215,7 +215,7 @@ import Testing
         try await farm.gateway.requests(160)
         try await farm.redis.kill()
         try FileManager.default.removeItem(atPath: farm.folder.path + "/appendonlydir")
-        try farm.gateway.tell("token \(held) forget")
+        try farm.gateway.control("token \(held) forget")
         try await farm.redis.restart()
         #expect(try await child.wait() == .exited(0), "\(child.error)")
         let jobRecord = try Screening.JobRecord(json: child.output)

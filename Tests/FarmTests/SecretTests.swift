@@ -123,7 +123,7 @@ import Testing
         _ = try await farm.event("app.paused", app: "locked")
 
         // A worker crashes with a report while it holds a job.
-        try farm.gateway.tell("latency 300ms")
+        try farm.gateway.control("latency 300ms")
         try farm.push([Job(id: "crash", tokens: good)])
         try await farm.gateway.requests(good.count + bad.count + 4)
         let victim = before.workers[0].pid

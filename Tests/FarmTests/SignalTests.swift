@@ -61,7 +61,7 @@ struct SignalTests {
         #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
         // The stop takes far less time than the responses (15 s) or a graceful stop (20 s).
         #expect(ContinuousClock.now - start < .seconds(12))
-        _ = try farm.gateway.tell("latency 0ms")
+        _ = try farm.gateway.control("latency 0ms")
         try farm.start("alpha")
         let totals = try await farm.finished(jobs)
         // The first responses arrived before the stop. Pushes in flight at the end are counted and were sent again.

@@ -10,7 +10,7 @@ import Testing
         let farm = try await Farm()
         let device = Tokens.make(1, seed: 9)[0]
         let others = Tokens.make(2)
-        try farm.gateway.tell("token \(device) throttled")
+        try farm.gateway.control("token \(device) throttled")
         try farm.push([Job(id: "first", tokens: [device], payload: #"{"aps":{"alert":"1"}}"#)])
         try await farm.gateway.requests(1)
         for (number, other) in others.enumerated() {
@@ -25,7 +25,7 @@ import Testing
             }
         }
         #expect(try farm.gateway.ledger().requests[device] == 1)
-        try farm.gateway.tell("token \(device) forget")
+        try farm.gateway.control("token \(device) forget")
         for id in ["first", "later-0", "later-1"] {
             let jobRecord = try await farm.finished(id)
             #expect(jobRecord.delivered == jobRecord.submitted && jobRecord.failed == 0)
@@ -41,7 +41,7 @@ import Testing
     @Test func `a cooling token does not delay other tokens`() async throws {
         let farm = try await Farm()
         let throttled = Tokens.make(1, seed: 9)[0]
-        try farm.gateway.tell("token \(throttled) throttled")
+        try farm.gateway.control("token \(throttled) throttled")
         let others = Tokens.make(200)
         try farm.push([Job(id: "th", tokens: [throttled] + others)])
         let open = try await eventually("only the throttled one is open") {
@@ -49,7 +49,7 @@ import Testing
             return jobRecord?.delivered == 200 && jobRecord?.delayed == 1 ? jobRecord : nil
         }
         #expect(open.state == "open" && open.failed == 0 && open.addsUp)
-        try farm.gateway.tell("token \(throttled) forget")
+        try farm.gateway.control("token \(throttled) forget")
         let jobRecord = try await farm.finished("th")
         #expect(jobRecord.delivered == 201 && jobRecord.maybeDuplicated == 0)
         #expect(try farm.gateway.ledger().requests[throttled] == 2)

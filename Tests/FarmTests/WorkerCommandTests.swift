@@ -83,8 +83,8 @@ import Testing
         try await farm.shared(by: ["alpha"], within: .seconds(20))
         let before = try await farm.workers("alpha")
         // There are pushes to deliver, but no worker can connect.
-        try farm.gateway.tell("close-new 1h")
-        try farm.gateway.tell("cut now")
+        try farm.gateway.control("close-new 1h")
+        try farm.gateway.control("cut now")
         let job = Job(id: "waits", tokens: Tokens.make(200))
         try farm.push([job])
         try await eventually("the coordinator has counted them") {
@@ -103,7 +103,7 @@ import Testing
         }
         try await Task.sleep(for: .seconds(4))
         #expect(try await farm.line("alpha").workers.map(\.pid) == [first, before[1]])
-        try farm.gateway.tell("close-new off")
+        try farm.gateway.control("close-new off")
         #expect(try await restart.wait(within: .seconds(100)) == .exited(0), "\(restart.error)")
         let after = try await farm.line("alpha").workers.map(\.pid)
         #expect(after[0] == first && after[1] != before[1])

@@ -9,14 +9,14 @@ import Transport
 /// A gateway over TLS whose first connections misbehave; the later ones respond to everything.
 @Loop final class HostileGateway {
     /// What a connection does instead of responding.
-    enum Conduct: CaseIterable, Sendable {
+    enum Behaviour: CaseIterable, Sendable {
         case pings, emptyData, drippingBody, shutWindow, noStreams, bytewise, silence
         /// GOAWAY at once: with last stream 0, or with the highest one and no response ever.
         case farewell, announcedFarewell
         case refusals
     }
 
-    let conduct: Conduct
+    let conduct: Behaviour
     let authority: ThrowAwayAuthority
     /// Connections that misbehave, and requests to which one of them responds first.
     var misbehaving: Int
@@ -27,7 +27,7 @@ import Transport
     private var listener: Listener?
     private var peers: [HostilePeer] = []
 
-    init(_ conduct: Conduct, misbehaving: Int, responses: Int = 0) async throws {
+    init(_ conduct: Behaviour, misbehaving: Int, responses: Int = 0) async throws {
         (self.conduct, self.misbehaving, self.responses) = (conduct, misbehaving, responses)
         authority = try ThrowAwayAuthority()
         let settings = ServerSettings(
@@ -56,11 +56,11 @@ import Transport
 
 /// One connection of a ``HostileGateway``.
 @Loop private final class HostilePeer {
-    private typealias Conduct = HostileGateway.Conduct
+    private typealias Behaviour = HostileGateway.Behaviour
 
     private let stream: ByteStream
     private let session: ServerSession
-    private let conduct: HostileGateway.Conduct?
+    private let conduct: HostileGateway.Behaviour?
     private var responses: Int
     /// A request came; or a PING.
     private let count: @Loop (Bool) -> Void
@@ -70,7 +70,7 @@ import Transport
     private var timer: Timer?
 
     init(
-        _ stream: ByteStream, _ conduct: HostileGateway.Conduct?, responses: Int,
+        _ stream: ByteStream, _ conduct: HostileGateway.Behaviour?, responses: Int,
         count: @escaping @Loop (Bool) -> Void
     ) {
         (self.stream, self.conduct, self.responses, self.count) = (stream, conduct, responses, count)

@@ -16,13 +16,13 @@ import Transport
         try await body(sender)
     }
 
-    private static let silentConducts: [HostileGateway.Conduct] = [
+    private static let silentConducts: [HostileGateway.Behaviour] = [
         .pings, .emptyData, .drippingBody, .shutWindow, .noStreams, .bytewise, .silence, .announcedFarewell,
     ]
 
     @Test(arguments: silentConducts, [0, 5])
     func `a connection without responses is replaced, and every push is delivered`(
-        conduct: HostileGateway.Conduct, responses: Int
+        conduct: HostileGateway.Behaviour, responses: Int
     ) async throws {
         try await onLoop { () async throws -> Void in
             let gateway = try await HostileGateway(conduct, misbehaving: 1, responses: responses)
@@ -38,9 +38,9 @@ import Transport
         }
     }
 
-    @Test(arguments: [HostileGateway.Conduct.farewell, .announcedFarewell, .silence, .noStreams])
+    @Test(arguments: [HostileGateway.Behaviour.farewell, .announcedFarewell, .silence, .noStreams])
     func `connections that never respond are dialled with growing pauses, until one does`(
-        conduct: HostileGateway.Conduct
+        conduct: HostileGateway.Behaviour
     ) async throws {
         try await onLoop { () async throws -> Void in
             let gateway = try await HostileGateway(conduct, misbehaving: .max)

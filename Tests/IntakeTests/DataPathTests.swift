@@ -63,7 +63,7 @@ import Testing
             let doubtful = (0..<600).count { $0 % 256 % 10 == 2 }
             #expect(jobRecord.reasons == ["Unregistered": dead, "BadTopic": wrong])
             #expect(jobRecord.delivered == 600 - dead - wrong && jobRecord.maybeDuplicated == doubtful)
-            #expect(jobRecord.inFlight == 0 && jobRecord.waiting == 0 && jobRecord.queued == 0)
+            #expect(jobRecord.inFlight == 0 && jobRecord.delayed == 0 && jobRecord.queued == 0)
             jobRecord = try await farm.jobRecord("failing")
             #expect(jobRecord.failed == 100 && jobRecord.reasons == ["exhausted": 100])
             jobRecord = try await farm.jobRecord("silent")
@@ -84,7 +84,7 @@ import Testing
             try await farm.submit(
                 JobText(id: "later", tokens: tokens(0..<50), fields: "\"deliver_at\":\(time),"))
             try await farm.until("it waits") {
-                try await farm.desk.store.jobRecord(of: "later")?.waiting == 50
+                try await farm.fixture.store.jobRecord(of: "later")?.delayed == 50
             }
             #expect(try await farm.work() == 0)
             try await farm.audit()
@@ -117,7 +117,7 @@ import Testing
             }
             #expect(Set(heads).count == 1 && heads.count == 5)
             try await farm.until("all is split") {
-                try await farm.desk.store.jobRecord(of: "next") != nil
+                try await farm.fixture.store.jobRecord(of: "next") != nil
             }
             try await farm.audit()
             farm.gatherer.start()
@@ -138,11 +138,13 @@ import Testing
             try await farm.submit(
                 JobText(id: "before", tokens: tokens(0..<3)), JobText(id: id, tokens: tokens(0..<3)),
                 JobText(id: id, tokens: tokens(0..<5)), JobText(id: "after", tokens: tokens(0..<3)))
-            try await farm.until("all are split") { try await farm.desk.store.jobRecord(of: "after") != nil }
+            try await farm.until("all are split") {
+                try await farm.fixture.store.jobRecord(of: "after") != nil
+            }
             #expect(try await farm.jobRecord(id).accepted == 3)
             let duplicates = try await farm.events().filter { $0["type"] == "job.duplicate" }
             #expect(duplicates.map { $0["job"] } == [id])
-            #expect(try await farm.stream(farm.desk.keys.refused).isEmpty)
+            #expect(try await farm.stream(farm.fixture.keys.refused).isEmpty)
             farm.gatherer.start()
             try await farm.until("it is finished") {
                 try await farm.work()
@@ -163,9 +165,9 @@ import Testing
             try await farm.until("it is told") {
                 farm.notices.contains(.fenced(app: "demo", token: stale.bytes))
             }
-            #expect(try await farm.desk.store.jobRecord(of: "a") == nil)
+            #expect(try await farm.fixture.store.jobRecord(of: "a") == nil)
             farm.intake.setToken(fresh)
-            try await farm.until("it is split") { try await farm.desk.store.jobRecord(of: "a") != nil }
+            try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.audit()
         }
     }
@@ -191,15 +193,15 @@ import Testing
         try await IntakeFixture.run { farm in
             let limits = AppLimits(backlog: 30, inbox: 100, inboxBytes: 1 << 20, jobBytes: 1 << 20)
             _ = try await farm.perform(
-                Press(memory: .relieved, isHeld: false, retryAfter: .seconds(1), limits: limits))
+                UpdateAdmission(memory: .relieved, isHeld: false, retryAfter: .seconds(1), limits: limits))
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
             farm.intake.start()
             farm.gatherer.start()
-            try await farm.until("it is split") { try await farm.desk.store.jobRecord(of: "a") != nil }
+            try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.submit(JobText(id: "b", tokens: tokens(0..<3)))
             // Several looks of the intake.
             try await Loop.sleep(for: .milliseconds(350))
-            #expect(try await farm.desk.store.jobRecord(of: "b") == nil)
+            #expect(try await farm.fixture.store.jobRecord(of: "b") == nil)
             try await farm.until("they are finished") {
                 try await farm.work()
                 return try await farm.isFinished("b")
@@ -212,8 +214,8 @@ import Testing
         try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
-            try await farm.until("it is split") { try await farm.desk.store.jobRecord(of: "a") != nil }
-            let results = String(decoding: farm.desk.keys.results, as: UTF8.self)
+            try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
+            let results = String(decoding: farm.fixture.keys.results, as: UTF8.self)
             try await farm.run("XADD", results, "*", "r", "nonsense")
             try await farm.work()
             farm.gatherer.start()
@@ -229,7 +231,7 @@ import Testing
         try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
-            try await farm.until("it is split") { try await farm.desk.store.jobRecord(of: "a") != nil }
+            try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.work()
             try await farm.perform(CreateResultsGroup())
             #expect(try await !farm.perform(ReadResults(gatherer: gatherer, .new)).isEmpty)
@@ -259,12 +261,12 @@ extension IntakeFixture {
         #expect(count("push.delivered", "told") == 10 && count("push.delivered", "plain") == 0)
         let exhausted = events.first { $0["reason"] == "exhausted" }
         #expect(exhausted?["cause"] == "ServiceUnavailable" && exhausted?["status"] == "503")
-        let refused = try await stream(desk.keys.refused)
+        let refused = try await stream(fixture.keys.refused)
         #expect(Set(refused.compactMap { $0["field"] }) == ["ttl", "job"])
         #expect(refused.count == 2 && events.count { $0["type"] == "job.duplicate" } == 1)
         var suppressed = 0
         for shard in 0..<IntakeFixture.shards {
-            suppressed += try await desk.store.perform(ReadSuppressed(shard: shard)).count
+            suppressed += try await fixture.store.perform(ReadSuppressed(shard: shard)).count
         }
         #expect(suppressed == dead)
     }

@@ -26,7 +26,7 @@ import Testing
     static let shards = 8
 
     let redis: RedisConnection
-    let desk: AppContext
+    let fixture: AppContext
     let promoter: Promoter
     let gatherer: ResultsConsumer
     private(set) var intake: AppIntake
@@ -61,16 +61,16 @@ import Testing
         redis = RedisConnection(settings)
         var policy = RetryPolicy()
         policy.usual = (first: .milliseconds(40), longest: .milliseconds(100))
-        desk = AppContext(
+        fixture = AppContext(
             "demo",
             HostServices(redis: redis, host: "here", shards: Self.shards, log: Self.log, retry: policy))
-        promoter = Promoter(desk)
-        gatherer = ResultsConsumer(desk, claimInterval: .milliseconds(100))
-        subscriber = RedisSubscriber(settings, channels: [desk.keys.wakeUps])
+        promoter = Promoter(fixture)
+        gatherer = ResultsConsumer(fixture, claimInterval: .milliseconds(100))
+        subscriber = RedisSubscriber(settings, channels: [fixture.keys.wakeUps])
         intake = AppIntake(
             IntakeContext(redis: redis, shards: Self.shards, log: Self.log) { _ in }, setup, limits: limits)
         intake = makeIntake(limits)
-        desk.shardsReady = { [unowned self] in readyShards.formUnion($0) }
+        fixture.shardsReady = { [unowned self] in readyShards.formUnion($0) }
         subscriber.onMessage = { [unowned self] _, message in
             let names = String(decoding: message, as: UTF8.self).split(separator: " ")
             readyShards.formUnion(names.compactMap { Int($0) })
@@ -84,7 +84,7 @@ import Testing
             [unowned self] notice in
             notices.append(notice)
             if case .delayed(_, let milliseconds) = notice {
-                desk.onDelayedBatches(.milliseconds(milliseconds))
+                fixture.onDelayedBatches(.milliseconds(milliseconds))
             }
         }
         return AppIntake(context, setup, limits: limits)
@@ -133,7 +133,7 @@ import Testing
     }
 
     func perform<Step: Request>(_ request: Step) async throws -> Step.Reply {
-        try await desk.store.perform(request)
+        try await fixture.store.perform(request)
     }
 
     @discardableResult func run(_ words: String...) async throws -> RESPValue {
@@ -143,7 +143,7 @@ import Testing
     }
 
     func submit(_ jobs: JobText...) async throws {
-        for job in jobs { _ = try await perform(Submit(job: job.bytes)) }
+        for job in jobs { _ = try await perform(PushJob(job: job.bytes)) }
     }
 
     func until(_ what: String, _ isTrue: () async throws -> Bool) async throws {
@@ -155,21 +155,21 @@ import Testing
     }
 
     func isFinished(_ job: String) async throws -> Bool {
-        try await desk.store.jobRecord(of: job)?.state == .finished
+        try await fixture.store.jobRecord(of: job)?.state == .finished
     }
 
     func jobRecord(_ job: String) async throws -> JobRecord {
-        try #require(try await desk.store.jobRecord(of: job))
+        try #require(try await fixture.store.jobRecord(of: job))
     }
 
     /// Audits the books: they must be right at every instant.
     func audit() async throws {
-        #expect(try await perform(Audit(shards: Self.shards)) == [])
+        #expect(try await perform(CheckAccounting(shards: Self.shards)) == [])
     }
 
     /// Events, each as its fields.
     func events() async throws -> [[String: String]] {
-        try await stream(desk.keys.events)
+        try await stream(fixture.keys.events)
     }
 
     func stream(_ key: [UInt8]) async throws -> [[String: String]] {

@@ -70,11 +70,11 @@ import Testing
             #expect(faults.unsettled > 0 && faults.unsettled <= damaged + Self.oddFields.count)
             #expect(faults.wrongTypes.isEmpty)
             // A gatherer of another process finds them as they are, and adds nothing.
-            let named = try await farm.perform(Audit(shards: IntakeFixture.shards))
+            let named = try await farm.perform(CheckAccounting(shards: IntakeFixture.shards))
             let unsettled = named.filter { $0.hasPrefix("results entry ") }
             #expect(unsettled.count == faults.unsettled, "\(named)")
             try await farm.repair()
-            #expect(try await farm.perform(Audit(shards: IntakeFixture.shards)) == [])
+            #expect(try await farm.perform(CheckAccounting(shards: IntakeFixture.shards)) == [])
             #expect(try await farm.perform(ReadDepths(shards: IntakeFixture.shards)).results == 0)
             try await farm.until("every push has an outcome") {
                 try await farm.promoteAll()
@@ -82,7 +82,7 @@ import Testing
                 let load = try await farm.perform(ReadLoad())
                 return load.open == 0
             }
-            #expect(try await farm.perform(Audit(shards: IntakeFixture.shards)) == [])
+            #expect(try await farm.perform(CheckAccounting(shards: IntakeFixture.shards)) == [])
             for number in 0..<40 {
                 let record = try await farm.jobRecord("job-\(number)")
                 let ended = record.delivered + record.failed + record.expired + record.cancelled
@@ -93,7 +93,7 @@ import Testing
 }
 
 extension IntakeFixture {
-    private var stream: String { String(decoding: desk.keys.results, as: UTF8.self) }
+    private var stream: String { String(decoding: fixture.keys.results, as: UTF8.self) }
 
     /// Puts every third entry into the stream again, changed. Returns how many.
     fileprivate func damageResults(_ change: ([UInt8]) -> [UInt8]) async throws -> Int {
@@ -122,7 +122,7 @@ extension IntakeFixture {
     /// As `pushfarm fsck --repair` does.
     fileprivate func repair() async throws {
         for _ in 0..<5 {
-            let faults = try await perform(Audit(shards: Self.shards))
+            let faults = try await perform(CheckAccounting(shards: Self.shards))
             if faults.isEmpty { return }
             for id in Set(faults.compactMap(Self.batch)) {
                 _ = try await perform(Repair(.batch(id), shards: Self.shards))
@@ -138,7 +138,7 @@ extension IntakeFixture {
 
     /// Makes everything due that waits.
     fileprivate func promoteAll() async throws {
-        let delayed = String(decoding: desk.keys.delayed, as: UTF8.self)
+        let delayed = String(decoding: fixture.keys.delayed, as: UTF8.self)
         for id in try await run("ZRANGE", delayed, "0", "-1").array ?? [] {
             try await run("ZADD", delayed, "XX", "1", id.text ?? "")
         }

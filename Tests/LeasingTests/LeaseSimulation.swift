@@ -118,11 +118,11 @@ final class LeaseSimulation {
 
     /// One host comes or goes: each place moves once if it must, and stands still for a moment at most.
     private func step(_ when: String, _ change: () -> Void) throws {
-        let before = rightful
+        let before = assigned
         (free, longestGap, moves) = ([:], 0, [])
         change()
         try awaitCalm(when, within: 45_000)
-        let after = rightful
+        let after = assigned
         let different = Self.fields.filter { before[$0] != after[$0] }
         guard moves.count == different.count else {
             throw Fault(description: "\(when) there were the moves \(moves) for \(different)")
@@ -147,9 +147,9 @@ final class LeaseSimulation {
 
     /// What is not as it should be.
     private var astray: String? {
-        let rightful = rightful
+        let assigned = assigned
         for field in Self.fields {
-            guard let owner = rightful[field] else { continue }
+            guard let owner = assigned[field] else { continue }
             guard let token = redis.token(of: field), token.host == owner, redis.isHeld(field, at: redisTime)
             else { return "\(field) is not \(owner)'s: \(redis.owners[field] as Any)" }
             guard let host = hosts.first(where: { $0.name == owner }), host.serves(field, token) else {
@@ -163,16 +163,16 @@ final class LeaseSimulation {
     }
 
     /// Who should own what.
-    private var rightful: [LeaseField: String] {
+    private var assigned: [LeaseField: String] {
         let members = living.map { (name: $0.name, capacity: $0.capacity) }
         guard !members.isEmpty else { return [:] }
         let shares = HostShares(app: "demo", hosts: members, shards: LeaseSimulation.shards)
-        var rightful: [LeaseField: String] = [:]
+        var assigned: [LeaseField: String] = [:]
         for field in Self.fields {
-            if case .shard(let shard) = field { rightful[field] = shares.owner(of: .shard(shard)) }
+            if case .shard(let shard) = field { assigned[field] = shares.owner(of: .shard(shard)) }
         }
-        rightful[.intake] = shares.owner(of: .intake)
-        return rightful
+        assigned[.intake] = shares.owner(of: .intake)
+        return assigned
     }
 
     // MARK: Redis
@@ -202,9 +202,9 @@ final class LeaseSimulation {
                 swept[shard, default: []].insert(token)
             }
             reply = .swept(fenced: fenced)
-        case .beat(let line, let predecessor, let lifetime):
+        case .heartbeat(let line, let predecessor, let lifetime):
             reply = .members(
-                redis.beat(line, predecessor: predecessor, lifetime: lifetime, at: redisTime))
+                redis.heartbeat(line, predecessor: predecessor, lifetime: lifetime, at: redisTime))
         }
         for field in Self.fields where before[field] != redis.owners[field] {
             try moved(field, before[field])

@@ -2,7 +2,7 @@ import StoreProtocol
 
 @testable import StoreProtocol
 
-/// What `lease.lua` and `beat.lua` do, without a Redis. `ModelLeasesTests` holds it against the scripts.
+/// What `lease.lua` and `heartbeat.lua` do, without a Redis. `ModelLeasesTests` holds it against the scripts.
 struct ModelLeases {
     struct Owner: Equatable {
         var epoch: Int
@@ -13,7 +13,7 @@ struct ModelLeases {
 
     private(set) var owners: [LeaseField: Owner] = [:]
     private(set) var ends: [String: Int] = [:]
-    private var lines: [String: (end: Int, beat: Heartbeat)] = [:]
+    private var lines: [String: (end: Int, heartbeat: Heartbeat)] = [:]
     /// A fault put in on purpose: what is given back goes by the nonce alone.
     var releasesByNonce = false
 
@@ -87,10 +87,10 @@ struct ModelLeases {
     }
 
     /// - Returns: nil when the name is another coordinator's.
-    mutating func beat(
+    mutating func heartbeat(
         _ line: Heartbeat, predecessor: String, lifetime: Int, at now: Int
     ) -> [Heartbeat.Member]? {
-        if let old = lines[line.host], old.beat.nonce != line.nonce, old.beat.nonce != predecessor,
+        if let old = lines[line.host], old.heartbeat.nonce != line.nonce, old.heartbeat.nonce != predecessor,
             old.end > now
         {
             return nil
@@ -98,7 +98,8 @@ struct ModelLeases {
         lines[line.host] = lifetime == 0 ? nil : (now + lifetime, line)
         return lines.values.filter { $0.end > now }.map {
             Heartbeat.Member(
-                name: $0.beat.host, nonce: $0.beat.nonce, capacity: $0.beat.capacity, apps: $0.beat.apps)
+                name: $0.heartbeat.host, nonce: $0.heartbeat.nonce, capacity: $0.heartbeat.capacity,
+                apps: $0.heartbeat.apps)
         }
     }
 }

@@ -14,7 +14,7 @@ final class SimulatedHost {
         case renew(RenewLeases)
         case release(ReleaseLeases)
         case sweep([HeldLeases.Shard])
-        case beat(Heartbeat, predecessor: String, lifetime: Int)
+        case heartbeat(Heartbeat, predecessor: String, lifetime: Int)
     }
 
     enum Reply {
@@ -48,10 +48,10 @@ final class SimulatedHost {
     private(set) var heldLeases: HeldLeases?
     private var rounds = LeaseRounds(now: .now)
     private var membership = Membership(shards: LeaseSimulation.shards, now: .now)
-    private var bereaved: Set<Int> = []
+    private var awaitingReclaim: Set<Int> = []
     private var isAtWork = false
     private var isRung = false
-    private var nap = 0
+    private var waitNumber = 0
 
     init(_ index: Int, _ farm: LeaseSimulation) {
         name = "h\(index)"
@@ -94,7 +94,7 @@ final class SimulatedHost {
         isUp = true
         isStopping = false
         heldLeases = nil
-        bereaved = []
+        awaitingReclaim = []
         (isAtWork, isRung) = (false, false)
         membership = Membership(shards: LeaseSimulation.shards, now: instant)
         rounds = LeaseRounds(now: instant)
@@ -112,7 +112,7 @@ final class SimulatedHost {
     }
 
     private func takeSeat(_ predecessor: String) {
-        wire.call(.beat(line, predecessor: predecessor, lifetime: 6000)) { [unowned self] reply in
+        wire.call(.heartbeat(line, predecessor: predecessor, lifetime: 6000)) { [unowned self] reply in
             guard case .members(let members?) = reply else {
                 return later(500) { [unowned self] in takeSeat(predecessor) }
             }
@@ -122,14 +122,14 @@ final class SimulatedHost {
                 host: name, shards: LeaseSimulation.shards, shares: shares, nonce: nonce + ".1",
                 predecessor: predecessor, fault: farm.mutant?.leaseFault)
             farm.announce(.hosts)
-            try look()
-            beatOn()
+            try check()
+            repeatHeartbeat()
             for worker in workers { worker.start() }
         }
     }
 
-    private func beatOn() {
-        beat { [unowned self] in later(1000) { [unowned self] in beatOn() } }
+    private func repeatHeartbeat() {
+        sendHeartbeat { [unowned self] in later(1000) { [unowned self] in repeatHeartbeat() } }
     }
 
     private func kill() {
@@ -142,25 +142,25 @@ final class SimulatedHost {
         guard isRunning else { return }
         isStopping = true
         guard heldLeases != nil else { return kill() }
-        beat { [unowned self] in
+        sendHeartbeat { [unowned self] in
             farm.announce(.hosts)
             heldLeases?.handOverAll(at: instant)
-            try tell()
-            try letGo()
+            try sendOrders()
+            try returnIdleShards()
             try signal()
-            for worker in workers { worker.tell(.finish) }
+            for worker in workers { worker.send(.finish) }
             later(20_000) { [unowned self] in for worker in workers { worker.kill() } }
             awaitWorkers()
         }
     }
 
     private func awaitWorkers() {
-        guard workers.contains(where: { $0.isUp || bereaved.contains($0.index) }) else {
+        guard workers.contains(where: { $0.isUp || awaitingReclaim.contains($0.index) }) else {
             heldLeases?.forgetAll()
             let nonce = heldLeases?.nonce ?? ""
             return wire.call(.release(ReleaseLeases(nonce: nonce, tokens: nil))) { [unowned self] _ in
                 farm.announce(.free(app: "demo"))
-                wire.call(.beat(line, predecessor: "", lifetime: 0)) { [unowned self] _ in
+                wire.call(.heartbeat(line, predecessor: "", lifetime: 0)) { [unowned self] _ in
                     farm.announce(.left(host: name))
                     isUp = false
                 }
@@ -174,11 +174,11 @@ final class SimulatedHost {
     func signal() throws {
         isRung = true
         guard !isAtWork else { return }
-        nap += 1
-        try look()
+        waitNumber += 1
+        try check()
     }
 
-    private func look() throws {
+    private func check() throws {
         guard let heldLeases, !isAtWork else { return }
         isRung = false
         let isRenewal = rounds.isRenewalDue(at: instant)
@@ -186,21 +186,21 @@ final class SimulatedHost {
         if isRenewal { rounds.begin(at: instant) }
         isAtWork = true
         _ = heldLeases.beginRound()
-        try tell()
+        try sendOrders()
         try go(heldLeases, from: isRenewal ? milliseconds : nil)
     }
 
     private func rest() {
         isAtWork = false
-        nap += 1
-        let (number, isPressing) = (nap, heldLeases?.isDue(at: instant) == true)
+        waitNumber += 1
+        let (number, isPressing) = (waitNumber, heldLeases?.isDue(at: instant) == true)
         let pause = isRung ? .milliseconds(1) : rounds.pause(isPressing: isPressing, at: instant)
-        later(max(1, pause.wholeMilliseconds)) { [unowned self] in if number == nap { try look() } }
+        later(max(1, pause.wholeMilliseconds)) { [unowned self] in if number == waitNumber { try check() } }
     }
 
     /// - Parameter start: of a renewal of everything.
     private func go(_ heldLeases: HeldLeases, from start: UInt64?) throws {
-        try tell()
+        try sendOrders()
         let now = instant
         guard let step = heldLeases.nextStep(at: now) else { return try ended(true, from: start) }
         func make(_ call: Call, _ take: @escaping (Reply) throws -> Void) {
@@ -244,26 +244,27 @@ final class SimulatedHost {
         if let start {
             let from = farm.mutant?.fault == .countsFromTheReply ? milliseconds : start
             switch rounds.ended(isConfirmed: isConfirmed, from: from, to: milliseconds, at: instant) {
-            case .granted(let end): for worker in workers { worker.tell(.lease(end: end)) }
+            case .granted(let end): for worker in workers { worker.send(.lease(end: end)) }
             case .pending: break
             case .expired:
                 heldLeases?.forgetAll()
-                try tell()
+                try sendOrders()
             }
         }
         rest()
     }
 
-    private func tell() throws {
+    private func sendOrders() throws {
         guard let heldLeases, heldLeases.takeChange() else { return }
         for worker in workers where worker.isReady { assign(worker, heldLeases) }
         for field in LeaseSimulation.fields { try farm.check(self, field) }
     }
 
     private func assign(_ worker: SimulatedWorker, _ heldLeases: HeldLeases) {
-        let isBereaved = bereaved.contains(worker.index)
-        worker.tell(
-            .shards(heldLeases.served.filter { !isBereaved && map.worker(of: $0.key) == worker.index }))
+        let isAwaitingReclaim = awaitingReclaim.contains(worker.index)
+        worker.send(
+            .shards(heldLeases.served.filter { !isAwaitingReclaim && map.worker(of: $0.key) == worker.index })
+        )
     }
 
     // MARK: Hosts: what `Coordinator.beat` does
@@ -277,8 +278,8 @@ final class SimulatedHost {
         members.map { Membership.Host(name: $0.name, capacity: $0.capacity, apps: Set($0.apps)) }
     }
 
-    private func beat(then: @escaping () throws -> Void = {}) {
-        wire.call(.beat(line, predecessor: "", lifetime: 6000)) { [unowned self] reply in
+    private func sendHeartbeat(then: @escaping () throws -> Void = {}) {
+        wire.call(.heartbeat(line, predecessor: "", lifetime: 6000)) { [unowned self] reply in
             guard case .members(let members) = reply, let heldLeases else { return try then() }
             // Another has the name: the process ends.
             guard let members else { return kill() }
@@ -292,8 +293,8 @@ final class SimulatedHost {
             guard isStopping || heldLeases.leaving.count <= HandOver.most else {
                 throw LeaseSimulation.Fault(description: "\(name) hands over \(heldLeases.leaving)")
             }
-            try tell()
-            try letGo()
+            try sendOrders()
+            try returnIdleShards()
             try then()
         }
     }
@@ -311,14 +312,14 @@ final class SimulatedHost {
         later(0) { [unowned self] in
             guard let heldLeases else { return }
             if case .left(let host) = command { membership.left(host, at: instant) }
-            guard case .free = command else { return beat() }
+            guard case .free = command else { return sendHeartbeat() }
             heldLeases.wake()
             try signal()
         }
     }
 
-    private func letGo() throws {
-        let idle = workers.filter { !$0.isUp && !bereaved.contains($0.index) }.map(\.index)
+    private func returnIdleShards() throws {
+        let idle = workers.filter { !$0.isUp && !awaitingReclaim.contains($0.index) }.map(\.index)
         try emptied(heldLeases?.leaving.filter { idle.contains(map.worker(of: $0)) } ?? [])
     }
 
@@ -327,24 +328,24 @@ final class SimulatedHost {
     func emptied(_ shards: some Sequence<Int>) throws {
         guard heldLeases?.emptied(shards) == true else { return }
         handOverOthers()
-        try tell()
+        try sendOrders()
         try signal()
     }
 
     func becameReady(_ worker: SimulatedWorker) {
-        worker.tell(.lease(end: rounds.clock.end))
+        worker.send(.lease(end: rounds.clock.end))
         if let heldLeases { assign(worker, heldLeases) }
     }
 
     func ended(_ worker: SimulatedWorker) throws {
-        bereaved.insert(worker.index)
+        awaitingReclaim.insert(worker.index)
         try reclaim(worker)
     }
 
     private func reclaim(_ worker: SimulatedWorker) throws {
         wire.call(.sweep([])) { [unowned self] reply in
             guard reply != nil else { return later(300) { [unowned self] in try reclaim(worker) } }
-            bereaved.remove(worker.index)
+            awaitingReclaim.remove(worker.index)
             try emptied(heldLeases?.leaving.filter { map.worker(of: $0) == worker.index } ?? [])
             if !isStopping { later(farm.int(1...2000)) { worker.start() } }
         }
@@ -398,18 +399,18 @@ final class SimulatedHost {
 
     // MARK: What it takes for its own
 
-    struct Belief {
+    struct KnownOwner {
         let who: String
         /// True milliseconds for which it may act on it.
         let left: Int
         let nonce: String
     }
 
-    func belief(in field: LeaseField) -> Belief? {
-        var best: Belief?
+    func belief(in field: LeaseField) -> KnownOwner? {
+        var best: KnownOwner?
         func note(_ who: String, _ end: UInt64, _ life: Int) {
             let left = end > milliseconds ? Int(Double(end - milliseconds) / rate) : 0
-            if left > best?.left ?? 0 { best = Belief(who: who, left: left, nonce: "\(name)n\(life)") }
+            if left > best?.left ?? 0 { best = KnownOwner(who: who, left: left, nonce: "\(name)n\(life)") }
         }
         if isUp, let heldLeases {
             switch field {

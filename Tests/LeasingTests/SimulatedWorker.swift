@@ -85,7 +85,7 @@ final class SimulatedWorker {
 
     // MARK: Its coordinator
 
-    func tell(_ order: Order) {
+    func send(_ order: Order) {
         guard isUp, coordinatorLife == host.life else { return }
         inbox.append(order)
         lastDelivery = max(lastDelivery, farm.now + farm.int(0...3))

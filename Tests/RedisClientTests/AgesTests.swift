@@ -7,22 +7,22 @@ import Testing
 
 /// How old what waits is.
 @Suite struct AgesTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     private func now() throws -> Int64 {
-        let time = try desk.redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } } ?? []
+        let time = try fixture.redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } } ?? []
         return time[0] * 1000 + time[1] / 1000
     }
 
     private func put(_ list: String, _ id: String) throws {
-        try desk.redis.run("RPUSH", "{pushfarm:demo}:\(list)", id)
+        try fixture.redis.run("RPUSH", "{pushfarm:demo}:\(list)", id)
     }
 
     private func ages() throws -> (high: Int?, bulk: Int?) {
-        let request = ReadAges(shards: Desk.shards)
-        let reply = try desk.perform(request)
-        let plain = try desk.redis.performPlainly(request, desk.keys)
+        let request = ReadAges(shards: StoreFixture.shards)
+        let reply = try fixture.perform(request)
+        let plain = try fixture.redis.performPlainly(request, fixture.keys)
         for lane in Lane.allCases {
             #expect((plain[lane] == nil) == (reply[lane] == nil))
             // Some milliseconds later.
@@ -68,29 +68,29 @@ import Testing
     }
 
     @Test func `depths are the same without a script`() throws {
-        let depths = ReadDepths(shards: Desk.shards)
-        let empty = try desk.redis.performPlainly(depths, desk.keys)
-        #expect(try empty == desk.perform(depths))
+        let depths = ReadDepths(shards: StoreFixture.shards)
+        let empty = try fixture.redis.performPlainly(depths, fixture.keys)
+        #expect(try empty == fixture.perform(depths))
         for step in 1...4 {
-            try desk.split(
+            try fixture.split(
                 step: step, [("j\(step)", step)], shard: step % 2, lane: step > 2 ? .bulk : .high,
                 due: step == 4 ? 4_000_000_000_000 : 0)
         }
-        let batch = try desk.checkout(most: 1).batches[0]
-        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j2", 1))
-        try desk.perform(Submit(job: Array("c".utf8)))
-        let full = try desk.redis.performPlainly(depths, desk.keys)
-        #expect(try full == desk.perform(depths))
+        let batch = try fixture.checkout(most: 1).batches[0]
+        _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j2", 1))
+        try fixture.perform(PushJob(job: Array("c".utf8)))
+        let full = try fixture.redis.performPlainly(depths, fixture.keys)
+        #expect(try full == fixture.perform(depths))
         #expect(full.open == 10 && full.inbox == 1 && full.delayed == 1 && full.shards[1].bulk == 1)
     }
 
     @Test func `split gives ids whose age begins when they are due`() throws {
         let now = try now()
-        try desk.split(step: 1, [("a", 1)], shard: 0, lane: .high)
-        try desk.split(step: 2, [("b", 1)], shard: 1, lane: .high, due: now + 500_000)
-        let delayed = try desk.redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "0").array?.first?.bytes
+        try fixture.split(step: 1, [("a", 1)], shard: 0, lane: .high)
+        try fixture.split(step: 2, [("b", 1)], shard: 1, lane: .high, due: now + 500_000)
+        let delayed = try fixture.redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "0").array?.first?.bytes
         #expect(BatchID(try #require(delayed)).waitsSince == now + 500_000)
-        let ready = try #require(try desk.redis.run("LINDEX", "{pushfarm:demo}:ready:00", "0").bytes)
+        let ready = try #require(try fixture.redis.run("LINDEX", "{pushfarm:demo}:ready:00", "0").bytes)
         let since = try #require(BatchID(ready).waitsSince)
         #expect((now...(now + 60_000)).contains(since))
         #expect(BatchID(Array("00.h.r1700000000000-0.1".utf8)).waitsSince == nil)
@@ -98,8 +98,11 @@ import Testing
 
     @Test func `ids of batches that were put off differ though they are due at the same time`() throws {
         let due = try now() + 500_000
-        for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)], shard: 0, lane: .high, due: due) }
-        let ids = try desk.redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "-1").array?.compactMap(\.text)
+        for step in 1...3 {
+            try fixture.split(step: step, [("j\(step)", 2)], shard: 0, lane: .high, due: due)
+        }
+        let ids = try fixture.redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "-1").array?.compactMap(
+            \.text)
         #expect(Set(ids ?? []).count == 3)
     }
 }

@@ -6,38 +6,38 @@ import Testing
 
 /// What a checkout leaves for the next one.
 @Suite struct CheckoutBoundsTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `a call looks at 32 batches that cannot be given, whatever is wrong with them`() throws {
-        try ScriptCase.rubbish(desk, 32)
-        let first = try desk.checkout()
+        try ScriptCase.rubbish(fixture, 32)
+        let first = try fixture.checkout()
         #expect(first.batches.isEmpty && first.left.contains(1))
-        #expect(try Desk.jobs(desk.checkout().batches) == ["good"])
-        #expect(try desk.redis.run("LLEN", "{pushfarm:demo}:in_flight:01").integer == 1)
+        #expect(try StoreFixture.jobs(fixture.checkout().batches) == ["good"])
+        #expect(try fixture.redis.run("LLEN", "{pushfarm:demo}:in_flight:01").integer == 1)
     }
 
     @Test func `a batch that ended workers before any send is the last of its reply`() throws {
-        for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)]) }
-        try desk.set(ScriptCase.first(desk), to: "|1|0|0,0,0,0,0,0,0,1|2|..")
-        #expect(try Desk.jobs(desk.checkout(known: nil).batches) == ["j1"])
-        #expect(try Desk.jobs(desk.checkout(known: nil).batches) == ["j2"])
+        for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)]) }
+        try fixture.set(ScriptCase.first(fixture), to: "|1|0|0,0,0,0,0,0,0,1|2|..")
+        #expect(try StoreFixture.jobs(fixture.checkout(known: nil).batches) == ["j1"])
+        #expect(try StoreFixture.jobs(fixture.checkout(known: nil).batches) == ["j2"])
     }
 
     @Test func `without credit the next shard's batch stays`() throws {
-        for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)], shard: step) }
-        let first = try desk.checkout(credit: 2, known: nil)
-        #expect(try Desk.jobs(first.batches) == ["j1"] && first.left.contains(2))
-        #expect(try Desk.jobs(desk.checkout(credit: 2, known: nil).batches) == ["j2"])
+        for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)], shard: step) }
+        let first = try fixture.checkout(credit: 2, known: nil)
+        #expect(try StoreFixture.jobs(first.batches) == ["j1"] && first.left.contains(2))
+        #expect(try StoreFixture.jobs(fixture.checkout(credit: 2, known: nil).batches) == ["j2"])
     }
 
     @Test(arguments: [(255, ["j1", "j2"]), (327, ["j1"]), (328, ["j1", "j2"])])
     func `what is left of a large credit is not given to a further batch when it is little`(
         credit: Int, given: [String]
     ) throws {
-        for step in 1...2 { try desk.split(step: step, [("j\(step)", 200)], shard: step) }
-        let reply = try desk.checkout(credit: credit, known: nil)
-        #expect(try Desk.jobs(reply.batches) == given)
+        for step in 1...2 { try fixture.split(step: step, [("j\(step)", 200)], shard: step) }
+        let reply = try fixture.checkout(credit: credit, known: nil)
+        #expect(try StoreFixture.jobs(reply.batches) == given)
         #expect(reply.batches.map(\.granted).reduce(0, +) == (given.count == 1 ? 200 : credit))
         #expect(given.count == 2 || reply.left.contains(2), "the other one is asked for again")
     }

@@ -65,13 +65,13 @@ import Transport
             do {
                 try reader.feed(bytes)
                 while let value = try reader.next() {
-                    obey((value.array ?? []).map { $0.text ?? "" }, stream)
+                    perform((value.array ?? []).map { $0.text ?? "" }, stream)
                 }
             } catch { stream.close() }
         }
     }
 
-    private func obey(_ words: [String], _ stream: ByteStream) {
+    private func perform(_ words: [String], _ stream: ByteStream) {
         let isLogIn = ["SCRIPT", "CLIENT", "INFO", "AUTH", "SELECT"].contains(words.first ?? "")
         if !isLogIn { commands.append(words) }
         let answer = isLogIn ? logIn(words) ?? Self.welcome(words) : answer(words)

@@ -147,9 +147,9 @@ import Testing
             try await registry.leave(host: "a", nonce: "n2")
             #expect(try await registry.hosts().map(\.name) == ["a"])
             // Its successor on the same host knows that it is gone.
-            let heir = try await registry.heartbeat(
+            let newOwner = try await registry.heartbeat(
                 line("a", "n2"), predecessor: "n1", lifetime: .milliseconds(1))
-            #expect(heir.heldFor == nil)
+            #expect(newOwner.heldFor == nil)
             try await Loop.sleep(for: .milliseconds(5))
             let next = try await registry.heartbeat(line("a", "n3"), lifetime: .seconds(10))
             #expect(next.heldFor == nil && next.members.map(\.nonce) == ["n3"])

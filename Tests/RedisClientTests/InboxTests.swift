@@ -12,44 +12,44 @@ import class FarmHarness.BlockingRedisClient
         NextJob(timeout: .seconds(seconds)).command(keys, hash: nil)
     }
 
-    private func list(_ name: String, _ desk: Desk) throws -> [String]? {
-        try desk.redis.run("LRANGE", name, "0", "-1").array?.compactMap(\.text)
+    private func list(_ name: String, _ fixture: StoreFixture) throws -> [String]? {
+        try fixture.redis.run("LRANGE", name, "0", "-1").array?.compactMap(\.text)
     }
 
     @Test func `a push wakes those who wait, each by one job, and the jobs are taken in their order`() throws
     {
-        let desk = try Desk()
-        let one = try desk.redis.anotherClient()
-        let two = try desk.redis.anotherClient()
-        try one.send(command(desk.keys))
+        let fixture = try StoreFixture()
+        let one = try fixture.redis.anotherClient()
+        let two = try fixture.redis.anotherClient()
+        try one.send(command(fixture.keys))
         #expect(!one.hasReply(within: 50))
-        try two.send(command(desk.keys))
+        try two.send(command(fixture.keys))
         #expect(!two.hasReply(within: 50))
-        try desk.redis.run("RPUSH", "pushfarm:demo", "a", "b", "c")
+        try fixture.redis.run("RPUSH", "pushfarm:demo", "a", "b", "c")
         #expect(try NextJob.result(one.receive()) == Array("a".utf8))
         #expect(try NextJob.result(two.receive()) == Array("b".utf8))
-        #expect(try list("pushfarm:demo", desk) == ["c"])
-        #expect(try list("{pushfarm:demo}:taken", desk) == ["a", "b"])
+        #expect(try list("pushfarm:demo", fixture) == ["c"])
+        #expect(try list("{pushfarm:demo}:taken", fixture) == ["a", "b"])
         // With jobs there, it answers at once.
-        #expect(try NextJob.result(one.run(command(desk.keys))) == Array("c".utf8))
-        #expect(try list("{pushfarm:demo}:taken", desk) == ["a", "b", "c"])
+        #expect(try NextJob.result(one.run(command(fixture.keys))) == Array("c".utf8))
+        #expect(try list("{pushfarm:demo}:taken", fixture) == ["a", "b", "c"])
     }
 
     @Test func `a job that was moved for nobody is taken next`() throws {
-        let desk = try Desk()
-        let client = try desk.redis.anotherClient()
-        try client.send(command(desk.keys))
+        let fixture = try StoreFixture()
+        let client = try fixture.redis.anotherClient()
+        try client.send(command(fixture.keys))
         #expect(!client.hasReply(within: 30))
-        try desk.redis.run("RPUSH", "pushfarm:demo", "a", "b")
+        try fixture.redis.run("RPUSH", "pushfarm:demo", "a", "b")
         #expect(client.hasReply(within: 2000))
-        let reply = try desk.perform(
-            Take(token: desk.token, known: 0, maxJobs: 9, maxBytes: 1000, maxJobBytes: 1000))
+        let reply = try fixture.perform(
+            Take(token: fixture.token, known: 0, maxJobs: 9, maxBytes: 1000, maxJobBytes: 1000))
         #expect(reply.jobs == [Array("a".utf8), Array("b".utf8)])
     }
 
     @Test func `without a job the wait ends in time`() throws {
-        let desk = try Desk()
+        let fixture = try StoreFixture()
         let wait = NextJob(timeout: .milliseconds(30))
-        #expect(try NextJob.result(desk.redis.run(wait.command(desk.keys, hash: nil))) == nil)
+        #expect(try NextJob.result(fixture.redis.run(wait.command(fixture.keys, hash: nil))) == nil)
     }
 }

@@ -5,16 +5,16 @@ import Testing
 @testable import StoreProtocol
 
 @Suite struct IntakeTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     private func take(known: Int, jobs: Int = 10, bytes: Int = 1000, limit: Int = 100) throws -> Take.Reply {
-        try desk.perform(
-            Take(token: desk.token, known: known, maxJobs: jobs, maxBytes: bytes, maxJobBytes: limit))
+        try fixture.perform(
+            Take(token: fixture.token, known: known, maxJobs: jobs, maxBytes: bytes, maxJobBytes: limit))
     }
 
     private func submit(_ jobs: String...) throws {
-        for job in jobs { try desk.perform(Submit(job: Array(job.utf8))) }
+        for job in jobs { try fixture.perform(PushJob(job: Array(job.utf8))) }
     }
 
     @Test func `jobs whose reply was lost are answered again`() throws {
@@ -37,11 +37,11 @@ import Testing
         let reply = try take(known: 0)
         #expect(reply.jobs == [Array("a".utf8), Array("b".utf8)])
         #expect(reply.refused == 1)
-        let events = try desk.events()
+        let events = try fixture.events()
         #expect(events.last?["type"] == "job.refused")
         #expect(events.last?["field"] == "job")
         #expect(events.last?["reason"]?.contains("70000") == true)
-        let refused = try desk.redis.run("XRANGE", "{pushfarm:demo}:refused", "-", "+").array?.first
+        let refused = try fixture.redis.run("XRANGE", "{pushfarm:demo}:refused", "-", "+").array?.first
         #expect(refused?.array?.last?.array?.last?.bytes?.count == 65_536)
     }
 
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `however many too large ones were taken unseen, a call ends soon, another is due`() throws {
         for _ in 0..<70 {
-            try desk.redis.run("RPUSH", "{pushfarm:demo}:taken", String(repeating: "x", count: 101))
+            try fixture.redis.run("RPUSH", "{pushfarm:demo}:taken", String(repeating: "x", count: 101))
         }
         try submit("a")
         let first = try take(known: 0)
@@ -77,23 +77,23 @@ import Testing
             taken += jobs
         }
         #expect(taken.map(\.count) == sizes.enumerated().map { "\($0)".count + $1 })
-        #expect(try desk.redis.run("EXISTS", "pushfarm:demo").integer == 0)
+        #expect(try fixture.redis.run("EXISTS", "pushfarm:demo").integer == 0)
     }
 
     @Test func `a refused job leaves once, and its original stays`() throws {
         try submit("{bad", "good")
         _ = try take(known: 0)
         func refuse(step: Int) throws -> Refuse.Reply {
-            try desk.perform(
+            try fixture.perform(
                 Refuse(
-                    token: desk.token, step: step, job: nil, field: "payload", position: 3,
+                    token: fixture.token, step: step, job: nil, field: "payload", position: 3,
                     reason: "no object", original: Array("{bad".utf8)))
         }
-        #expect(try refuse(step: 1) == .told)
+        #expect(try refuse(step: 1) == .eventWritten)
         #expect(try refuse(step: 1) == .doneBefore)
         let reply = try take(known: 0)
         #expect(reply.step == 1 && reply.jobs == [Array("good".utf8)])
-        #expect(try desk.events().count == 1)
+        #expect(try fixture.events().count == 1)
         #expect(throws: StoreError.outOfStep(1)) { try refuse(step: 5) }
     }
 
@@ -101,43 +101,45 @@ import Testing
         try submit("a", "b")
         _ = try take(known: 0)
         func refuse(step: Int) throws -> Refuse.Reply {
-            try desk.perform(
+            try fixture.perform(
                 Refuse(
-                    token: desk.token, step: step, job: "j1", field: "id", position: 0, reason: "x",
+                    token: fixture.token, step: step, job: "j1", field: "id", position: 0, reason: "x",
                     original: []))
         }
-        #expect(try refuse(step: 1) == .told)
-        #expect(throws: StoreError.outOfStep(1)) { try desk.perform(desk.splitRequest(step: 1, [("j1", 1)])) }
-        try desk.perform(desk.splitRequest(step: 2, [("j2", 1)]))
+        #expect(try refuse(step: 1) == .eventWritten)
+        #expect(throws: StoreError.outOfStep(1)) {
+            try fixture.perform(fixture.splitRequest(step: 1, [("j1", 1)]))
+        }
+        try fixture.perform(fixture.splitRequest(step: 2, [("j2", 1)]))
         #expect(throws: StoreError.outOfStep(2)) { try refuse(step: 2) }
-        #expect(try desk.audit() == [])
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `splitting twice is splitting once`() throws {
         let jobs = [("j1", 3), ("j2", 2)]
-        let reply = try desk.split(jobs)
-        #expect(reply == .done(rung: [1], nextDue: nil, isDrained: true))
-        #expect(try desk.perform(desk.splitRequest(step: 1, jobs)) == .doneBefore)
-        #expect(try desk.audit() == [])
-        let jobRecord = try desk.jobRecord("j1")
+        let reply = try fixture.split(jobs)
+        #expect(reply == .done(woken: [1], nextDue: nil, isDrained: true))
+        #expect(try fixture.perform(fixture.splitRequest(step: 1, jobs)) == .doneBefore)
+        #expect(try fixture.audit() == [])
+        let jobRecord = try fixture.jobRecord("j1")
         #expect(jobRecord.accepted == 3 && jobRecord.queued == 3 && jobRecord.state == .open)
-        #expect(try desk.perform(ReadDepths(shards: 4)).shards[1].high == 1)
-        #expect(try desk.perform(LatestJobs(count: 5)).sorted() == ["j1", "j2"])
-        #expect(try desk.events().map { $0["job"] } == ["j1", "j2"])
+        #expect(try fixture.perform(ReadDepths(shards: 4)).shards[1].high == 1)
+        #expect(try fixture.perform(LatestJobs(count: 5)).sorted() == ["j1", "j2"])
+        #expect(try fixture.events().map { $0["job"] } == ["j1", "j2"])
     }
 
     @Test func `an id that is open or young is refused before anything happens`() throws {
-        try desk.split([("j1", 3)])
+        try fixture.split([("j1", 3)])
         for jobs in [[("j0", 1), ("j1", 2)], [("j0", 1), ("j0", 2)]] {
-            #expect(throws: StoreError.exists(job: jobs[1].0)) { try desk.split(step: 2, jobs) }
+            #expect(throws: StoreError.exists(job: jobs[1].0)) { try fixture.split(step: 2, jobs) }
         }
-        #expect(try desk.perform(LatestJobs(count: 5)) == ["j1"])
-        #expect(try desk.audit() == [])
+        #expect(try fixture.perform(LatestJobs(count: 5)) == ["j1"])
+        #expect(try fixture.audit() == [])
         // A finished job record of the day before makes room.
-        try desk.redis.run("HSET", "{pushfarm:demo}:job:j2", "state", "finished", "created_at", "1000")
-        try desk.split(step: 2, [("j2", 2)])
-        #expect(try desk.jobRecord("j2").accepted == 2)
-        #expect(try desk.audit() == [])
+        try fixture.redis.run("HSET", "{pushfarm:demo}:job:j2", "state", "finished", "created_at", "1000")
+        try fixture.split(step: 2, [("j2", 2)])
+        #expect(try fixture.jobRecord("j2").accepted == 2)
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `a job in chunks continues where it stopped`() throws {
@@ -145,23 +147,25 @@ import Testing
         _ = try take(known: 0)
         func chunk(_ step: Int, _ head: IntakeHead?) -> Split {
             Split(
-                token: desk.token, step: step, dropped: head == nil ? 1 : 0, head: head,
+                token: fixture.token, step: step, dropped: head == nil ? 1 : 0, head: head,
                 jobs: [Split.Job(id: "big", opens: step == 1, submitted: 6, accepted: 6)],
-                batches: [Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: Desk.body([("big", 2)]))])
+                batches: [
+                    Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: StoreFixture.body([("big", 2)]))
+                ])
         }
         #expect(
-            try desk.perform(chunk(1, IntakeHead(job: "big", offset: 2)))
-                == .done(rung: [0], nextDue: nil, isDrained: false))
-        #expect(try desk.audit() == [])
+            try fixture.perform(chunk(1, IntakeHead(job: "big", offset: 2)))
+                == .done(woken: [0], nextDue: nil, isDrained: false))
+        #expect(try fixture.audit() == [])
         let resumed = try take(known: 0)
         #expect(resumed.head == IntakeHead(job: "big", offset: 2) && resumed.step == 1)
         #expect(resumed.jobs == [Array("big".utf8)])
         #expect(
-            try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4)))
-                == .done(rung: [0], nextDue: nil, isDrained: false))
-        #expect(try desk.perform(chunk(2, IntakeHead(job: "big", offset: 4))) == .doneBefore)
-        #expect(try desk.perform(chunk(3, nil)) == .done(rung: [0], nextDue: nil, isDrained: true))
-        #expect(try desk.audit() == [])
+            try fixture.perform(chunk(2, IntakeHead(job: "big", offset: 4)))
+                == .done(woken: [0], nextDue: nil, isDrained: false))
+        #expect(try fixture.perform(chunk(2, IntakeHead(job: "big", offset: 4))) == .doneBefore)
+        #expect(try fixture.perform(chunk(3, nil)) == .done(woken: [0], nextDue: nil, isDrained: true))
+        #expect(try fixture.audit() == [])
         #expect(try take(known: 0).jobs.isEmpty)
     }
 
@@ -171,33 +175,34 @@ import Testing
         var event = FarmEvent(.tokenMalformed)
         event.add("job", "m")
         event.add("index", "0")
-        try desk.perform(
+        try fixture.perform(
             Split(
-                token: desk.token, step: 1, dropped: 1,
+                token: fixture.token, step: 1, dropped: 1,
                 jobs: [
                     Split.Job(id: "m", opens: true, submitted: 1, accepted: 0, malformed: 1, events: [event])
                 ], batches: []))
-        let jobRecord = try desk.jobRecord("m")
+        let jobRecord = try fixture.jobRecord("m")
         #expect(jobRecord.state == .finished && jobRecord.malformed == 1 && jobRecord.finishedAt != nil)
-        #expect(try desk.events().map { $0["type"] } == ["job.accepted", "token.malformed", "job.finished"])
-        #expect(try desk.audit() == [])
+        #expect(
+            try fixture.events().map { $0["type"] } == ["job.accepted", "token.malformed", "job.finished"])
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `a later start waits in the delayed set`() throws {
         let far = Int64(4_000_000_000_000)
-        guard case .done(let rung, let due, _) = try desk.split([("j1", 3)], due: far) else {
+        guard case .done(let woken, let due, _) = try fixture.split([("j1", 3)], due: far) else {
             Issue.record("split before")
             return
         }
-        #expect(rung.isEmpty && due.map { $0 > .seconds(1_000_000) } == true)
-        #expect(try desk.jobRecord("j1").waiting == 3)
-        #expect(try desk.audit() == [])
-        #expect(try desk.perform(Promote()).rung.isEmpty)
-        try desk.makeDue()
-        #expect(try desk.perform(Promote()) == Promote.Reply(nextDue: nil, rung: [1]))
-        #expect(try desk.perform(Promote()) == Promote.Reply(nextDue: nil, rung: []))
-        #expect(try desk.jobRecord("j1").waiting == 0)
-        #expect(try desk.audit() == [])
+        #expect(woken.isEmpty && due.map { $0 > .seconds(1_000_000) } == true)
+        #expect(try fixture.jobRecord("j1").delayed == 3)
+        #expect(try fixture.audit() == [])
+        #expect(try fixture.perform(Promote()).woken.isEmpty)
+        try fixture.makeDue()
+        #expect(try fixture.perform(Promote()) == Promote.Reply(nextDue: nil, woken: [1]))
+        #expect(try fixture.perform(Promote()) == Promote.Reply(nextDue: nil, woken: []))
+        #expect(try fixture.jobRecord("j1").delayed == 0)
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `jobRecords are kept up to a number, open ones always`() throws {
@@ -206,18 +211,18 @@ import Testing
         for number in 1...8 {
             try submit("job")
             _ = try take(known: 0)
-            var request = desk.splitRequest(step: number, [("j\(number)", 1)])
+            var request = fixture.splitRequest(step: number, [("j\(number)", 1)])
             request.retention = retention
-            try desk.perform(request)
-            let batch = try #require(try desk.checkout(known: nil).batches.first)
+            try fixture.perform(request)
+            let batch = try #require(try fixture.checkout(known: nil).batches.first)
             // The first job stays open.
             if number == 1 { continue }
-            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j\(number)", 1))
-            let record = try #require(try desk.results().first)
-            try desk.perform(Settle([Desk.settlement(record, "j\(number)", delivered: 1)]))
+            _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j\(number)", 1))
+            let record = try #require(try fixture.results().first)
+            try fixture.perform(Settle([StoreFixture.settlement(record, "j\(number)", delivered: 1)]))
         }
-        let kept = try desk.perform(LatestJobs(count: 10))
+        let kept = try fixture.perform(LatestJobs(count: 10))
         #expect(kept.count <= 4 && kept.contains("j1") && kept.contains("j8"))
-        #expect(try desk.jobRecord("j1").state == .open)
+        #expect(try fixture.jobRecord("j1").state == .open)
     }
 }

@@ -4,16 +4,16 @@ import Testing
 @testable import StoreProtocol
 
 @Suite struct LeaseTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     @Test func `asking again answers the same token`() throws {
-        let again = try desk.perform(desk.acquire("n1"))
-        #expect(again.answers == Array(repeating: .ours(desk.token), count: 5))
+        let again = try fixture.perform(fixture.acquire("n1"))
+        #expect(again.answers == Array(repeating: .ours(fixture.token), count: 5))
     }
 
     @Test func `a second coordinator waits for the lease to end`() throws {
-        let answers = try desk.perform(desk.acquire("n2")).answers
+        let answers = try fixture.perform(fixture.acquire("n2")).answers
         for answer in answers {
             guard case .taken(let left) = answer else {
                 Issue.record("\(answer)")
@@ -21,40 +21,41 @@ import Testing
             }
             #expect(left > .seconds(590) && left <= .seconds(600))
         }
-        try desk.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "1")
+        try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "1")
         let token = FenceToken(Array("2:n2:host".utf8))
-        #expect(try desk.perform(desk.acquire("n2")).answers == Array(repeating: .ours(token), count: 5))
+        #expect(
+            try fixture.perform(fixture.acquire("n2")).answers == Array(repeating: .ours(token), count: 5))
         #expect(throws: StoreError.fenced(field: "intake")) {
-            try desk.perform(Take(token: desk.token, known: 0, maxJobs: 1, maxBytes: 1, maxJobBytes: 1))
+            try fixture.perform(Take(token: fixture.token, known: 0, maxJobs: 1, maxBytes: 1, maxJobBytes: 1))
         }
     }
 
     @Test func `a predecessor that is known to be gone is not waited for`() throws {
         let token = FenceToken(Array("2:n2:host".utf8))
-        let answers = try desk.perform(desk.acquire("n2", predecessor: "n1")).answers
+        let answers = try fixture.perform(fixture.acquire("n2", predecessor: "n1")).answers
         #expect(answers == Array(repeating: .ours(token), count: 5))
         #expect(token.epoch == 2 && token.nonce == "n2" && token.host == "host")
         // Nothing of it stays, however often a coordinator is killed.
-        #expect(try Set(desk.perform(ReadOwners()).leaseEnds.keys) == ["n2"])
+        #expect(try Set(fixture.perform(ReadOwners()).leaseEnds.keys) == ["n2"])
     }
 
     @Test func `renewing tells what is lost`() throws {
-        _ = try desk.perform(
+        _ = try fixture.perform(
             AcquireLeases(
                 nonce: "n2", host: "h2", lease: .seconds(600), predecessor: "n1", fields: [.shard(1)]))
         let renew = RenewLeases(
             nonce: "n1", host: "host", lease: .seconds(600), fields: [.intake, .shard(0), .shard(1)])
-        #expect(try desk.perform(renew) == [true, true, false])
-        #expect(try desk.perform(renew) == [true, true, false])
-        let owners = try desk.perform(ReadOwners())
+        #expect(try fixture.perform(renew) == [true, true, false])
+        #expect(try fixture.perform(renew) == [true, true, false])
+        let owners = try fixture.perform(ReadOwners())
         #expect(owners.fields[.shard(1)]?.host == "h2" && owners.fields[.intake]?.nonce == "n1")
         #expect(owners.fields.count == 5 && Set(owners.leaseEnds.keys) == ["n1", "n2"])
     }
 
     @Test func `what is released is free at once, with a new epoch`() throws {
-        #expect(try desk.perform(desk.release([.shard(2), .intake])) == 2)
-        #expect(try desk.perform(desk.release([.shard(2), .intake])) == 0)
-        let answers = try desk.perform(
+        #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 2)
+        #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 0)
+        let answers = try fixture.perform(
             AcquireLeases(nonce: "n2", host: "host", lease: .seconds(1), fields: [.shard(2), .shard(3)])
         ).answers
         #expect(answers[0] == .ours(FenceToken(Array("2:n2:host".utf8))))
@@ -62,14 +63,14 @@ import Testing
             Issue.record("shard 3 was taken")
             return
         }
-        #expect(try desk.perform(ReleaseLeases(nonce: "n1", tokens: nil)) == 3)
-        #expect(try desk.perform(ReadOwners()).fields.count == 1)
+        #expect(try fixture.perform(ReleaseLeases(nonce: "n1", tokens: nil)) == 3)
+        #expect(try fixture.perform(ReadOwners()).fields.count == 1)
     }
 
-    private func look(
+    private func claim(
         _ nonce: String, predecessor: String = "", wanted: [LeaseField] = [], _ others: [LeaseField]
     ) throws -> [AcquireLeases.Answer] {
-        try desk.perform(
+        try fixture.perform(
             AcquireLeases(
                 nonce: nonce, host: "h2", lease: .seconds(60), predecessor: predecessor, fields: wanted,
                 others: others)
@@ -77,65 +78,66 @@ import Testing
     }
 
     @Test func `what is only looked at is not taken`() throws {
-        #expect(try desk.perform(desk.release([.shard(2), .intake])) == 2)
+        #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 2)
         for _ in 0..<2 {
-            let answers = try look("n2", [.intake, .shard(1), .shard(2), .shard(99)])
+            let answers = try claim("n2", [.intake, .shard(1), .shard(2), .shard(99)])
             #expect(answers[0] == .free && answers[2] == .free && answers[3] == .free)
             guard case .taken = answers[1] else {
                 Issue.record("\(answers[1])")
                 return
             }
         }
-        #expect(try desk.perform(ReadOwners()).leaseEnds["n2"] == nil)
+        #expect(try fixture.perform(ReadOwners()).leaseEnds["n2"] == nil)
         let token = FenceToken(Array("2:n2:h2".utf8))
-        #expect(try look("n2", wanted: [.shard(2)], [.intake]) == [.ours(token), .free])
+        #expect(try claim("n2", wanted: [.shard(2)], [.intake]) == [.ours(token), .free])
         // What is ours is answered as ours, however it is asked for.
-        #expect(try look("n2", [.shard(2)]) == [.ours(token)])
+        #expect(try claim("n2", [.shard(2)]) == [.ours(token)])
     }
 
     @Test func `a successor takes everything of the one before, looked at or not`() throws {
         let token = FenceToken(Array("2:n2:h2".utf8))
         #expect(
-            try look("n2", predecessor: "n1", wanted: [.shard(0)], [.shard(1)]) == [
+            try claim("n2", predecessor: "n1", wanted: [.shard(0)], [.shard(1)]) == [
                 .ours(token), .ours(token),
             ])
-        guard case .taken = try look("n3", predecessor: "n", [.shard(0)])[0] else {
+        guard case .taken = try claim("n3", predecessor: "n", [.shard(0)])[0] else {
             Issue.record("n is not n2, only how it begins")
             return
         }
         // A later nonce of the same process is the process's.
-        try desk.redis.run(
+        try fixture.redis.run(
             "HSET", "{pushfarm:demo}:owners", "03", "5:p.1:host", "until:p.1", "99999999999999")
-        #expect(try look("p.2", predecessor: "p", [.shard(3)]) == [.ours(FenceToken(Array("6:p.2:h2".utf8)))])
+        #expect(
+            try claim("p.2", predecessor: "p", [.shard(3)]) == [.ours(FenceToken(Array("6:p.2:h2".utf8)))])
     }
 
     @Test func `a lease ends as long after now as was asked for, and the answer says so`() throws {
-        let desk = try Desk()
+        let fixture = try StoreFixture()
         let time = try #require(
-            try desk.redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } })
+            try fixture.redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } })
         let now = time[0] * 1000 + time[1] / 1000
-        let ends = try desk.perform(desk.acquire("n1")).leaseEnds
+        let ends = try fixture.perform(fixture.acquire("n1")).leaseEnds
         #expect((now + 600_000...now + 630_000).contains(ends))
-        #expect(try desk.redis.run("HGET", "{pushfarm:demo}:owners", "until:n1").text == "\(ends)")
+        #expect(try fixture.redis.run("HGET", "{pushfarm:demo}:owners", "until:n1").text == "\(ends)")
     }
 
     /// Redis's clock was put back: an owner that is gone must not keep its shards until the old time comes again.
     @Test func `an end that is later than a lease is not believed, and the owner that lives loses nothing`()
         throws
     {
-        let desk = try Desk()
-        try desk.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "4000000000000")
-        var short = desk.acquire("n2")
+        let fixture = try StoreFixture()
+        try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "4000000000000")
+        var short = fixture.acquire("n2")
         short.lease = .milliseconds(1)
-        guard case .taken(let left) = try desk.perform(short).answers[1] else {
+        guard case .taken(let left) = try fixture.perform(short).answers[1] else {
             Issue.record("not taken")
             return
         }
         #expect(left <= .milliseconds(1))
-        _ = try desk.perform(
+        _ = try fixture.perform(
             RenewLeases(nonce: "n1", host: "host", lease: .seconds(600), fields: [.shard(0)]))
         short.lease = .seconds(600)
-        let answers = try desk.perform(short).answers
+        let answers = try fixture.perform(short).answers
         #expect(answers.allSatisfy { if case .taken(let left) = $0 { left > .seconds(500) } else { false } })
     }
 }

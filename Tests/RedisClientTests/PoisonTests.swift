@@ -6,8 +6,8 @@ import Testing
 
 /// Pushes that end their workers: found with few crashes, and nothing else of their batches suffers.
 @Suite struct PoisonTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     /// How a worker that sends poison ends.
     enum SendOutcome { case crash, kill, killAmidOthers }
@@ -35,7 +35,7 @@ import Testing
         var search = Search()
         while search.crashes < most {
             let worker = "w\(search.crashes)"
-            guard let batch = try desk.checkout(worker, credit: 1000).batches.first else { return search }
+            guard let batch = try fixture.checkout(worker, credit: 1000).batches.first else { return search }
             var map = batch.map
             var granted = batch.granted
             var groups = 0
@@ -45,11 +45,11 @@ import Testing
                 for position in open { search.sent[position, default: 0] += 1 }
                 if open.contains(where: poison.contains) {
                     search.crashes += 1
-                    let reply = try desk.perform(
+                    let reply = try fixture.perform(
                         Reclaim(
                             .gone([worker]), loss: loss(fate, number: search.crashes),
-                            shards: [(1, desk.token)]))
-                    #expect(try desk.audit() == [])
+                            shards: [(1, fixture.token)]))
+                    #expect(try fixture.audit() == [])
                     if reply.poisoned > 0 {
                         #expect(reply.poisoned == 1 && open.count == 1)
                         search.poisoned += open
@@ -60,11 +60,11 @@ import Testing
                 search.rounds += 1
                 var runs = PositionRuns()
                 for position in open { runs.append(position) }
-                let reply = try desk.perform(
+                let reply = try fixture.perform(
                     Report(
-                        token: desk.token, worker: worker, batch: batch.id, delivery: batch.delivery,
+                        token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,
                         wanted: map.count, isFactsOnly: true, runs: runs,
-                        entry: open.isEmpty ? [] : Desk.delivered("j1", open.count)))
+                        entry: open.isEmpty ? [] : StoreFixture.delivered("j1", open.count)))
                 guard case .taken(let state) = reply else {
                     Issue.record("\(reply)")
                     return search
@@ -81,40 +81,40 @@ import Testing
     func `a push that crashes its worker costs three crashes and few rounds, and only itself`(position: Int)
         throws
     {
-        try desk.split([("j1", 256)])
+        try fixture.split([("j1", 256)])
         let search = try run([position])
         #expect(search.crashes == 3 && search.poisoned == [position])
         #expect(search.largestGroup[1] <= 16 && search.largestGroup[2] <= 16)
         #expect(search.rounds <= 16 + 16 + 16 + 3)
         #expect(search.sent.count == 256 && search.sent.values.allSatisfy { $0 <= 3 })
-        #expect(try desk.jobRecord("j1").inFlight == 256)
-        let closed = try desk.results().compactMap { record -> [Range<Int>]? in
+        #expect(try fixture.jobRecord("j1").inFlight == 256)
+        let closed = try fixture.results().compactMap { record -> [Range<Int>]? in
             guard case .closed(.poison, _, let positions) = record.content else { return nil }
             return positions
         }
         #expect(closed == [[position..<position + 1]])
-        #expect(try desk.jobRecord("j1").crashes == 2 && desk.jobRecord("j1").parked == nil)
+        #expect(try fixture.jobRecord("j1").crashes == 2 && fixture.jobRecord("j1").pausedReason == nil)
     }
 
     @Test(arguments: [[3, 4], [3, 200], [0, 255]])
     func `two in one batch are both found, with three crashes each`(positions: [Int]) throws {
-        try desk.split([("j1", 256)])
+        try fixture.split([("j1", 256)])
         let search = try run(Set(positions))
         #expect(search.crashes <= 6 && search.poisoned == positions)
         #expect(search.sent.count == 256)
-        #expect(try desk.jobRecord("j1").parked == nil)
-        #expect(try desk.audit() == [])
+        #expect(try fixture.jobRecord("j1").pausedReason == nil)
+        #expect(try fixture.audit() == [])
     }
 
     @Test(arguments: [1, 2, 3]) func `a small batch is searched as well`(count: Int) throws {
-        try desk.split([("j1", count)])
+        try fixture.split([("j1", count)])
         let search = try run([count - 1])
         #expect(search.crashes == 3 && search.poisoned == [count - 1])
     }
 
     @Test(arguments: [(64, 0), (64, 63), (2, 1), (1, 0)])
     func `a push that gets its worker killed costs four kills`(count: Int, position: Int) throws {
-        try desk.split([("j1", count)])
+        try fixture.split([("j1", count)])
         let search = try run([position], .kill)
         #expect(search.crashes == 4 && search.poisoned == [position])
         #expect(search.rounds <= 200)
@@ -123,71 +123,72 @@ import Testing
 
     @Test(arguments: [0, 31, 300, 999])
     func `among more than 64 it costs five`(position: Int) throws {
-        try desk.split([("j1", 1000)])
+        try fixture.split([("j1", 1000)])
         let search = try run([position], .kill)
         #expect(search.crashes == 5 && search.poisoned == [position])
         #expect(search.sent.count == 1000)
     }
 
     @Test func `amid other kills it takes longer, and is found all the same`() throws {
-        try desk.split([("j1", 64)])
+        try fixture.split([("j1", 64)])
         let search = try run([20], .killAmidOthers)
         #expect(search.crashes > 10 && search.crashes <= 16 && search.poisoned == [20])
     }
 
     @Test func `one kill changes nothing`() throws {
-        try desk.split([("j1", 256)])
-        _ = try desk.checkout("a", credit: 1000)
+        try fixture.split([("j1", 256)])
+        _ = try fixture.checkout("a", credit: 1000)
         _ = try reclaim("a", .kill(hadSent: true, recent: 1))
-        let batch = try #require(try desk.checkout("b", credit: 1000).batches.first)
+        let batch = try #require(try fixture.checkout("b", credit: 1000).batches.first)
         #expect(batch.suspicion == Suspicion(suspect: 256, group: 0, isAlone: false))
         #expect(batch.granted == 256)
     }
 
     @Test func `a worker that is killed with other pushes in the air acquits the batch that it held`() throws
     {
-        try desk.split([("j1", 64)])
+        try fixture.split([("j1", 64)])
         for worker in ["a", "b"] {
-            _ = try desk.checkout(worker, credit: 1000)
+            _ = try fixture.checkout(worker, credit: 1000)
             _ = try reclaim(worker, .kill(hadSent: true, recent: worker == "a" ? 1 : 2))
         }
-        let careful = try #require(try desk.checkout("c", credit: 1000).batches.first)
+        let careful = try #require(try fixture.checkout("c", credit: 1000).batches.first)
         #expect(careful.suspicion?.isAlone == true && careful.granted == 0)
         _ = try reclaim("c", .kill(hadSent: true, recent: 3))
-        let free = try #require(try desk.checkout("d", credit: 1000).batches.first)
+        let free = try #require(try fixture.checkout("d", credit: 1000).batches.first)
         #expect(free.suspicion == nil && free.granted == 64)
     }
 
     @Test func `kills with different single suspects acquit them`() throws {
-        try desk.split([("j1", 2)])
+        try fixture.split([("j1", 2)])
         for (number, worker) in ["a", "b"].enumerated() {
-            _ = try desk.checkout(worker, credit: 1000)
+            _ = try fixture.checkout(worker, credit: 1000)
             _ = try reclaim(worker, .kill(hadSent: true, recent: number + 1))
         }
-        var batch = try #require(try desk.checkout("c").batches.first)
+        var batch = try #require(try fixture.checkout("c").batches.first)
         #expect(try ask(batch, "c") == 1)
         _ = try reclaim("c", .kill(hadSent: true, recent: 3))
-        batch = try #require(try desk.checkout("d").batches.first)
+        batch = try #require(try fixture.checkout("d").batches.first)
         #expect(try ask(batch, "d") == 1)
-        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1), worker: "d", wanted: 2)
+        _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j1", 1), worker: "d", wanted: 2)
         let reply = try reclaim("d", .kill(hadSent: true, recent: 4))
         #expect(reply.poisoned == 0)
-        #expect(try desk.checkout("e").batches.first?.suspicion?.isAlone == false)
+        #expect(try fixture.checkout("e").batches.first?.suspicion?.isAlone == false)
     }
 
     @Test func `careful mode ends behind the suspects`() throws {
-        try desk.split([("j1", 8)])
-        _ = try desk.checkout("a", credit: 4)
+        try fixture.split([("j1", 8)])
+        _ = try fixture.checkout("a", credit: 4)
         _ = try reclaim("a", .crash(hadSent: true))
-        let batch = try #require(try desk.checkout("b").batches.first)
+        let batch = try #require(try fixture.checkout("b").batches.first)
         #expect(batch.suspicion == Suspicion(suspect: 4, group: 2, isAlone: true) && batch.granted == 0)
         #expect(try ask(batch, "b") == 2)
         #expect(try ask(batch, "b") == 2, "the next group only when this one is handed over")
         var granted = 2
         for (positions, next) in [(0..<1, 2), (1..<2, 4), (2..<4, 8)] {
             guard
-                case .taken(let state) = try desk.report(
-                    batch, positions, entry: Desk.delivered("j1", positions.count), worker: "b", wanted: 8)
+                case .taken(let state) = try fixture.report(
+                    batch, positions, entry: StoreFixture.delivered("j1", positions.count), worker: "b",
+                    wanted: 8)
             else { throw StoreError.unexpectedReply("not taken") }
             granted = state.granted
             #expect(granted == next)
@@ -195,43 +196,45 @@ import Testing
         // A crash behind the suspects is a first one.
         _ = try reclaim("b", .crash(hadSent: true))
         #expect(
-            try desk.checkout("c").batches.first?.suspicion == Suspicion(suspect: 8, group: 2, isAlone: true))
-        #expect(try desk.audit() == [])
+            try fixture.checkout("c").batches.first?.suspicion
+                == Suspicion(suspect: 8, group: 2, isAlone: true))
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `an end that accuses nobody keeps what is known`() throws {
-        try desk.split([("j1", 16)])
-        _ = try desk.checkout("a")
+        try fixture.split([("j1", 16)])
+        _ = try fixture.checkout("a")
         _ = try reclaim("a", .crash(hadSent: true))
-        _ = try desk.checkout("b")
-        _ = try reclaim("b", .innocent)
-        #expect(try desk.checkout("c").batches.first?.suspicion?.group == 4)
+        _ = try fixture.checkout("b")
+        _ = try reclaim("b", .unrelated)
+        #expect(try fixture.checkout("c").batches.first?.suspicion?.group == 4)
     }
 
     @Test func `which shards had pushes in the air is told before they are taken back`() throws {
-        try desk.split(step: 1, [("j1", 4)], shard: 0)
-        try desk.split(step: 2, [("j2", 4)], shard: 1)
-        _ = try desk.checkout("a", credit: 6, most: 2)
-        _ = try desk.checkout("b")
+        try fixture.split(step: 1, [("j1", 4)], shard: 0)
+        try fixture.split(step: 2, [("j2", 4)], shard: 1)
+        _ = try fixture.checkout("a", credit: 6, most: 2)
+        _ = try fixture.checkout("b")
         #expect(
-            try desk.perform(ReadAccused(worker: "a", shards: [0, 1, 2]))
+            try fixture.perform(ReadSuspects(worker: "a", shards: [0, 1, 2]))
                 == .init(suspects: 6, shards: [0, 1]))
-        #expect(try desk.perform(ReadAccused(worker: "z", shards: [0, 1])) == .init(suspects: 0, shards: []))
+        #expect(
+            try fixture.perform(ReadSuspects(worker: "z", shards: [0, 1])) == .init(suspects: 0, shards: []))
     }
 
     private func reclaim(_ worker: String, _ loss: WorkerLoss) throws -> Reclaim.Reply {
-        let reply = try desk.perform(Reclaim(.gone([worker]), loss: loss, shards: [(1, desk.token)]))
-        #expect(try desk.audit() == [])
+        let reply = try fixture.perform(Reclaim(.gone([worker]), loss: loss, shards: [(1, fixture.token)]))
+        #expect(try fixture.audit() == [])
         return reply
     }
 
     /// Asks for all the credit that there is.
     private func ask(_ batch: Checkout.Batch, _ worker: String) throws -> Int {
         let ask = Report(
-            token: desk.token, worker: worker, batch: batch.id, delivery: batch.delivery,
+            token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,
             wanted: batch.map.count,
             isFactsOnly: true, runs: PositionRuns(), entry: [])
-        guard case .taken(let state) = try desk.perform(ask) else {
+        guard case .taken(let state) = try fixture.perform(ask) else {
             throw StoreError.unexpectedReply("not taken")
         }
         return state.granted

@@ -6,29 +6,30 @@ import Testing
 
 /// Jobs whose payload ends workers, batches that end them before any send, and how they go on.
 @Suite struct QuarantineTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     private func reclaim(_ worker: String, _ loss: WorkerLoss = .crash(hadSent: true)) throws -> Reclaim.Reply
     {
-        let reply = try desk.perform(
-            Reclaim(.gone([worker]), loss: loss, shards: (0..<Desk.shards).map { ($0, desk.token) }))
-        #expect(try desk.audit() == [])
+        let reply = try fixture.perform(
+            Reclaim(
+                .gone([worker]), loss: loss, shards: (0..<StoreFixture.shards).map { ($0, fixture.token) }))
+        #expect(try fixture.audit() == [])
         return reply
     }
 
     private func ask(_ batch: Checkout.Batch, _ worker: String) throws {
-        _ = try desk.perform(
+        _ = try fixture.perform(
             Report(
-                token: desk.token, worker: worker, batch: batch.id, delivery: batch.delivery,
+                token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,
                 wanted: batch.map.count, isFactsOnly: true, runs: PositionRuns(), entry: []))
-        #expect(try desk.audit() == [])
+        #expect(try fixture.audit() == [])
     }
 
     /// Whatever the job's pushes are, each worker that sends one of them crashes. Returns how many did.
     private func sendPoison() throws -> (crashes: Int, poisoned: Int) {
         var (crashes, poisoned) = (0, 0)
-        while let batch = try desk.checkout("w\(crashes)", most: 1).batches.first {
+        while let batch = try fixture.checkout("w\(crashes)", most: 1).batches.first {
             if batch.suspicion?.isAlone == true { try ask(batch, "w\(crashes)") }
             poisoned += try reclaim("w\(crashes)").poisoned
             crashes += 1
@@ -38,140 +39,146 @@ import Testing
     }
 
     private func quarantine() throws {
-        for step in 1...3 { try desk.split(step: step, [("bad\(step)", 1)], shard: 3) }
+        for step in 1...3 { try fixture.split(step: step, [("bad\(step)", 1)], shard: 3) }
         _ = try sendPoison()
-        try desk.split(step: 4, [("bad", 100)], shard: 0)
+        try fixture.split(step: 4, [("bad", 100)], shard: 0)
         let result = try sendPoison()
         #expect(result.crashes == 8 && result.poisoned == 2)
     }
 
     @Test func `a job whose every push is poison costs eight crashes and two pushes, then waits`() throws {
         try quarantine()
-        let jobRecord = try desk.jobRecord("bad")
-        #expect(jobRecord.parked == "poison" && jobRecord.crashes == 5 && jobRecord.state == .open)
+        let jobRecord = try fixture.jobRecord("bad")
+        #expect(jobRecord.pausedReason == "poison" && jobRecord.crashes == 5 && jobRecord.state == .open)
         #expect(jobRecord.queued == 98 && jobRecord.inFlight == 2)
-        let event = try #require(try desk.events().first { $0["type"] == "job.paused" })
+        let event = try #require(try fixture.events().first { $0["type"] == "job.paused" })
         #expect(event["job"] == "bad" && event["reason"] == "poison" && event["crashes"] == "5")
-        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).parked == 1)
+        #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).paused == 1)
     }
 
     @Test func `what shares a batch with a quarantined job goes on, and the batch then waits`() throws {
         try quarantine()
-        try desk.split(step: 5, [("good", 4), ("bad5", 1)], shard: 1)
-        try desk.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "bad5", "1")
-        let batch = try #require(try desk.checkout("w").batches.first)
+        try fixture.split(step: 5, [("good", 4), ("bad5", 1)], shard: 1)
+        try fixture.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "bad5", "1")
+        let batch = try #require(try fixture.checkout("w").batches.first)
         #expect(batch.map == Array("....p".utf8) && batch.granted == 5)
-        #expect(try desk.jobRecord("bad5").queued == 1 && desk.jobRecord("bad5").inFlight == 0)
-        #expect(try desk.audit() == [])
+        #expect(try fixture.jobRecord("bad5").queued == 1 && fixture.jobRecord("bad5").inFlight == 0)
+        #expect(try fixture.audit() == [])
         guard
-            case .taken(let state) = try desk.report(
-                batch, 0..<4, entry: Desk.delivered("good", 4), worker: "w")
+            case .taken(let state) = try fixture.report(
+                batch, 0..<4, entry: StoreFixture.delivered("good", 4), worker: "w")
         else { throw StoreError.unexpectedReply("not taken") }
         #expect(state.isDone)
-        #expect(try desk.audit() == [])
-        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).parked == 2)
+        #expect(try fixture.audit() == [])
+        #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).paused == 2)
 
         // A late fact about a parked push is a fact.
         #expect(
-            try desk.report(batch, 4..<5, entry: Desk.delivered("bad5", 1), worker: "w")
+            try fixture.report(batch, 4..<5, entry: StoreFixture.delivered("bad5", 1), worker: "w")
                 == .taken(.init(open: 0, granted: 0, isDone: true, staleness: .redelivered)))
-        #expect(try desk.audit() == [])
-        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).parked == 1)
+        #expect(try fixture.audit() == [])
+        #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).paused == 1)
     }
 
     @Test func `a released job goes on, as if it had never crashed a worker, and others stay`() throws {
         try quarantine()
-        #expect(try desk.checkout().batches.isEmpty)
-        let other = try desk.perform(Release(.job("another")))
+        #expect(try fixture.checkout().batches.isEmpty)
+        let other = try fixture.perform(ResumePaused(.job("another")))
         #expect(other == .init(batches: 0, next: nil, jobs: 0))
-        #expect(try desk.perform(Release(.job("bad"))) == .init(batches: 1, next: nil, jobs: 1))
-        #expect(try desk.perform(Release(.job("bad"))) == .init(batches: 0, next: nil, jobs: 0))
-        #expect(try desk.jobRecord("bad").parked == nil && desk.jobRecord("bad").crashes == 0)
-        #expect(try desk.audit() == [])
-        let batch = try #require(try desk.checkout().batches.first)
+        #expect(try fixture.perform(ResumePaused(.job("bad"))) == .init(batches: 1, next: nil, jobs: 1))
+        #expect(try fixture.perform(ResumePaused(.job("bad"))) == .init(batches: 0, next: nil, jobs: 0))
+        #expect(try fixture.jobRecord("bad").pausedReason == nil && fixture.jobRecord("bad").crashes == 0)
+        #expect(try fixture.audit() == [])
+        let batch = try #require(try fixture.checkout().batches.first)
         #expect(batch.granted == 100 && batch.map.count { $0 == UInt8(ascii: ".") } == 98)
         #expect(batch.suspicion == nil)
-        #expect(try desk.redis.run("HEXISTS", "{pushfarm:demo}:admission", "pauses").integer == 0)
+        #expect(try fixture.redis.run("HEXISTS", "{pushfarm:demo}:admission", "pauses").integer == 0)
     }
 
     @Test func `a batch that was elsewhere when its job was released opens again by itself`() throws {
         try quarantine()
-        try desk.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "late", "1")
-        try desk.split(step: 5, [("good", 2), ("late", 2)], shard: 1)
-        let batch = try #require(try desk.checkout("w").batches.first)
+        try fixture.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "late", "1")
+        try fixture.split(step: 5, [("good", 2), ("late", 2)], shard: 1)
+        let batch = try #require(try fixture.checkout("w").batches.first)
         #expect(batch.map == Array("..pp".utf8))
-        #expect(try desk.perform(Release(.job("late"))).jobs == 1)
+        #expect(try fixture.perform(ResumePaused(.job("late"))).jobs == 1)
         #expect(
-            try desk.report(batch, 0..<2, entry: Desk.delivered("good", 2), worker: "w")
+            try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("good", 2), worker: "w")
                 == .taken(.init(open: 0, granted: 0, isDone: true)))
-        #expect(try desk.audit() == [])
-        #expect(try desk.checkout().batches.first?.map == Array("xx..".utf8))
+        #expect(try fixture.audit() == [])
+        #expect(try fixture.checkout().batches.first?.map == Array("xx..".utf8))
     }
 
     @Test func `many parked batches are released in portions`() throws {
-        for step in 1...5 { try desk.split(step: step, [("j\(step)", 1)]) }
-        try desk.redis.run("HSET", "{pushfarm:demo}:admission", "pauses", "5")
-        for step in 1...5 { try desk.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "j\(step)", "1") }
-        #expect(try desk.checkout().batches.isEmpty)
-        #expect(try desk.audit() == [])
+        for step in 1...5 { try fixture.split(step: step, [("j\(step)", 1)]) }
+        try fixture.redis.run("HSET", "{pushfarm:demo}:admission", "pauses", "5")
+        for step in 1...5 { try fixture.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "j\(step)", "1") }
+        #expect(try fixture.checkout().batches.isEmpty)
+        #expect(try fixture.audit() == [])
         // The last ones are looked at first.
-        #expect(try desk.perform(Release(.job("j4"), limit: 2)) == .init(batches: 1, next: 1, jobs: 1))
         #expect(
-            try desk.perform(Release(.job("j4"), start: 1, limit: 2)) == .init(batches: 0, next: 3, jobs: 0))
-        #expect(try desk.perform(Release(limit: 2)) == .init(batches: 2, next: 0, jobs: 4))
-        #expect(try desk.perform(Release(start: 0, limit: 10)) == .init(batches: 2, next: nil, jobs: 0))
-        #expect(try Desk.jobs(desk.checkout().batches) == ["j1", "j2", "j3", "j4", "j5"])
-        #expect(try desk.audit() == [])
+            try fixture.perform(ResumePaused(.job("j4"), limit: 2)) == .init(batches: 1, next: 1, jobs: 1))
+        #expect(
+            try fixture.perform(ResumePaused(.job("j4"), start: 1, limit: 2))
+                == .init(batches: 0, next: 3, jobs: 0))
+        #expect(try fixture.perform(ResumePaused(limit: 2)) == .init(batches: 2, next: 0, jobs: 4))
+        #expect(
+            try fixture.perform(ResumePaused(start: 0, limit: 10)) == .init(batches: 2, next: nil, jobs: 0))
+        #expect(try StoreFixture.jobs(fixture.checkout().batches) == ["j1", "j2", "j3", "j4", "j5"])
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `a batch that goes on killing workers before any send is parked, until it is released`() throws
     {
-        try desk.split([("j1", 2), ("j2", 2)])
-        try desk.split(step: 2, [("j3", 4)], shard: 2)
+        try fixture.split([("j1", 2), ("j2", 2)])
+        try fixture.split(step: 2, [("j3", 4)], shard: 2)
         for crash in 1...5 {
-            let batches = try desk.checkout("w\(crash)").batches
+            let batches = try fixture.checkout("w\(crash)").batches
             // After the first crash it comes alone.
             #expect(batches.count == (crash == 1 ? 2 : 1))
             if crash == 1 {
-                try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [(batches[1].id, 1)]))
+                try fixture.perform(
+                    PutBack(token: fixture.token, worker: "w1", batches: [(batches[1].id, 1)]))
             }
             #expect(batches[0].granted == 4)
             // The reply was never read: nothing of it was sent, and the books say so.
-            try desk.redis.run(
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:states", "\(batches[0].id)",
                 "w\(crash)|\(crash)|0|\(unsent(crash - 1))|4|....")
-            #expect(try reclaim("w\(crash)", .crash(hadSent: false)).parked == (crash == 5 ? 1 : 0))
+            #expect(
+                try reclaim("w\(crash)", .crash(hadSent: false)).quarantinedBatches == (crash == 5 ? 1 : 0))
         }
-        #expect(try Desk.jobs(desk.checkout().batches) == ["j3"])
-        #expect(try desk.jobRecord("j1").queued == 2 && desk.jobRecord("j1").crashes == 0)
-        #expect(try desk.perform(Release()).batches == 1 && desk.perform(Release()).batches == 0)
-        #expect(try desk.checkout().batches.first?.granted == 4)
-        #expect(try desk.audit() == [])
+        #expect(try StoreFixture.jobs(fixture.checkout().batches) == ["j3"])
+        #expect(try fixture.jobRecord("j1").queued == 2 && fixture.jobRecord("j1").crashes == 0)
+        #expect(
+            try fixture.perform(ResumePaused()).batches == 1 && fixture.perform(ResumePaused()).batches == 0)
+        #expect(try fixture.checkout().batches.first?.granted == 4)
+        #expect(try fixture.audit() == [])
     }
 
     private func unsent(_ crashes: Int) -> String { crashes == 0 ? "" : "0,0,0,0,0,0,0,\(crashes)" }
 
     @Test func `five crashes before any send quarantine the one job that was there`() throws {
-        try desk.split([("j1", 4)])
+        try fixture.split([("j1", 4)])
         for crash in 1...5 {
-            let batch = try #require(try desk.checkout("w\(crash)").batches.first)
-            try desk.redis.run(
+            let batch = try #require(try fixture.checkout("w\(crash)").batches.first)
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:states", "\(batch.id)",
                 "w\(crash)|\(crash)|0|\(unsent(crash - 1))|4|....")
             #expect(
                 try reclaim("w\(crash)", .crash(hadSent: false)).quarantined == (crash == 5 ? ["j1"] : []))
         }
-        #expect(try desk.jobRecord("j1").parked == "poison")
+        #expect(try fixture.jobRecord("j1").pausedReason == "poison")
     }
 
     @Test func `a batch that a crashed worker held beside the one that it sent is no suspect`() throws {
-        try desk.split([("j1", 4)])
+        try fixture.split([("j1", 4)])
         for crash in 1...6 {
-            let batch = try #require(try desk.checkout("w\(crash)").batches.first)
-            try desk.redis.run(
+            let batch = try #require(try fixture.checkout("w\(crash)").batches.first)
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:states", "\(batch.id)", "w\(crash)|\(crash)|0||4|....")
-            #expect(try reclaim("w\(crash)", .crash(hadSent: true)).parked == 0)
+            #expect(try reclaim("w\(crash)", .crash(hadSent: true)).quarantinedBatches == 0)
         }
-        #expect(try desk.checkout().batches.first?.suspicion == nil)
+        #expect(try fixture.checkout().batches.first?.suspicion == nil)
     }
 }

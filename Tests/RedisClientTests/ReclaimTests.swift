@@ -5,51 +5,53 @@ import Testing
 @testable import StoreProtocol
 
 @Suite struct ReclaimTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     private func reclaim(_ workers: Reclaim.Workers, crash: Bool = false) throws -> Reclaim.Reply {
-        try desk.perform(
-            Reclaim(workers, loss: crash ? .crash(hadSent: true) : .innocent, shards: [(1, desk.token)]))
+        try fixture.perform(
+            Reclaim(workers, loss: crash ? .crash(hadSent: true) : .unrelated, shards: [(1, fixture.token)]))
     }
 
     @Test func `open positions within the credit are counted as suspects, once`() throws {
-        try desk.split([("j1", 4), ("j2", 4)])
-        let batch = try #require(try desk.checkout(credit: 6).batches.first)
-        _ = try desk.report(batch, 1..<3, entry: Desk.delivered("j1", 2))
+        try fixture.split([("j1", 4), ("j2", 4)])
+        let batch = try #require(try fixture.checkout(credit: 6).batches.first)
+        _ = try fixture.report(batch, 1..<3, entry: StoreFixture.delivered("j1", 2))
         let reply = try reclaim(.gone(["w1"]))
-        #expect(reply.putBack == 1 && reply.suspects == 4 && reply.rung == [1] && reply.parked == 0)
+        #expect(
+            reply.putBack == 1 && reply.suspects == 4 && reply.woken == [1] && reply.quarantinedBatches == 0)
         #expect(try reclaim(.gone(["w1"])).putBack == 0)
-        #expect(try desk.jobRecord("j1").maybeDuplicated == 2 && desk.jobRecord("j2").maybeDuplicated == 2)
-        #expect(try desk.jobRecord("j1").inFlight == 2 && desk.jobRecord("j2").inFlight == 0)
-        #expect(try desk.audit() == [])
+        #expect(
+            try fixture.jobRecord("j1").maybeDuplicated == 2 && fixture.jobRecord("j2").maybeDuplicated == 2)
+        #expect(try fixture.jobRecord("j1").inFlight == 2 && fixture.jobRecord("j2").inFlight == 0)
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `only workers that are gone lose their batches`() throws {
-        for step in 1...3 { try desk.split(step: step, [("j\(step)", 1)]) }
-        for worker in ["w1", "w2", "w3"] { _ = try desk.checkout(worker, most: 1) }
+        for step in 1...3 { try fixture.split(step: step, [("j\(step)", 1)]) }
+        for worker in ["w1", "w2", "w3"] { _ = try fixture.checkout(worker, most: 1) }
         #expect(try reclaim(.gone(["w2"])).putBack == 1)
         #expect(try reclaim(.allBut(["w1"])).putBack == 1)
-        #expect(try Desk.jobs(desk.checkout("w4").batches) == ["j2", "j3"])
-        #expect(try desk.audit() == [])
+        #expect(try StoreFixture.jobs(fixture.checkout("w4").batches) == ["j2", "j3"])
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `a fenced shard is left alone`() throws {
-        try desk.split([("j1", 1)])
-        _ = try desk.checkout()
+        try fixture.split([("j1", 1)])
+        _ = try fixture.checkout()
         let old = FenceToken(Array("0:n0:host".utf8))
-        let reply = try desk.perform(Reclaim(.allBut([]), shards: [(1, old)]))
+        let reply = try fixture.perform(Reclaim(.allBut([]), shards: [(1, old)]))
         #expect(reply.fenced == [1] && reply.putBack == 0)
     }
 
     @Test func `suspects of at-most-once segments are closed as unknown`() throws {
-        try desk.split([("j1", 5)], delivery: .atMostOnce)
-        let batch = try #require(try desk.checkout(credit: 4).batches.first)
-        _ = try desk.report(batch, 1..<2, entry: Desk.delivered("j1", 1))
+        try fixture.split([("j1", 5)], delivery: .atMostOnce)
+        let batch = try #require(try fixture.checkout(credit: 4).batches.first)
+        _ = try fixture.report(batch, 1..<2, entry: StoreFixture.delivered("j1", 1))
         let reply = try reclaim(.gone(["w1"]), crash: true)
         #expect(reply.unknown == 3 && reply.suspects == 0 && reply.putBack == 1)
-        #expect(try desk.audit() == [])
-        let records = try desk.results()
+        #expect(try fixture.audit() == [])
+        let records = try fixture.results()
         guard case .closed(.unknown, let body, let positions) = records[1].content else {
             Issue.record("\(records)")
             return
@@ -59,9 +61,9 @@ import Testing
         var job = Settlement.Job(id: "j1")
         (job.failed, job.reasons) = (3, ["unknown": 3])
         settlement.jobs = [job]
-        try desk.perform(Settle([settlement]))
-        #expect(try desk.jobRecord("j1").reasons == ["unknown": 3])
-        #expect(try desk.jobRecord("j1").maybeDuplicated == 0)
-        #expect(try desk.audit() == [])
+        try fixture.perform(Settle([settlement]))
+        #expect(try fixture.jobRecord("j1").reasons == ["unknown": 3])
+        #expect(try fixture.jobRecord("j1").maybeDuplicated == 0)
+        #expect(try fixture.audit() == [])
     }
 }

@@ -11,16 +11,16 @@ import Testing
     @Test func `until Redis has been heard it is the host's`() {
         #expect(abs(RedisClock().seconds - WallClock.seconds) <= 1)
         var clock = RedisClock()
-        clock.heard(0)
-        clock.heard(RESPValue.array([]).time ?? 0)
+        clock.observed(0)
+        clock.observed(RESPValue.array([]).time ?? 0)
         #expect(abs(clock.seconds - WallClock.seconds) <= 1, "it did not say")
     }
 
     @Test func `it goes on from what Redis said`() {
         var clock = RedisClock()
-        clock.heard(5_000_000, at: BootClock.milliseconds - 10_000)
+        clock.observed(5_000_000, at: BootClock.milliseconds - 10_000)
         #expect((5010...5070).contains(clock.seconds))
-        clock.heard(RESPValue.array([.bulk(Array("7000".utf8)), .bulk(Array("900000".utf8))]).time ?? 0)
+        clock.observed(RESPValue.array([.bulk(Array("7000".utf8)), .bulk(Array("900000".utf8))]).time ?? 0)
         #expect((7000...7060).contains(clock.seconds))
     }
 

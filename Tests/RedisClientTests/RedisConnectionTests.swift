@@ -45,12 +45,12 @@ import Testing
             try redis.run("CONFIG", "SET", "maxmemory", "1")
             let store = AppStore(app: "demo", connection: connection)
             do {
-                _ = try await store.perform(Submit(job: [1]))
+                _ = try await store.perform(PushJob(job: [1]))
                 Issue.record("was not refused")
             } catch let error as StoreError {
                 #expect(error.isTemporary)
             }
-            let patient = Loop.task { try await store.performPatiently(Submit(job: [1])) }
+            let patient = Loop.task { try await store.performWithRetries(PushJob(job: [1])) }
             try await Loop.sleep(for: .milliseconds(30))
             try redis.run("CONFIG", "SET", "maxmemory", "0")
             #expect(try await patient.value == 1)
@@ -64,9 +64,9 @@ import Testing
             let connection = await connect(redis)
             let store = AppStore(app: "demo", connection: connection)
             let registry = FarmRegistry(connection: connection)
-            #expect(try await store.perform(Audit(shards: 4)) == [])
+            #expect(try await store.perform(CheckAccounting(shards: 4)) == [])
             try redis.run("SCRIPT", "FLUSH")
-            #expect(try await store.perform(Audit(shards: 4)) == [])
+            #expect(try await store.perform(CheckAccounting(shards: 4)) == [])
             try redis.run("SCRIPT", "FLUSH")
             _ = try await registry.heartbeat(Heartbeat(host: "a", nonce: "n"), lifetime: .seconds(5))
             connection.close()

@@ -39,7 +39,7 @@ import Testing
                 return .line(left >= 0 ? "-" + refusal : "*1\r\n:1")
             }
             let store = AppStore(app: "demo", connection: connection)
-            #expect(try await store.performPatiently(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
+            #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
             // The same call each time, and on the same connection.
             #expect(fake.commands.count >= 6 && Set(fake.commands).count == 1)
             #expect(fake.connections == 1)
@@ -61,7 +61,7 @@ import Testing
             fake.answer = { _ in .line("-" + refusal) }
             let store = AppStore(app: "demo", connection: connection)
             await #expect(throws: StoreError.self) {
-                try await store.performPatiently(ReleaseLeases(nonce: "n", tokens: nil))
+                try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil))
             }
             #expect(fake.commands.count == 1)
             connection.close()
@@ -120,7 +120,7 @@ import Testing
                 return left >= 0 ? .end : .line("*1\r\n:1")
             }
             let store = AppStore(app: "demo", connection: connection)
-            #expect(try await store.performPatiently(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
+            #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
             #expect(fake.commands.count == 7 && Set(fake.commands).count == 1 && fake.connections == 7)
             // Each time the first try brought it back: nobody has to hear of it. On a busy machine it may run out of time.
             #expect(outages.allSatisfy { $0.contains("no time left") }, "\(outages)")

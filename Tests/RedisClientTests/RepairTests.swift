@@ -7,22 +7,22 @@ import Testing
 
 /// Damage of every kind is named by the audit and repaired, and the books close.
 @Suite struct RepairTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     private static let app = "{pushfarm:demo}:"
 
     /// Three jobs: one waits, one is in a worker's hands and half reported, one is put off. Their batches.
     private func farm() throws -> [String] {
-        try desk.split(step: 1, [("waits", 4)], shard: 0)
-        try desk.split(step: 2, [("flies", 4)], shard: 1)
-        try desk.split(step: 3, [("later", 4)], shard: 2, due: 4_000_000_000_000)
+        try fixture.split(step: 1, [("waits", 4)], shard: 0)
+        try fixture.split(step: 2, [("flies", 4)], shard: 1)
+        try fixture.split(step: 3, [("later", 4)], shard: 2, due: 4_000_000_000_000)
         let batch = try #require(
-            try desk.perform(
-                Checkout(worker: "w1", credit: 100, maxBatches: 1, shards: [(1, desk.token)])
+            try fixture.perform(
+                Checkout(worker: "w1", credit: 100, maxBatches: 1, shards: [(1, fixture.token)])
             ).batches.first)
-        _ = try desk.report(batch, 0..<2, entry: Desk.delivered("flies", 2))
-        #expect(try desk.audit() == [])
+        _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("flies", 2))
+        #expect(try fixture.audit() == [])
         return try [
             ["LINDEX", "ready:00", "0"], ["LINDEX", "in_flight:01", "0"], ["ZRANGE", "delayed", "0", "0"],
         ]
@@ -38,7 +38,7 @@ import Testing
         command.append(words[0])
         command.append(Self.app + words[1])
         for word in words.dropFirst(2) { command.append(word) }
-        return try desk.redis.run(command)
+        return try fixture.redis.run(command)
     }
 
     /// The jobs of all pages.
@@ -46,7 +46,7 @@ import Testing
         var jobs: [String] = []
         var cursor: String? = "0"
         while let start = cursor {
-            let reply = try desk.perform(ScanJobRecords(shards: Desk.shards, cursor: start))
+            let reply = try fixture.perform(ScanJobRecords(shards: StoreFixture.shards, cursor: start))
             jobs += reply.items
             cursor = reply.next
         }
@@ -58,16 +58,18 @@ import Testing
     private func repair() throws -> [String] {
         var done: [String] = []
         for _ in 0..<5 {
-            let faults = try desk.audit()
+            let faults = try fixture.audit()
             // What the command looks at is enough to see the same.
             let unsettled = try unsettled()
-            #expect(try Set(desk.perform(Audit(shards: Desk.shards, jobs: unsettled))) == Set(faults))
+            #expect(
+                try Set(fixture.perform(CheckAccounting(shards: StoreFixture.shards, jobs: unsettled)))
+                    == Set(faults))
             if faults.isEmpty { break }
             for fault in faults where fault.hasPrefix("batch ") {
-                done += try desk.perform(
-                    Repair(.batch(String(fault.split(separator: " ")[1])), shards: Desk.shards))
+                done += try fixture.perform(
+                    Repair(.batch(String(fault.split(separator: " ")[1])), shards: StoreFixture.shards))
             }
-            done += try desk.perform(Repair(.jobRecords(unsettled), shards: Desk.shards))
+            done += try fixture.perform(Repair(.jobRecords(unsettled), shards: StoreFixture.shards))
         }
         return done
     }
@@ -156,12 +158,12 @@ import Testing
                     ["W": batches[0], "F": batches[1], "L": batches[2]][word] ?? word
                 })
         }
-        #expect(try desk.audit() != [], "\(damage.name)")
+        #expect(try fixture.audit() != [], "\(damage.name)")
         #expect(try !repair().isEmpty)
-        #expect(try desk.audit() == [], "\(damage.name)")
+        #expect(try fixture.audit() == [], "\(damage.name)")
         #expect(try repair().isEmpty)
         for (job, lost) in zip(["waits", "flies", "later"], damage.lost) {
-            let jobRecord = try desk.jobRecord(job)
+            let jobRecord = try fixture.jobRecord(job)
             #expect(jobRecord.reasons == (lost > 0 ? ["lost": lost] : [:]), "\(damage.name): \(job)")
             #expect(jobRecord.failed == lost)
         }
@@ -170,12 +172,13 @@ import Testing
 
     /// Everything that is left can be delivered, once, and then every job record is finished.
     private func deliverTheRest() throws {
-        _ = try desk.perform(Reclaim(.gone(["w1"]), shards: (0..<Desk.shards).map { ($0, desk.token) }))
-        try desk.makeDue()
-        _ = try desk.perform(Promote(limit: 100))
+        _ = try fixture.perform(
+            Reclaim(.gone(["w1"]), shards: (0..<StoreFixture.shards).map { ($0, fixture.token) }))
+        try fixture.makeDue()
+        _ = try fixture.perform(Promote(limit: 100))
         var sent: [String: Int] = [:]
         while true {
-            let batches = try desk.checkout("w2", credit: 1000).batches
+            let batches = try fixture.checkout("w2", credit: 1000).batches
             if batches.isEmpty { break }
             for batch in batches {
                 let job = try Batch(decoding: batch.body).jobID(of: 0)
@@ -183,23 +186,24 @@ import Testing
                 var runs = PositionRuns()
                 for position in open { runs.append(position) }
                 sent[job, default: 0] += open.count
-                _ = try desk.perform(
+                _ = try fixture.perform(
                     Report(
-                        token: desk.token, worker: "w2", batch: batch.id, delivery: batch.delivery, wanted: 0,
-                        isFactsOnly: true, runs: runs, entry: Desk.delivered(job, open.count)))
-                #expect(try desk.audit() == [])
+                        token: fixture.token, worker: "w2", batch: batch.id, delivery: batch.delivery,
+                        wanted: 0,
+                        isFactsOnly: true, runs: runs, entry: StoreFixture.delivered(job, open.count)))
+                #expect(try fixture.audit() == [])
             }
         }
-        for record in try desk.results() {
+        for record in try fixture.results() {
             guard case .report(let bytes) = record.content else { continue }
             let entry = try ResultsEntry(decoding: bytes)
             let item = try #require(entry.items.first)
-            try desk.perform(
-                Settle([Desk.settlement(record, entry.jobID(of: item), delivered: item.count)]))
+            try fixture.perform(
+                Settle([StoreFixture.settlement(record, entry.jobID(of: item), delivered: item.count)]))
         }
-        #expect(try desk.audit() == [])
+        #expect(try fixture.audit() == [])
         for job in ["waits", "flies", "later"] {
-            let jobRecord = try desk.jobRecord(job)
+            let jobRecord = try fixture.jobRecord(job)
             #expect(jobRecord.state == .finished && jobRecord.queued == 0)
         }
     }
@@ -215,34 +219,36 @@ import Testing
 
     @Test func `an entry that cannot be settled is named until it is closed, and its pushes fail`() throws {
         _ = try farm()
-        let record = try #require(try desk.results().first)
-        #expect(try desk.perform(NoteUnsettled(record.id, at: 7, reason: "ERR why not")))
-        #expect(try !desk.perform(NoteUnsettled(record.id, at: 8, reason: "other")))
-        let faults = try desk.perform(ReadFaults(shards: Desk.shards))
+        let record = try #require(try fixture.results().first)
+        #expect(try fixture.perform(NoteUnsettled(record.id, at: 7, reason: "ERR why not")))
+        #expect(try !fixture.perform(NoteUnsettled(record.id, at: 8, reason: "other")))
+        let faults = try fixture.perform(ReadFaults(shards: StoreFixture.shards))
         #expect(faults.unsettled == 1 && faults.entry == "\(record.id)" && faults.why == "ERR why not")
-        #expect(try desk.audit().contains("results entry \(record.id) cannot be settled: ERR why not"))
+        #expect(try fixture.audit().contains("results entry \(record.id) cannot be settled: ERR why not"))
         try repair()
-        #expect(try desk.audit() == [])
-        #expect(try desk.jobRecord("flies").reasons == ["lost": 2])
-        let after = try desk.perform(ReadFaults(shards: Desk.shards))
+        #expect(try fixture.audit() == [])
+        #expect(try fixture.jobRecord("flies").reasons == ["lost": 2])
+        let after = try fixture.perform(ReadFaults(shards: StoreFixture.shards))
         #expect(after.unsettled == 0 && after.unreadable == 1 && after.name == "\(record.id)")
-        try desk.perform(DropUnreadable())
-        #expect(try desk.perform(ReadFaults(shards: Desk.shards)) == ReadFaults.Reply())
+        try fixture.perform(DropUnreadable())
+        #expect(try fixture.perform(ReadFaults(shards: StoreFixture.shards)) == ReadFaults.Reply())
     }
 
     @Test func `an entry with dead tokens is counted as it is`() throws {
         _ = try farm()
-        let batch = try #require(try desk.checkout("w1", known: []).batches.first { $0.id.shard == 1 })
+        let batch = try #require(try fixture.checkout("w1", known: []).batches.first { $0.id.shard == 1 })
         var builder = ResultsBuilder()
         Array("flies".utf8).withUnsafeBytes {
             builder.beginFailed(
                 jobID: $0, reason: "Unregistered", cause: "x", status: 410, isDead: true,
                 scope: "production com.example.demo", receipts: .failures)
         }
-        for token in Desk.tokens(2) { token.withUnsafeBytes { builder.append(token: $0, timestamp: 7) } }
+        for token in StoreFixture.tokens(2) {
+            token.withUnsafeBytes { builder.append(token: $0, timestamp: 7) }
+        }
         let finished = builder.finish()
-        _ = try desk.report(batch, 2..<4, entry: try #require(finished))
-        #expect(try desk.audit() == [])
+        _ = try fixture.report(batch, 2..<4, entry: try #require(finished))
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `keys of the wrong type are all named`() throws {
@@ -256,48 +262,51 @@ import Testing
             "audit",
             "ready:01", "bulk:00", "in_flight:03", "suppressed:02",
         ]
-        #expect(try desk.perform(ReadFaults(shards: Desk.shards)) == ReadFaults.Reply())
+        #expect(try fixture.perform(ReadFaults(shards: StoreFixture.shards)) == ReadFaults.Reply())
         for name in names {
             let before = try run(["DUMP", name]).bytes
             try run(["SET", name, "x"])
-            let found = try desk.perform(ReadFaults(shards: Desk.shards)).wrongTypes
+            let found = try fixture.perform(ReadFaults(shards: StoreFixture.shards)).wrongTypes
             #expect(found.map(\.key) == ["{pushfarm:demo}:" + name] && found.first?.found == "string")
             // A user who may not run scripts sees the same.
-            let plain = try desk.redis.performPlainly(ReadFaults(shards: Desk.shards), desk.keys)
+            let plain = try fixture.redis.performPlainly(
+                ReadFaults(shards: StoreFixture.shards), fixture.keys)
             #expect(plain.wrongTypes == found)
             try run(["DEL", name])
             if let before {
                 var command = RESPCommand("RESTORE", Self.app + name, "0")
                 command.append(before)
-                try desk.redis.run(command)
+                try fixture.redis.run(command)
             }
         }
-        try desk.redis.run("SET", "pushfarm:demo", "x")
-        let inbox = try desk.perform(ReadFaults(shards: Desk.shards)).wrongTypes
+        try fixture.redis.run("SET", "pushfarm:demo", "x")
+        let inbox = try fixture.perform(ReadFaults(shards: StoreFixture.shards)).wrongTypes
         #expect(inbox == [.init(key: "pushfarm:demo", found: "string", expected: "list")])
     }
 
     @Test func `a whole farm is not touched by a repair`() throws {
         let batches = try farm()
-        for id in batches { #expect(try desk.perform(Repair(.batch(id), shards: Desk.shards)).isEmpty) }
-        #expect(try desk.perform(Repair(.jobRecords(nil), shards: Desk.shards)).isEmpty)
-        #expect(try desk.audit() == [])
+        for id in batches {
+            #expect(try fixture.perform(Repair(.batch(id), shards: StoreFixture.shards)).isEmpty)
+        }
+        #expect(try fixture.perform(Repair(.jobRecords(nil), shards: StoreFixture.shards)).isEmpty)
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `what is looked at shard by shard adds up to the whole`() throws {
         let batches = try farm()
-        var jobs: [String: AuditPart.Sums] = [:]
+        var jobs: [String: CheckAccountingPart.Sums] = [:]
         var seen: [String] = []
         for shard in [0, 1, 2, 3, nil] {
-            let part = try desk.perform(AuditPart(shards: Desk.shards, shard: shard))
+            let part = try fixture.perform(CheckAccountingPart(shards: StoreFixture.shards, shard: shard))
             #expect(part.faults.isEmpty)
             for (job, sums) in part.jobs { jobs[job, default: .init()] += sums }
             seen += part.batches
         }
         #expect(Set(seen) == Set(batches))
-        #expect(try Set(desk.perform(ScanBatches()).items) == Set(batches))
+        #expect(try Set(fixture.perform(ScanBatches()).items) == Set(batches))
         #expect(jobs["waits"]?.open == 4 && jobs["flies"]?.open == 4 && jobs["later"]?.open == 4)
-        #expect(jobs["flies"]?.inFlight == 4 && jobs["later"]?.waiting == 4)
+        #expect(jobs["flies"]?.inFlight == 4 && jobs["later"]?.delayed == 4)
         #expect(try unsettled().sorted() == ["flies", "later", "waits"])
     }
 
@@ -316,7 +325,7 @@ import Testing
         var (found, pages) = ([String](), 0)
         while let start = cursor {
             let before = try accountsRead()
-            let reply = try desk.perform(ScanJobRecords(shards: Desk.shards, cursor: start))
+            let reply = try fixture.perform(ScanJobRecords(shards: StoreFixture.shards, cursor: start))
             #expect(try accountsRead() - before < 500)
             found += reply.items
             cursor = reply.next
@@ -324,24 +333,26 @@ import Testing
         }
         #expect(pages > 4 && Set(found) == Set(wrong + ["flies", "later", "waits"]))
         let before = try accountsRead()
-        let faults = try desk.perform(Audit(shards: Desk.shards, jobs: wrong))
+        let faults = try fixture.perform(CheckAccounting(shards: StoreFixture.shards, jobs: wrong))
         #expect(try accountsRead() - before < 20)
-        let all = try desk.audit()
+        let all = try fixture.audit()
         #expect(faults.count == 4 && Set(faults) == Set(all), "\(faults)")
         // What is open is looked at without being named.
         try run(["LREM", "ready:00", "0", batches[0]])
         try run(["HSET", "job:later", "delayed", "3"])
-        #expect(try desk.perform(Audit(shards: Desk.shards, jobs: [])).contains("job later delayed 3 of 4"))
+        #expect(
+            try fixture.perform(CheckAccounting(shards: StoreFixture.shards, jobs: [])).contains(
+                "job later delayed 3 of 4"))
         let asked = try accountsRead()
-        _ = try desk.perform(Audit(shards: Desk.shards, jobs: ["waits"]))
-        _ = try desk.perform(Repair(.jobRecords(["old 7", "waits"]), shards: Desk.shards))
+        _ = try fixture.perform(CheckAccounting(shards: StoreFixture.shards, jobs: ["waits"]))
+        _ = try fixture.perform(Repair(.jobRecords(["old 7", "waits"]), shards: StoreFixture.shards))
         #expect(try accountsRead() - asked < 20)
-        #expect(try desk.jobRecord("old 7").failed == 1 && desk.jobRecord("old 8").inFlight == 1)
+        #expect(try fixture.jobRecord("old 7").failed == 1 && fixture.jobRecord("old 8").inFlight == 1)
     }
 
     /// How many job records Redis was ever asked for.
     private func accountsRead() throws -> Int {
-        let text = try desk.redis.run("INFO", "commandstats").text ?? ""
+        let text = try fixture.redis.run("INFO", "commandstats").text ?? ""
         let line = text.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_hgetall:calls=") }
         return line.flatMap { Int($0.dropFirst(22).prefix { $0 != "," }) } ?? 0
     }

@@ -6,8 +6,8 @@ import Testing
 
 /// The positions that a report is about, at their edges.
 @Suite struct ReportWordsTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     /// - Parameter runs: first and last of each, as they are.
     private func report(_ batch: Checkout.Batch, _ runs: [(UInt8, UInt8)], open: String = "") throws
@@ -17,37 +17,37 @@ import Testing
         for (first, last) in runs { bytes += [0, first, 0, last] }
         let count = runs.reduce(0) { $0 + Int($1.1) - Int($1.0) + 1 }
         var command = RESPCommand("EVALSHA")
-        command.append(try desk.redis.hash(.report))
-        for word in ["1", "{pushfarm:demo}:", "\(desk.token)", "w1", "\(batch.id)", "1", "0", "1"] {
+        command.append(try fixture.redis.hash(.report))
+        for word in ["1", "{pushfarm:demo}:", "\(fixture.token)", "w1", "\(batch.id)", "1", "0", "1"] {
             command.append(word)
         }
         command.append(bytes)
-        command.append(Desk.delivered("a", max(1, count)))
+        command.append(StoreFixture.delivered("a", max(1, count)))
         command.append(open)
-        return try desk.redis.run(command)
+        return try fixture.redis.run(command)
     }
 
     private func map(_ batch: Checkout.Batch) throws -> String? {
-        let state = try desk.redis.run("HGET", "{pushfarm:demo}:states", "\(batch.id)").text
+        let state = try fixture.redis.run("HGET", "{pushfarm:demo}:states", "\(batch.id)").text
         return state?.split(separator: "|", omittingEmptySubsequences: false).last.map(String.init)
     }
 
     @Test func `runs that are not ascending positions of the batch are refused, and nothing happens`() throws
     {
-        let batch = try desk.held([("a", 5)])
-        let before = try RedisDump(desk.redis)
+        let batch = try fixture.held([("a", 5)])
+        let before = try RedisDump(fixture.redis)
         for runs: [(UInt8, UInt8)] in [
             [(0, 1)], [(0, 0)], [(2, 1)], [(6, 6)], [(1, 6)], [(1, 200)], [(1, 2), (2, 3)], [(3, 4), (1, 2)],
             [(1, 2), (2, 2)], [(1, 2), (4, 3)], [(1, 1), (3, 6)],
         ] {
             let answer = try report(batch, runs)
             #expect(answer.error?.message.contains("RUNS of \(batch.id)") == true, "\(runs): \(answer)")
-            #expect(try RedisDump(desk.redis) == before, "\(runs)")
+            #expect(try RedisDump(fixture.redis) == before, "\(runs)")
         }
     }
 
     @Test func `a run ends before or behind what was handed over, and does not touch it`() throws {
-        let batch = try desk.held([("a", 9)])
+        let batch = try fixture.held([("a", 9)])
         #expect(try report(batch, [(4, 4)]).error == nil)
         #expect(try map(batch) == "...x.....")
         for runs: [(UInt8, UInt8)] in [
@@ -59,12 +59,12 @@ import Testing
         #expect(try map(batch) == "...x.....")
         #expect(try report(batch, [(2, 2), (3, 3), (5, 6), (8, 8)]).error == nil)
         #expect(try map(batch) == ".xxxxx.x.")
-        #expect(try desk.audit() == [])
+        #expect(try fixture.audit() == [])
     }
 
     @Test(arguments: [("3", false), ("", false), ("2", true), ("4", true), ("0", true)])
     func `the map comes when the caller counts otherwise`(open: String, comes: Bool) throws {
-        let batch = try desk.held([("a", 5)])
+        let batch = try fixture.held([("a", 5)])
         let answer = try #require(report(batch, [(1, 1), (3, 3)], open: open).array)
         #expect(answer[0].integer == 3 && answer[1].integer == 5)
         #expect(answer.count == (comes ? 6 : 5))

@@ -6,38 +6,40 @@ import Testing
 @testable import StoreProtocol
 
 @Suite struct SettleTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     /// Two jobs of three, all reported as delivered in two entries.
     private func reported() throws -> [ResultsRecord] {
-        try desk.split([("j1", 3), ("j2", 3)])
-        let batch = try #require(try desk.checkout().batches.first)
-        _ = try desk.report(batch, 0..<3, entry: Desk.delivered("j1", 3))
-        _ = try desk.report(batch, 3..<6, entry: Desk.delivered("j2", 3))
-        return try desk.results()
+        try fixture.split([("j1", 3), ("j2", 3)])
+        let batch = try #require(try fixture.checkout().batches.first)
+        _ = try fixture.report(batch, 0..<3, entry: StoreFixture.delivered("j1", 3))
+        _ = try fixture.report(batch, 3..<6, entry: StoreFixture.delivered("j2", 3))
+        return try fixture.results()
     }
 
     @Test func `an entry is booked once, alone or among others`() throws {
         let records = try reported()
-        let first = Desk.settlement(records[0], "j1", delivered: 3)
-        let second = Desk.settlement(records[1], "j2", delivered: 3)
-        #expect(try desk.perform(Settle([first])) == .init(booked: 1, finishedJobs: 1))
-        #expect(try desk.audit() == [])
-        #expect(try desk.perform(Settle([first, second, second])) == .init(booked: 1, finishedJobs: 1))
-        #expect(try desk.perform(Settle([first, second])) == .init(booked: 0, finishedJobs: 0))
+        let first = StoreFixture.settlement(records[0], "j1", delivered: 3)
+        let second = StoreFixture.settlement(records[1], "j2", delivered: 3)
+        #expect(try fixture.perform(Settle([first])) == .init(booked: 1, finishedJobs: 1))
+        #expect(try fixture.audit() == [])
+        #expect(try fixture.perform(Settle([first, second, second])) == .init(booked: 1, finishedJobs: 1))
+        #expect(try fixture.perform(Settle([first, second])) == .init(booked: 0, finishedJobs: 0))
         for job in ["j1", "j2"] {
-            let jobRecord = try desk.jobRecord(job)
+            let jobRecord = try fixture.jobRecord(job)
             #expect(jobRecord.delivered == 3 && jobRecord.state == .finished && jobRecord.inFlight == 0)
             #expect(jobRecord.finishedAt != nil)
         }
         #expect(
-            try desk.events().filter { $0["type"] == "job.finished" }.map { $0["delivered"] } == ["3", "3"])
-        let lifetime = try desk.redis.run("TTL", "{pushfarm:demo}:job:j1").integer ?? 0
+            try fixture.events().filter { $0["type"] == "job.finished" }.map { $0["delivered"] } == [
+                "3", "3",
+            ])
+        let lifetime = try fixture.redis.run("TTL", "{pushfarm:demo}:job:j1").integer ?? 0
         #expect((259_000...259_200).contains(lifetime))
-        #expect(try desk.perform(ReadDepths(shards: Desk.shards)).results == 0)
-        #expect(try desk.perform(ReadResults(gatherer: "g1", .pending(after: nil))).isEmpty)
-        #expect(try desk.audit() == [])
+        #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).results == 0)
+        #expect(try fixture.perform(ReadResults(gatherer: "g1", .pending(after: nil))).isEmpty)
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `a retry waits, comes back under its own id, and the job stays open`() throws {
@@ -50,61 +52,62 @@ import Testing
         settlement.retries = [
             .init(
                 shard: 1, lane: .high, delay: .seconds(100), tokens: 1,
-                body: Desk.body([("j1", 1)], attempt: 1))
+                body: StoreFixture.body([("j1", 1)], attempt: 1))
         ]
-        settlement.deadTokens = [Desk.dead([0xab, 1], time: 5)]
-        (settlement.answers, settlement.scopes) = (1, [Desk.scope])
+        settlement.invalidTokens = [StoreFixture.dead([0xab, 1], time: 5)]
+        (settlement.answers, settlement.scopes) = (1, [StoreFixture.scope])
         settlement.events = [
             FarmEvent(.pushFailed, job: "j1", token: [0xab, 1], reason: "BadDeviceToken", status: 400)
         ]
-        #expect(try desk.perform(Settle([settlement])) == .init(booked: 1, finishedJobs: 0))
-        #expect(try desk.perform(Settle([settlement])) == .init(booked: 0, finishedJobs: 0))
-        #expect(try desk.audit() == [])
-        let jobRecord = try desk.jobRecord("j1")
+        #expect(try fixture.perform(Settle([settlement])) == .init(booked: 1, finishedJobs: 0))
+        #expect(try fixture.perform(Settle([settlement])) == .init(booked: 0, finishedJobs: 0))
+        #expect(try fixture.audit() == [])
+        let jobRecord = try fixture.jobRecord("j1")
         #expect(
-            jobRecord.failed == 1 && jobRecord.expired == 1 && jobRecord.waiting == 1
+            jobRecord.failed == 1 && jobRecord.expired == 1 && jobRecord.delayed == 1
                 && jobRecord.inFlight == 0)
         #expect(jobRecord.maybeDuplicated == 1 && jobRecord.reasons == ["BadDeviceToken": 1])
-        let events = try desk.events().suffix(2)
+        let events = try fixture.events().suffix(2)
         #expect(events.first?["token"] == "ab01" && events.first?["status"] == "400")
         #expect(events.last?["type"] == "token.invalid" && events.last?["timestamp"] == "5000")
-        #expect(try desk.suppressed() == [Desk.dead([0xab, 1], time: 5).record])
-        #expect(try desk.perform(ReadScopes()) == [Desk.scope.number: Desk.scope])
-        #expect(try desk.perform(Promote()).rung.isEmpty)
+        #expect(try fixture.suppressed() == [StoreFixture.dead([0xab, 1], time: 5).record])
+        #expect(try fixture.perform(ReadScopes()) == [StoreFixture.scope.number: StoreFixture.scope])
+        #expect(try fixture.perform(Promote()).woken.isEmpty)
         let id = "01.h.r\(records[0].id).1"
-        try desk.makeDue()
-        #expect(try desk.perform(Promote()).rung == [1])
-        let batch = try #require(try desk.checkout().batches.first)
+        try fixture.makeDue()
+        #expect(try fixture.perform(Promote()).woken == [1])
+        let batch = try #require(try fixture.checkout().batches.first)
         #expect(batch.id.description == id && batch.delivery == 1)
-        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j1", 1))
-        try desk.perform(Settle([Desk.settlement(try desk.results()[0], "j1", delivered: 1)]))
-        #expect(try desk.jobRecord("j1").state == .finished)
-        #expect(try desk.audit() == [])
+        _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j1", 1))
+        try fixture.perform(Settle([StoreFixture.settlement(try fixture.results()[0], "j1", delivered: 1)]))
+        #expect(try fixture.jobRecord("j1").state == .finished)
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `entries of a gatherer that is gone are pending, then claimed by another`() throws {
         let records = try reported()
-        #expect(try desk.perform(ReadResults(gatherer: "g1", .pending(after: nil))) == records)
-        #expect(try desk.perform(ReadResults(gatherer: "g1", .pending(after: records[0].id))) == [records[1]])
-        #expect(try desk.perform(ReadResults(gatherer: "g2", .new)).isEmpty)
-        #expect(try desk.perform(ClaimResults(gatherer: "g2", idleFor: .seconds(100))).records.isEmpty)
-        let claim = try desk.perform(ClaimResults(gatherer: "g2", idleFor: .zero, count: 1))
+        #expect(try fixture.perform(ReadResults(gatherer: "g1", .pending(after: nil))) == records)
+        #expect(
+            try fixture.perform(ReadResults(gatherer: "g1", .pending(after: records[0].id))) == [records[1]])
+        #expect(try fixture.perform(ReadResults(gatherer: "g2", .new)).isEmpty)
+        #expect(try fixture.perform(ClaimResults(gatherer: "g2", idleFor: .seconds(100))).records.isEmpty)
+        let claim = try fixture.perform(ClaimResults(gatherer: "g2", idleFor: .zero, count: 1))
         #expect(claim.records == [records[0]] && claim.next != nil)
-        let rest = try desk.perform(ClaimResults(gatherer: "g2", idleFor: .zero, start: claim.next))
+        let rest = try fixture.perform(ClaimResults(gatherer: "g2", idleFor: .zero, start: claim.next))
         #expect(rest.records == [records[1]] && rest.next == nil)
     }
 
     @Test func `dead tokens are bounded`() throws {
         let records = try reported()
-        var settlement = Desk.settlement(records[0], "j1", delivered: 3)
-        settlement.deadTokens = Desk.tokens(500).map { Desk.dead($0, .unregistered) }
+        var settlement = StoreFixture.settlement(records[0], "j1", delivered: 3)
+        settlement.invalidTokens = StoreFixture.tokens(500).map { StoreFixture.dead($0, .unregistered) }
         var retention = Retention()
         retention.suppressed = 200
-        try desk.perform(Settle([settlement], retention: retention))
+        try fixture.perform(Settle([settlement], retention: retention))
         // Whole nodes of the stream go.
-        let left = try desk.suppressed()
+        let left = try fixture.suppressed()
         #expect((200..<300).contains(left.count))
-        #expect(left.map { Array($0.token) } == Array(Desk.tokens(500).suffix(left.count)))
+        #expect(left.map { Array($0.token) } == Array(StoreFixture.tokens(500).suffix(left.count)))
     }
 
     @Test(arguments: [
@@ -115,28 +118,32 @@ import Testing
     ])
     func `an entry that cannot be booked stays, and nothing of the call is booked`(damage: [String]) throws {
         let records = try reported()
-        if damage[0] == "SET" { try desk.redis.run("DEL", damage[1]) }
+        if damage[0] == "SET" { try fixture.redis.run("DEL", damage[1]) }
         var command = RESPCommand()
         for word in damage { command.append(word) }
-        try desk.redis.run(command)
-        var first = Desk.settlement(records[0], "j1", delivered: 1)
+        try fixture.redis.run(command)
+        var first = StoreFixture.settlement(records[0], "j1", delivered: 1)
         (first.jobs[0].failed, first.jobs[0].reasons, first.jobs[0].waiting) = (1, ["Bad": 1], 1)
         first.retries = [
-            .init(shard: 1, lane: .high, delay: .zero, tokens: 1, body: Desk.body([("j1", 1)], attempt: 1))
+            .init(
+                shard: 1, lane: .high, delay: .zero, tokens: 1,
+                body: StoreFixture.body([("j1", 1)], attempt: 1))
         ]
-        first.deadTokens = [Desk.dead(Desk.tokens(1)[0])]
-        let second = Desk.settlement(records[1], "j2", delivered: 3)
+        first.invalidTokens = [StoreFixture.dead(StoreFixture.tokens(1)[0])]
+        let second = StoreFixture.settlement(records[1], "j2", delivered: 3)
         let before = try dump()
-        #expect(throws: StoreError.wrongType(key: damage[1])) { try desk.perform(Settle([second, first])) }
+        #expect(throws: StoreError.wrongType(key: damage[1])) {
+            try fixture.perform(Settle([second, first]))
+        }
         #expect(try dump() == before)
-        #expect(try desk.redis.run("XLEN", "{pushfarm:demo}:results").integer == 2)
+        #expect(try fixture.redis.run("XLEN", "{pushfarm:demo}:results").integer == 2)
     }
 
     /// Everything that Redis holds of the app.
     private func dump() throws -> [String: [UInt8]] {
         var all: [String: [UInt8]] = [:]
-        for key in try desk.redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
-            all[key] = try desk.redis.run("DUMP", key).bytes ?? []
+        for key in try fixture.redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
+            all[key] = try fixture.redis.run("DUMP", key).bytes ?? []
         }
         return all
     }

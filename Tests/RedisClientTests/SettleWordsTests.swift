@@ -7,15 +7,15 @@ import Testing
 
 /// Words and keys that are not as agreed: `settle` refuses them before its first effect.
 @Suite struct SettleWordsTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     /// A call that books two entries: the words of the first are 6 to 12, those of the second 13 to 32.
     private func words() throws -> [String] {
-        let batch = try desk.held([("a", 4)])
-        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
-        _ = try desk.report(batch, 1..<4, entry: Desk.delivered("a", 3))
-        let ids = try desk.results().map(\.id.description)
+        let batch = try fixture.held([("a", 4)])
+        _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
+        _ = try fixture.report(batch, 1..<4, entry: StoreFixture.delivered("a", 3))
+        let ids = try fixture.results().map(\.id.description)
         // One delivered, one failed for a reason, one to be tried again that may be doubled.
         let packed = Self.counts(1, 1, 0, 0, 1, 1) + "\u{1}\u{3}bad\0\0\0\u{1}"
         return ["259200", "100000", "1", "00000007", "here topic", "2"]
@@ -31,9 +31,9 @@ import Testing
 
     private func settle(_ words: [String]) throws -> RESPValue {
         var command = RESPCommand("EVALSHA")
-        command.append(try desk.redis.hash(.settle))
+        command.append(try fixture.redis.hash(.settle))
         for word in ["1", "{pushfarm:demo}:"] + words { command.append(word) }
-        return try desk.redis.run(command)
+        return try fixture.redis.run(command)
     }
 
     /// Other words in place of these, by the place of the first.
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `words that are not as agreed are refused, and nothing of the call is booked`() throws {
         let words = try words()
-        let before = try RedisDump(desk.redis)
+        let before = try RedisDump(fixture.redis)
         var calls = Self.wrong.map { wrong in
             var changed = words
             changed.replaceSubrange(wrong.place..<wrong.place + wrong.words.count, with: wrong.words)
@@ -80,7 +80,7 @@ import Testing
         for (call, error) in calls {
             let answer = try settle(call)
             #expect(answer.error?.message.contains(error) == true, "\(call): \(answer), not: \(error)")
-            #expect(try RedisDump(desk.redis) == before, "\(call)")
+            #expect(try RedisDump(fixture.redis) == before, "\(call)")
         }
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
     }
@@ -94,7 +94,7 @@ import Testing
 
     @Test func `dead letters that are not as agreed are refused, and nothing of the call is booked`() throws {
         let words = try wordsWithLetter()
-        let before = try RedisDump(desk.redis)
+        let before = try RedisDump(fixture.redis)
         let wrong: [(place: Int, word: String, error: String)] = [
             (33, "letter", "other words than agreed"),
             (34, "x", "no count: x"), (34, "2", "no count: nil"), (34, "0", "other words"),
@@ -107,19 +107,19 @@ import Testing
             changed[place] = word
             let answer = try settle(changed)
             #expect(answer.error?.message.contains(error) == true, "\(place): \(answer), not: \(error)")
-            #expect(try RedisDump(desk.redis) == before, "\(place)")
+            #expect(try RedisDump(fixture.redis) == before, "\(place)")
         }
         for damage in [
             ["SET", "dead_letters", "x"], ["SET", "dead_letter_counts", "x"], ["SET", "audit", "x"],
         ] {
             try spoil(damage)
-            let spoilt = try RedisDump(desk.redis)
+            let spoilt = try RedisDump(fixture.redis)
             #expect(try settle(words).error?.message == "KEY {pushfarm:demo}:\(damage[1])", "\(damage)")
-            #expect(try RedisDump(desk.redis) == spoilt, "\(damage)")
-            try desk.redis.run("DEL", "{pushfarm:demo}:" + damage[1])
+            #expect(try RedisDump(fixture.redis) == spoilt, "\(damage)")
+            try fixture.redis.run("DEL", "{pushfarm:demo}:" + damage[1])
         }
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
-        #expect(try desk.perform(CountDeadLetters()) == .init(pushes: 1, bytes: 4))
+        #expect(try fixture.perform(CountDeadLetters()) == .init(pushes: 1, bytes: 4))
     }
 
     @Test func `a batch and an event as large as they may be are booked`() throws {
@@ -127,7 +127,7 @@ import Testing
         (words[20], words[14], words[30]) = ("65535", "1016", "1000")
         words += (0..<998).map { "\($0)" }
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
-        #expect(try desk.events().dropLast().last?.count == 501)
+        #expect(try fixture.events().dropLast().last?.count == 501)
     }
 
     /// Keys without the app's prefix.
@@ -143,9 +143,9 @@ import Testing
     ) throws {
         let words = try words()
         try spoil(damage)
-        let before = try RedisDump(desk.redis)
+        let before = try RedisDump(fixture.redis)
         #expect(try settle(words).error?.message == "KEY {pushfarm:demo}:\(damage[1])")
-        #expect(try RedisDump(desk.redis) == before)
+        #expect(try RedisDump(fixture.redis) == before)
     }
 
     /// Hash, field, and what it holds instead of a number.
@@ -163,33 +163,34 @@ import Testing
         field: [String]
     ) throws {
         let words = try words()
-        try desk.redis.run("HSET", "{pushfarm:demo}:" + field[0], field[1], field[2])
+        try fixture.redis.run("HSET", "{pushfarm:demo}:" + field[0], field[1], field[2])
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
         let name = field[0].replacing("job:", with: "job ") + " " + field[1]
-        #expect(try desk.redis.run("HGETALL", "{pushfarm:demo}:unreadable").fields == [name: field[2]])
-        let told = try desk.events().filter { $0["type"] == "data.unreadable" }
-        #expect(told.map { $0["entry"] } == [name])
-        if field[0] == "job:a", field[1] != "accepted" { #expect(try desk.jobRecord("a").accepted == 4) }
+        #expect(try fixture.redis.run("HGETALL", "{pushfarm:demo}:unreadable").fields == [name: field[2]])
+        let written = try fixture.events().filter { $0["type"] == "data.unreadable" }
+        #expect(written.map { $0["entry"] } == [name])
+        if field[0] == "job:a", field[1] != "accepted" { #expect(try fixture.jobRecord("a").accepted == 4) }
         // What they find is named and put right: these entries were made up.
-        _ = try desk.audit()
-        _ = try desk.perform(Repair(.jobRecords(nil), shards: Desk.shards))
+        _ = try fixture.audit()
+        _ = try fixture.perform(Repair(.jobRecords(nil), shards: StoreFixture.shards))
     }
 
     @Test func `a job record that is not a hash goes, and the other job of the call is settled`() throws {
-        try desk.split([("a", 2), ("b", 2)])
-        let batch = try desk.checkout().batches[0]
-        _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
-        _ = try desk.report(batch, 2..<4, entry: Desk.delivered("b", 2))
-        let records = try desk.results()
+        try fixture.split([("a", 2), ("b", 2)])
+        let batch = try fixture.checkout().batches[0]
+        _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
+        _ = try fixture.report(batch, 2..<4, entry: StoreFixture.delivered("b", 2))
+        let records = try fixture.results()
         try spoil(["SET", "job:a", "x"])
         let settlements = [
-            Desk.settlement(records[0], "a", delivered: 2), Desk.settlement(records[1], "b", delivered: 2),
+            StoreFixture.settlement(records[0], "a", delivered: 2),
+            StoreFixture.settlement(records[1], "b", delivered: 2),
         ]
-        #expect(try desk.perform(Settle(settlements)) == .init(booked: 2, finishedJobs: 1))
-        #expect(try desk.jobRecord("b").state == .finished)
-        #expect(try desk.redis.run("HKEYS", "{pushfarm:demo}:unreadable").array?.map(\.text) == ["job a"])
-        #expect(try desk.redis.run("EXISTS", "{pushfarm:demo}:job:a").integer == 0)
-        #expect(try desk.audit() == [])
+        #expect(try fixture.perform(Settle(settlements)) == .init(booked: 2, finishedJobs: 1))
+        #expect(try fixture.jobRecord("b").state == .finished)
+        #expect(try fixture.redis.run("HKEYS", "{pushfarm:demo}:unreadable").array?.map(\.text) == ["job a"])
+        #expect(try fixture.redis.run("EXISTS", "{pushfarm:demo}:job:a").integer == 0)
+        #expect(try fixture.audit() == [])
     }
 
     @Test func `what cannot be read of an entry is kept and told of`() throws {
@@ -202,9 +203,9 @@ import Testing
             #expect(try settle(changed).error != nil)
         }
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
-        #expect(try desk.redis.run("HGET", "{pushfarm:demo}:unreadable", words[13]).text == "the entry")
-        let told = try desk.events().filter { $0["type"] == "data.unreadable" }
-        #expect(told.map { [$0["entry"], $0["reason"], $0["pushes"]] } == [[words[13], "why", "2"]])
+        #expect(try fixture.redis.run("HGET", "{pushfarm:demo}:unreadable", words[13]).text == "the entry")
+        let written = try fixture.events().filter { $0["type"] == "data.unreadable" }
+        #expect(written.map { [$0["entry"], $0["reason"], $0["pushes"]] } == [[words[13], "why", "2"]])
     }
 
     @Test func `an original that there is no room for is told of as lost, and nothing waits for it`() throws {
@@ -214,13 +215,13 @@ import Testing
             fill.append("old \(index)")
             fill.append("x")
         }
-        try desk.redis.run(fill)
-        try desk.redis.run("HSET", "{pushfarm:demo}:load", "open", "many")
+        try fixture.redis.run(fill)
+        try fixture.redis.run("HSET", "{pushfarm:demo}:load", "open", "many")
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
-        #expect(try desk.redis.run("HLEN", "{pushfarm:demo}:unreadable").integer == 1000)
-        let told = try desk.events().filter { $0["type"] == "data.unreadable" }
+        #expect(try fixture.redis.run("HLEN", "{pushfarm:demo}:unreadable").integer == 1000)
+        let written = try fixture.events().filter { $0["type"] == "data.unreadable" }
         #expect(
-            told.map { $0["reason"] } == [
+            written.map { $0["reason"] } == [
                 "holds no number; its original is not kept, as there are too many"
             ])
     }
@@ -245,7 +246,7 @@ import Testing
         var command = RESPCommand(damage[0])
         command.append("{pushfarm:demo}:" + damage[1])
         for word in damage.dropFirst(2) { command.append(word) }
-        if damage[0] == "SET" { try desk.redis.run("DEL", "{pushfarm:demo}:" + damage[1]) }
-        #expect(try desk.redis.run(command).error == nil)
+        if damage[0] == "SET" { try fixture.redis.run("DEL", "{pushfarm:demo}:" + damage[1]) }
+        #expect(try fixture.redis.run(command).error == nil)
     }
 }

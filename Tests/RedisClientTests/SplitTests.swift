@@ -6,8 +6,8 @@ import Testing
 
 /// What split refuses, it refuses before it does anything.
 @Suite struct SplitTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     private func job(_ id: String, opens: Bool = true) -> Split.Job {
         Split.Job(id: id, opens: opens, submitted: 1, accepted: 1)
@@ -17,18 +17,20 @@ import Testing
         step: Int = 1, dropped: Int = 1, head: IntakeHead? = nil, _ jobs: [Split.Job]
     ) -> Split {
         Split(
-            token: desk.token, step: step, dropped: dropped, head: head, jobs: jobs,
-            batches: jobs.map { .init(shard: 0, lane: .high, tokens: 1, body: Desk.body([($0.id, 1)])) })
+            token: fixture.token, step: step, dropped: dropped, head: head, jobs: jobs,
+            batches: jobs.map {
+                .init(shard: 0, lane: .high, tokens: 1, body: StoreFixture.body([($0.id, 1)]))
+            })
     }
 
     private func expectRefused(_ error: StoreError, _ request: Split) throws {
-        let before = try RedisDump(desk.redis)
-        #expect(throws: error) { try desk.perform(request) }
-        #expect(try RedisDump(desk.redis).changes(since: before) == [])
+        let before = try RedisDump(fixture.redis)
+        #expect(throws: error) { try fixture.perform(request) }
+        #expect(try RedisDump(fixture.redis).changes(since: before) == [])
     }
 
     @Test func `the same id twice in one step`() throws {
-        try desk.take("a", "b")
+        try fixture.take("a", "b")
         try expectRefused(.exists(job: "x"), split(dropped: 2, [job("x"), job("x")]))
     }
 
@@ -37,16 +39,16 @@ import Testing
         ["state", "open", "created_at", "4000000000000"],
     ])
     func `an id that is open, or young`(fields: [String]) throws {
-        try desk.redis.run("HSET", "{pushfarm:demo}:job:x", fields[0], fields[1], fields[2], fields[3])
-        try desk.take("a", "b")
+        try fixture.redis.run("HSET", "{pushfarm:demo}:job:x", fields[0], fields[1], fields[2], fields[3])
+        try fixture.take("a", "b")
         try expectRefused(.exists(job: "x"), split(dropped: 2, [job("w"), job("x")]))
     }
 
     @Test func `another step than the next`() throws {
-        try desk.take("a", "b", "c")
-        try desk.perform(split([job("x")]))
+        try fixture.take("a", "b", "c")
+        try fixture.perform(split([job("x")]))
         for step in [0, 1, 3] { try expectRefused(.outOfStep(1), split(step: step, [job("y")])) }
-        #expect(try desk.perform(split([job("x")])) == .doneBefore)
+        #expect(try fixture.perform(split([job("x")])) == .doneBefore)
     }
 
     /// Redis went back to before they were taken: they are in the inbox, and will be taken again.
@@ -54,66 +56,67 @@ import Testing
         try expectRefused(.fewerTaken(0), split([job("x")]))
         try expectRefused(
             .fewerTaken(0), split(dropped: 0, head: IntakeHead(job: "x", offset: 1), [job("x")]))
-        try desk.take("a")
+        try fixture.take("a")
         try expectRefused(.fewerTaken(1), split(dropped: 2, [job("x")]))
         try expectRefused(.fewerTaken(1), split(head: IntakeHead(job: "y", offset: 1), [job("x"), job("y")]))
-        _ = try desk.perform(split(dropped: 0, head: IntakeHead(job: "x", offset: 1), [job("x")]))
-        _ = try desk.perform(split(step: 2, [job("x", opens: false)]))
-        #expect(try desk.redis.run("EXISTS", "{pushfarm:demo}:taken").integer == 0)
+        _ = try fixture.perform(split(dropped: 0, head: IntakeHead(job: "x", offset: 1), [job("x")]))
+        _ = try fixture.perform(split(step: 2, [job("x", opens: false)]))
+        #expect(try fixture.redis.run("EXISTS", "{pushfarm:demo}:taken").integer == 0)
     }
 
     @Test func `a refusal of a job that is not taken`() throws {
         func refusal(step: Int) -> Refuse {
             Refuse(
-                token: desk.token, step: step, job: "x", field: "f", position: 0, reason: "r", original: [])
+                token: fixture.token, step: step, job: "x", field: "f", position: 0, reason: "r", original: []
+            )
         }
-        let before = try RedisDump(desk.redis)
-        #expect(throws: StoreError.fewerTaken(0)) { try desk.perform(refusal(step: 1)) }
-        #expect(try RedisDump(desk.redis).changes(since: before) == [])
-        try desk.take("a")
-        #expect(try desk.perform(refusal(step: 1)) == .told)
-        #expect(try desk.perform(refusal(step: 1)) == .doneBefore)
-        try desk.take("b")
-        #expect(throws: StoreError.outOfStep(1)) { try desk.perform(refusal(step: 3)) }
+        let before = try RedisDump(fixture.redis)
+        #expect(throws: StoreError.fewerTaken(0)) { try fixture.perform(refusal(step: 1)) }
+        #expect(try RedisDump(fixture.redis).changes(since: before) == [])
+        try fixture.take("a")
+        #expect(try fixture.perform(refusal(step: 1)) == .eventWritten)
+        #expect(try fixture.perform(refusal(step: 1)) == .doneBefore)
+        try fixture.take("b")
+        #expect(throws: StoreError.outOfStep(1)) { try fixture.perform(refusal(step: 3)) }
     }
 
     @Test func `more known than taken`() throws {
-        try desk.take("a", "b")
+        try fixture.take("a", "b")
         func take(_ known: Int) -> Take {
-            Take(token: desk.token, known: known, maxJobs: 9, maxBytes: 99, maxJobBytes: 99)
+            Take(token: fixture.token, known: known, maxJobs: 9, maxBytes: 99, maxJobBytes: 99)
         }
-        #expect(throws: StoreError.fewerTaken(2)) { try desk.perform(take(3)) }
-        #expect(try desk.perform(take(2)).jobs == [])
+        #expect(throws: StoreError.fewerTaken(2)) { try fixture.perform(take(3)) }
+        #expect(try fixture.perform(take(2)).jobs == [])
     }
 
     @Test func `the answer tells when the first of the delayed batches is due`() throws {
-        try desk.take("a")
-        let seconds = try #require(try desk.redis.run("TIME").array?[0].text.flatMap { Int64($0) })
+        try fixture.take("a")
+        let seconds = try #require(try fixture.redis.run("TIME").array?[0].text.flatMap { Int64($0) })
         let (soon, later) = (seconds * 1000 + 500_000, seconds * 1000 + 900_000)
-        let reply = try desk.perform(
+        let reply = try fixture.perform(
             Split(
-                token: desk.token, step: 1, dropped: 1, jobs: [job("a")],
+                token: fixture.token, step: 1, dropped: 1, jobs: [job("a")],
                 batches: [later, soon, later + 1].map {
-                    .init(shard: 0, lane: .high, due: $0, tokens: 1, body: Desk.body([("a", 1)]))
+                    .init(shard: 0, lane: .high, due: $0, tokens: 1, body: StoreFixture.body([("a", 1)]))
                 }))
-        guard case .done(let rung, let nextDue?, _) = reply else {
+        guard case .done(let woken, let nextDue?, _) = reply else {
             Issue.record("\(reply)")
             return
         }
-        #expect(rung == [] && nextDue <= .milliseconds(500_000) && nextDue > .milliseconds(300_000))
+        #expect(woken == [] && nextDue <= .milliseconds(500_000) && nextDue > .milliseconds(300_000))
     }
 
     @Test func `a job that came alone is split only while it is all that is taken`() throws {
         func attempt(_ taken: String...) throws -> StoreError? {
-            let desk = try Desk()
-            for job in taken { try desk.redis.run("RPUSH", "{pushfarm:demo}:taken", job) }
+            let fixture = try StoreFixture()
+            for job in taken { try fixture.redis.run("RPUSH", "{pushfarm:demo}:taken", job) }
             do {
-                _ = try desk.perform(ScriptCase.split(desk, alone: "a"))
+                _ = try fixture.perform(ScriptCase.split(fixture, alone: "a"))
                 return nil
             } catch let error as StoreError {
                 #expect(
-                    try desk.audit() == []
-                        && desk.redis.run("LLEN", "{pushfarm:demo}:taken").integer == Int64(taken.count))
+                    try fixture.audit() == []
+                        && fixture.redis.run("LLEN", "{pushfarm:demo}:taken").integer == Int64(taken.count))
                 return error
             }
         }
@@ -126,13 +129,13 @@ import Testing
     }
 
     @Test func `what is due is moved so many at a time, the first one first`() throws {
-        for step in 1...3 { try desk.split(step: step, [("j\(step)", step)], due: 4_000_000_000_000) }
-        try desk.makeDue()
-        _ = try desk.perform(Promote(limit: 2))
-        #expect(try desk.redis.run("LLEN", "{pushfarm:demo}:ready:01").integer == 2)
-        #expect(try desk.jobRecord("j3").waiting == 3 && desk.jobRecord("j2").waiting == 0)
-        _ = try desk.perform(Promote(limit: 2))
-        #expect(try Desk.jobs(try desk.checkout().batches) == ["j1", "j2", "j3"])
-        #expect(try desk.audit() == [])
+        for step in 1...3 { try fixture.split(step: step, [("j\(step)", step)], due: 4_000_000_000_000) }
+        try fixture.makeDue()
+        _ = try fixture.perform(Promote(limit: 2))
+        #expect(try fixture.redis.run("LLEN", "{pushfarm:demo}:ready:01").integer == 2)
+        #expect(try fixture.jobRecord("j3").delayed == 3 && fixture.jobRecord("j2").delayed == 0)
+        _ = try fixture.perform(Promote(limit: 2))
+        #expect(try StoreFixture.jobs(try fixture.checkout().batches) == ["j1", "j2", "j3"])
+        #expect(try fixture.audit() == [])
     }
 }

@@ -7,8 +7,8 @@ import Testing
 
 /// Values that no script writes, in keys of the right type: they stop nothing beside them.
 @Suite struct SpoiltValueTests {
-    let desk: Desk
-    init() throws { desk = try Desk() }
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
 
     private static let values = [
         "9223372036854775807", "-9223372036854775808", "99999999999999999999", "1e400", "nan", "abc", "",
@@ -17,19 +17,19 @@ import Testing
 
     /// Two entries wait to be settled: two pushes of `a` failed, two of `b` were delivered.
     private func twoEntries() throws -> Settle {
-        try desk.split([("a", 2), ("b", 2)])
-        let batch = try desk.checkout().batches[0]
-        _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
-        _ = try desk.report(batch, 2..<4, entry: Desk.delivered("b", 2))
-        let records = try desk.results()
+        try fixture.split([("a", 2), ("b", 2)])
+        let batch = try fixture.checkout().batches[0]
+        _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
+        _ = try fixture.report(batch, 2..<4, entry: StoreFixture.delivered("b", 2))
+        let records = try fixture.results()
         var odd = Settlement(entry: records[0].id)
         odd.jobs = [Settlement.Job(id: "a")]
         (odd.jobs[0].failed, odd.jobs[0].maybeDuplicated, odd.jobs[0].reasons) = (2, 1, ["odd": 2])
-        return Settle([odd, Desk.settlement(records[1], "b", delivered: 2)])
+        return Settle([odd, StoreFixture.settlement(records[1], "b", delivered: 2)])
     }
 
     private func field(_ key: String, _ name: String) throws -> String? {
-        try desk.redis.run("HGET", Self.app + key, name).text
+        try fixture.redis.run("HGET", Self.app + key, name).text
     }
 
     @Test(
@@ -38,8 +38,8 @@ import Testing
         throws
     {
         let settle = try twoEntries()
-        try desk.redis.run("HSET", Self.app + "job:a", name, value)
-        #expect(try desk.perform(settle).booked == 2)
+        try fixture.redis.run("HSET", Self.app + "job:a", name, value)
+        #expect(try fixture.perform(settle).booked == 2)
         #expect(try field("job:b", "delivered") == "2" && field("job:b", "state") == "finished")
         #expect(try field("load", "open") == "0" && field("load", "settled") == "4")
         if name != "delayed", name != "accepted" {
@@ -50,56 +50,56 @@ import Testing
     @Test(arguments: values) func `a count of the load keeps nothing from being settled`(value: String) throws
     {
         let settle = try twoEntries()
-        try desk.redis.run("HSET", Self.app + "load", "open", value, "settled", value)
-        #expect(try desk.perform(settle).booked == 2)
+        try fixture.redis.run("HSET", Self.app + "load", "open", value, "settled", value)
+        #expect(try fixture.perform(settle).booked == 2)
         #expect(try field("job:b", "state") == "finished" && field("load", "settled") == "4")
     }
 
     @Test(arguments: values) func `a count of the load stops neither producers nor the intake`(value: String)
         throws
     {
-        _ = try desk.redis.run(ScriptFolder.functionCommand())
-        try desk.redis.run("SADD", "{pushfarm}:apps", "demo")
-        try desk.redis.run("HSET", Self.app + "load", "open", value)
-        try desk.redis.run("HSET", Self.app + "admission", "configured", value)
+        _ = try fixture.redis.run(ScriptFolder.functionCommand())
+        try fixture.redis.run("SADD", "{pushfarm}:apps", "demo")
+        try fixture.redis.run("HSET", Self.app + "load", "open", value)
+        try fixture.redis.run("HSET", Self.app + "admission", "configured", value)
         for name in ["since", "last_event_at", "minute", "pending_refused", "refused"] {
-            try desk.redis.run("HSET", Self.app + "refusals", name, value)
+            try fixture.redis.run("HSET", Self.app + "refusals", name, value)
         }
-        let press = Press(
+        let updateAdmission = UpdateAdmission(
             memory: .keep, isHeld: false, retryAfter: .milliseconds(500),
             limits: AppLimits(backlog: 1000, inbox: 1000, inboxBytes: 1 << 30, jobBytes: 1 << 20))
-        _ = try desk.perform(press)
-        _ = try desk.perform(Offer(job: Array(SubmitTests.job().utf8), id: ""))
-        _ = try desk.redis.run("RPUSH", "pushfarm:demo", SubmitTests.job())
-        let take = Take(token: desk.token, known: 0, maxJobs: 9, maxBytes: 1 << 20, maxJobBytes: 1 << 20)
-        _ = try desk.perform(take)
-        _ = try desk.perform(press)
+        _ = try fixture.perform(updateAdmission)
+        _ = try fixture.perform(SubmitJob(job: Array(SubmitTests.job().utf8), id: ""))
+        _ = try fixture.redis.run("RPUSH", "pushfarm:demo", SubmitTests.job())
+        let take = Take(token: fixture.token, known: 0, maxJobs: 9, maxBytes: 1 << 20, maxJobBytes: 1 << 20)
+        _ = try fixture.perform(take)
+        _ = try fixture.perform(updateAdmission)
     }
 
     @Test func `what was suppressed is taken back as far as it can be found`() throws {
         let settle = try twoEntries()
         var settlements = settle.settlements
-        (settlements[0].answers, settlements[0].scopes) = (3, [Desk.scope])
-        settlements[0].deadTokens = [Desk.dead([1, 1]), Desk.dead([1, 2])]
-        try desk.redis.run("HSET", Self.app + "guard", "answers", "1000", "bad", "200")
-        try desk.redis.run("SET", Self.app + "suppressed:07", "x")
-        try desk.redis.run("RPUSH", Self.app + "unproven", "07 1-1", "08 abc", "nonsense")
-        #expect(try desk.perform(Settle(settlements)).booked == 2)
+        (settlements[0].answers, settlements[0].scopes) = (3, [StoreFixture.scope])
+        settlements[0].invalidTokens = [StoreFixture.dead([1, 1]), StoreFixture.dead([1, 2])]
+        try fixture.redis.run("HSET", Self.app + "guard", "answers", "1000", "bad", "200")
+        try fixture.redis.run("SET", Self.app + "suppressed:07", "x")
+        try fixture.redis.run("RPUSH", Self.app + "unproven", "07 1-1", "08 abc", "nonsense")
+        #expect(try fixture.perform(Settle(settlements)).booked == 2)
         #expect(try field("job:b", "state") == "finished" && field("guard", "state") == "held")
-        #expect(try desk.redis.run("LLEN", Self.app + "unconfirmed").integer == 2)
+        #expect(try fixture.redis.run("LLEN", Self.app + "unconfirmed").integer == 2)
     }
 
     @Test func `a kept suppression that cannot be read keeps no other from being applied`() throws {
-        let record = try #require(Desk.dead([1, 1]).record).bytes
+        let record = try #require(StoreFixture.dead([1, 1]).record).bytes
         let good = [0x92, 0xA2, 0x30, 0x31, 0xA0 | UInt8(record.count)] + record
         for bytes in [[0x92, 0xA2, 0x30, 0x31, 0x90], [0x92, 0x01, 0x02], [0xC1], good] as [[UInt8]] {
             var command = RESPCommand("RPUSH", Self.app + "unconfirmed")
             command.append(bytes)
-            try desk.redis.run(command)
+            try fixture.redis.run(command)
         }
-        try desk.redis.run("HSET", Self.app + "guard", "state", "held")
-        _ = try desk.perform(SettleUnconfirmed(.confirm))
-        #expect(try desk.redis.run("XLEN", Self.app + "suppressed:01").integer == 1)
+        try fixture.redis.run("HSET", Self.app + "guard", "state", "held")
+        _ = try fixture.perform(SettleUnconfirmed(.confirm))
+        #expect(try fixture.redis.run("XLEN", Self.app + "suppressed:01").integer == 1)
         #expect(try field("suppression", "01") != nil)
     }
 }

@@ -10,10 +10,10 @@ import Testing
 
 /// What producers are told at once: that their app is unknown, and what is wrong with their job.
 @Suite struct SubmitTests {
-    let desk: Desk
+    let fixture: StoreFixture
     init() throws {
-        desk = try Desk()
-        _ = try desk.redis.run(ScriptFolder.functionCommand())
+        fixture = try StoreFixture()
+        _ = try fixture.redis.run(ScriptFolder.functionCommand())
     }
 
     private static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
@@ -26,27 +26,27 @@ import Testing
         return start + String(repeating: " ", count: max(0, bytes - start.utf8.count - 1)) + "}"
     }
 
-    private static let press = Press(
+    private static let updateAdmission = UpdateAdmission(
         memory: .keep, isHeld: false, retryAfter: .milliseconds(500),
         limits: AppLimits(backlog: 1000, inbox: 1_000_000, inboxBytes: 1 << 30, jobBytes: 64 << 20))
 
     private func configure(_ apps: String...) throws {
         for app in apps {
-            try desk.redis.run("SADD", "{pushfarm}:apps", app)
-            _ = try desk.redis.perform(Self.press, Keys(app: app))
+            try fixture.redis.run("SADD", "{pushfarm}:apps", app)
+            _ = try fixture.redis.perform(Self.updateAdmission, Keys(app: app))
         }
     }
 
-    private func offer(_ text: some Collection<UInt8>, to app: String = "demo") throws -> Offer.Reply {
-        try desk.redis.perform(Offer(job: Array(text), id: ""), Keys(app: app))
+    private func submit(_ text: some Collection<UInt8>, to app: String = "demo") throws -> SubmitJob.Reply {
+        try fixture.redis.perform(SubmitJob(job: Array(text), id: ""), Keys(app: app))
     }
 
-    private func offer(_ text: String, to app: String = "demo") throws -> Offer.Reply {
-        try offer(text.utf8, to: app)
+    private func submit(_ text: String, to app: String = "demo") throws -> SubmitJob.Reply {
+        try submit(text.utf8, to: app)
     }
 
     private func refusal(_ text: String, to app: String = "demo") throws -> String? {
-        guard case .refused(let reason) = try offer(text, to: app) else { return nil }
+        guard case .refused(let reason) = try submit(text, to: app) else { return nil }
         return reason
     }
 
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `an unknown app is refused, with the name that was meant`() throws {
         // Nobody has told this Redis any app: it may have been emptied a moment ago.
-        guard case .busy(let wait, "starting") = try offer(Self.job(), to: "shp") else {
+        guard case .busy(let wait, "starting") = try submit(Self.job(), to: "shp") else {
             Issue.record("an app is refused before the first one is known")
             return
         }
@@ -66,35 +66,36 @@ import Testing
         #expect(try refusal(Self.job(), to: "SHOP") == #"unknown app "SHOP"; did you mean "shop"?"#)
         #expect(
             try refusal(Self.job(), to: "news") == #"unknown app "news": no coordinator has configured it"#)
-        #expect(try desk.redis.run("EXISTS", "pushfarm:shp", "pushfarm:news", "pushfarm:SHOP").integer == 0)
-        #expect(try offer(Self.job(), to: "shop") == .accepted(waiting: 1))
+        #expect(
+            try fixture.redis.run("EXISTS", "pushfarm:shp", "pushfarm:news", "pushfarm:SHOP").integer == 0)
+        #expect(try submit(Self.job(), to: "shop") == .accepted(waiting: 1))
     }
 
     @Test func `no app is suggested that is not configured any more`() throws {
         try configure("shop")
-        _ = try desk.redis.perform(ForgetApp(silence: .zero), Keys(app: "shop"))
+        _ = try fixture.redis.perform(ForgetApp(silence: .zero), Keys(app: "shop"))
         #expect(try refusal(Self.job(), to: "shp") == #"unknown app "shp": no coordinator has configured it"#)
         #expect(
             try refusal(Self.job(), to: "shop") == #"unknown app "shop": no coordinator has configured it"#)
         // A coordinator that does configure it says so within a second.
         try configure("shop")
-        #expect(try offer(Self.job(), to: "shop") == .accepted(waiting: 1))
+        #expect(try submit(Self.job(), to: "shop") == .accepted(waiting: 1))
     }
 
     @Test func `a mark stays while a coordinator presses, and time goes by without one`() throws {
         try configure("shop")
         let keys = Keys(app: "shop")
-        #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
-        try desk.redis.run("HSET", "{pushfarm:shop}:admission", "configured", "\(1000)")
+        #expect(try fixture.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
+        try fixture.redis.run("HSET", "{pushfarm:shop}:admission", "configured", "\(1000)")
         try configure("shop")
-        #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
-        try desk.redis.run("HSET", "{pushfarm:shop}:admission", "configured", "\(1000)")
-        #expect(try desk.redis.perform(ForgetApp(silence: .seconds(86_400)), keys))
+        #expect(try fixture.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
+        try fixture.redis.run("HSET", "{pushfarm:shop}:admission", "configured", "\(1000)")
+        #expect(try fixture.redis.perform(ForgetApp(silence: .seconds(86_400)), keys))
     }
 
     @Test func `a press of an older release is a mark, too`() throws {
-        try desk.redis.run("HSET", "{pushfarm:demo}:admission", "retry", "1000", "max_job_bytes", "1000")
-        #expect(try offer(Self.job()) == .accepted(waiting: 1))
+        try fixture.redis.run("HSET", "{pushfarm:demo}:admission", "retry", "1000", "max_job_bytes", "1000")
+        #expect(try submit(Self.job()) == .accepted(waiting: 1))
     }
 
     @Test func `a name from outside is printed without control characters, and cut`() throws {
@@ -126,7 +127,7 @@ import Testing
         try configure("demo")
         let reason = try #require(try refusal(text))
         #expect(reason.hasPrefix(field + ": ") && reason.utf8.count > field.utf8.count + 10, "\(reason)")
-        #expect(try desk.redis.run("EXISTS", "pushfarm:demo").integer == 0)
+        #expect(try fixture.redis.run("EXISTS", "pushfarm:demo").integer == 0)
         // The farm's parser says the same.
         let error = #expect(throws: JobError.self) { try Self.parse(Array(text.utf8)) }
         #expect(error?.field == field)
@@ -155,9 +156,9 @@ import Testing
             #""tokens":["# + String(repeating: #""\#(Self.token)","#, count: 2000) + #""\#(Self.token)"]"#
         #expect(try refusal("{" + tokens + "}")?.hasPrefix("payload: ") == true)
         #expect(try refusal("[" + tokens + "]")?.hasPrefix("job: ") == true)
-        #expect(try offer("{" + tokens + #","payload":{}}"#) == .accepted(waiting: 1))
+        #expect(try submit("{" + tokens + #","payload":{}}"#) == .accepted(waiting: 1))
         // Names may be written with escapes.
-        #expect(try offer("{" + tokens + #","\u0070ayload":{}}"#) == .accepted(waiting: 2))
+        #expect(try submit("{" + tokens + #","\u0070ayload":{}}"#) == .accepted(waiting: 2))
         #expect(throws: Never.self) { try Self.parse(Array(("{" + tokens + #","\u0070ayload":{}}"#).utf8)) }
     }
 
@@ -221,7 +222,7 @@ import Testing
             var bytes = seeds[round % seeds.count]
             if round >= seeds.count { Self.damage(&bytes, &random) }
             let isTaken = (try? Self.parse(bytes)) != nil
-            let reply = try offer(bytes)
+            let reply = try submit(bytes)
             if case .refused(let reason) = reply {
                 refused += 1
                 #expect(!isTaken, "\(reason): \(String(decoding: bytes, as: UTF8.self).prefix(300))")
@@ -229,7 +230,7 @@ import Testing
             } else if isTaken {
                 accepted += 1
             }
-            if round.isMultiple(of: 200) { try desk.redis.run("DEL", "pushfarm:demo") }
+            if round.isMultiple(of: 200) { try fixture.redis.run("DEL", "pushfarm:demo") }
         }
         #expect(accepted > 200 && refused > 200 && both == refused, "\(accepted) \(refused)")
     }

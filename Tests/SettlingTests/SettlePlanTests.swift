@@ -53,7 +53,7 @@ struct SettlePlanTests {
         }
         #expect(settlement.jobs.map(\.id) == ["a"] && settlement.jobs[0].delivered == 3)
         #expect(kinds(settlement) == Array(repeating: .pushDelivered, count: events))
-        #expect(settlement.retries.isEmpty && settlement.deadTokens.isEmpty)
+        #expect(settlement.retries.isEmpty && settlement.invalidTokens.isEmpty)
     }
 
     @Test(arguments: [(Receipts.failures, 1), (.all, 1), (.none, 0)])
@@ -67,8 +67,8 @@ struct SettlePlanTests {
         }
         #expect(settlement.jobs[0].failed == 1 && settlement.jobs[0].reasons == ["Unregistered": 1])
         #expect(kinds(settlement) == Array(repeating: .pushFailed, count: failures))
-        #expect(settlement.deadTokens.map(\.event.kind) == [.tokenInvalid])
-        #expect(settlement.deadTokens.map(\.record) == [nil], "it belongs to no scope")
+        #expect(settlement.invalidTokens.map(\.event.kind) == [.tokenInvalid])
+        #expect(settlement.invalidTokens.map(\.record) == [nil], "it belongs to no scope")
     }
 
     @Test(arguments: [(now - 1, now - 1), (now + 1, now), (4_102_444_800, now)] as [(Int64, Int64)])
@@ -81,7 +81,7 @@ struct SettlePlanTests {
             }
             Self.token(9).withUnsafeBytes { builder.append(token: $0, timestamp: died * 1000) }
         }
-        #expect(settlement.deadTokens.map { $0.record?.time } == [UInt32(since)])
+        #expect(settlement.invalidTokens.map { $0.record?.time } == [UInt32(since)])
     }
 
     @Test func `answers to a screening, and the bad tokens that it finds, are counted apart`() throws {
@@ -100,7 +100,7 @@ struct SettlePlanTests {
             }
         }
         #expect(settlement.answers == 4 && settlement.screened == 4)
-        #expect(settlement.deadTokens.map(\.isScreened) == [true, false])
+        #expect(settlement.invalidTokens.map(\.isScreened) == [true, false])
     }
 
     @Test func `items of one job in a row are one change of its jobRecord`() throws {

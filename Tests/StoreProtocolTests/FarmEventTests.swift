@@ -12,14 +12,14 @@ struct FarmEventTests {
     @Test("scripts tell only of what has a kind")
     func scripts() throws {
         let folder = Self.root.appending(path: "Sources/Core/StoreProtocol/Scripts")
-        var told: Set<String> = []
+        var written: Set<String> = []
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         for name in names where name.hasSuffix(".lua") {
             let script = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-            told.formUnion(script.matches(of: /add_event\('([^']*)'/).map { String($0.1) })
+            written.formUnion(script.matches(of: /add_event\('([^']*)'/).map { String($0.1) })
         }
-        #expect(told.count > 10)
-        #expect(told.subtracting(Self.kinds) == [])
+        #expect(written.count > 10)
+        #expect(written.subtracting(Self.kinds) == [])
     }
 
     @Test("docs/jobs.md has each kind, and no other")

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func `a script gets its hash, the number of its keys, the keys and the arguments`() {
-        let park = Park(
+        let park = QuarantineBatch(
             token: token, worker: "w1", batch: BatchID(Array("01.h.1".utf8)), delivery: 2, reason: "why")
         #expect(
             words(park) == [

@@ -30,7 +30,7 @@ import Testing
         let used = SharedScript.used(by: script.text).map(\.rawValue)
         #expect(try Self.file("\(script.rawValue).lua").contains("-- Uses  ") == !used.isEmpty)
         for name in used {
-            let needed = try Self.file("Shared/\(name).lua").firstMatch(of: /-- Uses ([a-z, ]+)\./)?.1 ?? ""
+            let needed = try Self.file("Shared/\(name).lua").firstMatch(of: /-- Uses ([a-z_, ]+)\./)?.1 ?? ""
             for other in needed.split(separator: ", ") {
                 let place = used.firstIndex(of: String(other)) ?? used.endIndex
                 #expect(place < used.firstIndex(of: name) ?? 0, "\(name) needs \(other) before it")

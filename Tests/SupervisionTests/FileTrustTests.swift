@@ -16,11 +16,11 @@ struct FileTrustTests {
     func `root and the farm's user own it, and no other user may write`(
         owner: UInt32, mode: UInt32, reason: String?
     ) {
-        #expect(FileTrust.objection(owner: owner, mode: mode, user: 1000) == reason)
+        #expect(FileTrust.trustProblem(owner: owner, mode: mode, user: 1000) == reason)
     }
 
     /// - Returns: why the file at `path` is not started; empty when it is.
-    private func objection(to path: String) -> String {
+    private func trustProblem(to path: String) -> String {
         do {
             return try FileTrust.program(path) == path ? "" : "another file"
         } catch { return "\(error)" }
@@ -39,23 +39,23 @@ struct FileTrustTests {
                 attributes: [.posixPermissions: 0o755])
         }
         let (file, link) = (home + "/bin/program", home + "/links/program")
-        #expect(objection(to: file) == "\(file): No such file or directory")
+        #expect(trustProblem(to: file) == "\(file): No such file or directory")
         try folder.write("#!/bin/sh\n", to: "bin/program")
         try set(0o755, file)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
-        #expect(objection(to: file) == "")
+        #expect(trustProblem(to: file) == "")
         #expect(try FileTrust.program(link) == file)
-        #expect(objection(to: home + "/bin") == "\(home)/bin is not a file")
+        #expect(trustProblem(to: home + "/bin") == "\(home)/bin is not a file")
         try set(0o644, file)
-        #expect(objection(to: file) == "\(file) cannot be executed: Permission denied")
+        #expect(trustProblem(to: file) == "\(file) cannot be executed: Permission denied")
         try set(0o775, file)
-        #expect(objection(to: file) == "\(file) can be written by its group")
+        #expect(trustProblem(to: file) == "\(file) can be written by its group")
         try set(0o755, file)
         try set(0o777, home + "/bin")
-        #expect(objection(to: file) == "\(home)/bin can be written by every user")
+        #expect(trustProblem(to: file) == "\(home)/bin can be written by every user")
         try set(0o755, home + "/bin")
         try set(0o775, home + "/links")
-        #expect(objection(to: link) == "\(home)/links can be written by its group")
+        #expect(trustProblem(to: link) == "\(home)/links can be written by its group")
     }
 
     @Test func `a state folder that others may write is refused`() throws {
@@ -63,13 +63,15 @@ struct FileTrustTests {
         try FileTrust.stateFolder(folder.path)
         for (mode, reason) in [(0o770, "its group"), (0o707, "every user"), (0o1777, "every user")] {
             try set(mode, folder.path)
-            let error = #expect(throws: FileTrust.Objection.self) { try FileTrust.stateFolder(folder.path) }
+            let error = #expect(throws: FileTrust.TrustProblem.self) {
+                try FileTrust.stateFolder(folder.path)
+            }
             #expect("\(error as Any)".contains("\(folder.path) can be written by \(reason)"))
         }
         try set(0o755, folder.path)
         try FileTrust.stateFolder(folder.path)
         try folder.write("", to: "file")
-        #expect(throws: FileTrust.Objection.self) { try FileTrust.stateFolder(folder.path + "/file") }
+        #expect(throws: FileTrust.TrustProblem.self) { try FileTrust.stateFolder(folder.path + "/file") }
     }
 
     @Test(arguments: [(0o600, false), (0o640, false), (0o644, true), (0o604, true)])

@@ -10,7 +10,7 @@ import Testing
         try await onLoop { () async throws -> Void in
             // Who does finish it has the time, even if a thousand tests are on the loop.
             let server = try await Server(.tls, handshakeTimeout: .seconds(8))
-            let slow = Party(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
+            let slow = TestPeer(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
             let (client, accepted) = try await server.connect()
             _ = try await slow.ends.next()
             #expect(server.listener.failedHandshakes == 1)
@@ -22,7 +22,7 @@ import Testing
     @Test func `drops a client that does not speak TLS`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(.tls)
-            let client = Party(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
+            let client = TestPeer(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
             client.write("GET / HTTP/1.1\r\n\r\n")
             _ = try await client.ends.next()
             #expect(server.listener.failedHandshakes == 1 && server.accepted.all.isEmpty)
@@ -32,8 +32,8 @@ import Testing
     @Test(arguments: [Kind.plain, .tls]) func `takes many clients at once`(kind: Kind) async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(kind)
-            let dials = (0..<40).map { _ in Loop.task { Party(try await server.dial.connect()) } }
-            var clients: [Party] = []
+            let dials = (0..<40).map { _ in Loop.task { TestPeer(try await server.dial.connect()) } }
+            var clients: [TestPeer] = []
             for dial in dials { clients.append(try await dial.value) }
             try await server.accepted.wait(until: 40)
             for (number, client) in clients.enumerated() { client.write("\(number + 10)") }
@@ -65,7 +65,7 @@ import Testing
             #expect(await until { server.listener.handshakes == 1 })
             server.listener.close()
             link.client.isReading = true
-            let client = Party(try await dialling.value)
+            let client = TestPeer(try await dialling.value)
             _ = try await client.ends.next()
             #expect(server.accepted.all.isEmpty && server.listener.failedHandshakes == 0)
         }

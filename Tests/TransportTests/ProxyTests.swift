@@ -14,7 +14,7 @@ import Testing
         private static func serve(
             _ stream: ByteStream, answer: String, to target: Endpoint?, _ requests: Mailbox<String>
         ) {
-            let client = Party(stream)
+            let client = TestPeer(stream)
             var upstream: ByteStream?
             stream.onBytes = { bytes in
                 if let upstream { return upstream.write(bytes) }
@@ -57,7 +57,7 @@ import Testing
             var dial = server.dial
             dial.endpoint = .tcp(host: "gateway.invalid", port: 443)
             dial.proxy = proxy.endpoint
-            let client = Party(try await dial.connect())
+            let client = TestPeer(try await dial.connect())
             #expect(
                 try await proxy.requests.next()
                     == "CONNECT gateway.invalid:443 HTTP/1.1\r\nHost: gateway.invalid:443\r\n\r\n")

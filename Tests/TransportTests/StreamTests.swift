@@ -21,7 +21,7 @@ import Testing
             let (other, hearer) = try await server.connect()
             other.write("later")
             #expect(try await hearer.expect("later"))
-            let client = Party(stream)
+            let client = TestPeer(stream)
             _ = try await client.ends.next()
             #expect(client.text == "early")
         }
@@ -55,7 +55,7 @@ import Testing
             let size = 1 << 20
             _ = client.pour(size)
             try await server.wait(for: size)
-            #expect(Fountain.isIntact(server.received))
+            #expect(ByteSource.isIntact(server.received))
             client.stream.isReading = true
             _ = try await client.ends.next()
             #expect(client.text == "the last words")
@@ -72,7 +72,7 @@ import Testing
             _ = (client.pour(size), server.pour(size))
             try await client.wait(for: size)
             try await server.wait(for: size)
-            #expect(Fountain.isIntact(client.received) && Fountain.isIntact(server.received))
+            #expect(ByteSource.isIntact(client.received) && ByteSource.isIntact(server.received))
             #expect(client.stream.queuedBytes == 0 && server.stream.queuedBytes == 0)
         }
     }
@@ -93,10 +93,10 @@ import Testing
                     return fountain.produced > 0 && fountain.produced == last
                 })
             #expect(fountain.produced < size)
-            #expect(client.stream.queuedBytes <= Fountain.chunk)
+            #expect(client.stream.queuedBytes <= ByteSource.chunk)
             server.stream.isReading = true
             try await server.wait(for: size)
-            #expect(Fountain.isIntact(server.received))
+            #expect(ByteSource.isIntact(server.received))
         }
     }
 
@@ -216,7 +216,7 @@ import Testing
     /// An owner that its stream's callbacks trust to live.
     @Loop private final class Owner {
         let stream: ByteStream
-        private let fountain = Fountain(100)
+        private let fountain = ByteSource(100)
         init(_ stream: ByteStream) {
             self.stream = stream
             stream.source = { [unowned self] output in fountain.fill(&output) }

@@ -89,8 +89,8 @@ import Testing
         async throws
     {
         try await SenderFixture.run { farm in
-            let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
-                OddGateway.Reply(isGoAway: true)
+            let gateway = try await ScriptedGateway.start(farm.gateway.credentials.server) {
+                ScriptedGateway.Reply(isGoAway: true)
             }
             try farm.follow(port: gateway.port)
             try await farm.submit([100])
@@ -125,11 +125,11 @@ import Testing
     ) async throws {
         try await SenderFixture.run { farm in
             var requests = 0
-            let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
+            let gateway = try await ScriptedGateway.start(farm.gateway.credentials.server) {
                 requests += 1
                 return requests <= 6
-                    ? OddGateway.Reply(status: status, body: Array("<html>Bad Gateway</html>".utf8))
-                    : OddGateway.Reply()
+                    ? ScriptedGateway.Reply(status: status, body: Array("<html>Bad Gateway</html>".utf8))
+                    : ScriptedGateway.Reply()
             }
             try await farm.submit([3], options: PushOptions(delivery: .atMostOnce))
             try await farm.submit([3])

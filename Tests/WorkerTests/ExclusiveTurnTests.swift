@@ -21,19 +21,19 @@ import Testing
             let exclusiveTurn = ExclusiveTurn()
             let (careful, other) = (Sender(), Sender())
             for member in [careful, other] { exclusiveTurn.join(member) }
-            #expect(!exclusiveTurn.isWanted && exclusiveTurn.lets(other) && exclusiveTurn.lets(careful))
+            #expect(!exclusiveTurn.isWanted && exclusiveTurn.allows(other) && exclusiveTurn.allows(careful))
             careful.hasSuspect = true
-            #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(careful) && exclusiveTurn.lets(other))
+            #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(careful) && exclusiveTurn.allows(other))
             (careful.hasSuspectInFlight, careful.hasNothingInFlight) = (true, false)
             #expect(exclusiveTurn.admits(careful), "the rest of its group")
             // Its lease is in doubt, or its credentials: it cannot send any more.
             careful.hasSuspect = false
-            #expect(exclusiveTurn.isWanted && !exclusiveTurn.lets(other) && exclusiveTurn.lets(careful))
+            #expect(exclusiveTurn.isWanted && !exclusiveTurn.allows(other) && exclusiveTurn.allows(careful))
             exclusiveTurn.noteResponse(to: careful)
             #expect(other.turns == 0, "others of the group are in flight")
             careful.hasSuspectInFlight = false
             exclusiveTurn.noteResponse(to: careful)
-            #expect(other.turns == 1 && exclusiveTurn.lets(other) && !exclusiveTurn.isWanted)
+            #expect(other.turns == 1 && exclusiveTurn.allows(other) && !exclusiveTurn.isWanted)
         }
     }
 

@@ -50,9 +50,9 @@ import Testing
         }
     }
 
-    private static func reply(_ random: inout SplitMix) -> OddGateway.Reply {
-        guard random.chance(2) else { return OddGateway.Reply(status: 200) }
-        var reply = OddGateway.Reply(status: statuses[random.int(in: 0...statuses.count - 1)])
+    private static func reply(_ random: inout SplitMix) -> ScriptedGateway.Reply {
+        guard random.chance(2) else { return ScriptedGateway.Reply(status: 200) }
+        var reply = ScriptedGateway.Reply(status: statuses[random.int(in: 0...statuses.count - 1)])
         reply.body = body(&random)
         if random.chance(4) { reply.retryAfter = retryAfters[random.int(in: 0...retryAfters.count - 1)] }
         return reply
@@ -63,7 +63,7 @@ import Testing
     ) async throws {
         try await SenderFixture.run { farm in
             let random = SeededReplies(SplitMix(seed: seed))
-            let gateway = try await OddGateway.start(farm.gateway.credentials.server) {
+            let gateway = try await ScriptedGateway.start(farm.gateway.credentials.server) {
                 Self.reply(&random.random)
             }
             let context = AppContext(

@@ -119,7 +119,7 @@ import Testing
     ) async throws {
         step += 1
         let total = sizes.reduce(0, +)
-        _ = try await sender.store.perform(Submit(job: Array("job".utf8)))
+        _ = try await sender.store.perform(PushJob(job: Array("job".utf8)))
         _ = try await sender.store.perform(
             Take(token: leases[0], known: 0, maxJobs: 1, maxBytes: 1000, maxJobBytes: 1000))
         var batches: [Split.NewBatch] = []
@@ -196,7 +196,9 @@ import Testing
     }
 
     /// Faults in the books.
-    func audit() async throws -> [String] { try await sender.store.perform(Audit(shards: Self.shards)) }
+    func audit() async throws -> [String] {
+        try await sender.store.perform(CheckAccounting(shards: Self.shards))
+    }
 
     /// Waits until the sender holds nothing more.
     func finish() async throws {

@@ -37,7 +37,7 @@ struct CreditQueue {
     /// The batches of a lane that more credit is to be asked for.
     mutating func batches(of lane: Lane) -> [HeldBatch] {
         guard !batches.isEmpty else { return [] }
-        batches.removeAll { $0.granted >= $0.count || $0.isReleased || $0.standing != .ours }
+        batches.removeAll { $0.granted >= $0.count || $0.isReleased || $0.ownership != .ours }
         return batches.filter { $0.lane == lane && $0.maySend && !$0.isSuspect }
     }
 }

@@ -35,7 +35,7 @@ extension HeldBatch {
     /// Redis has forgotten what was reported.
     private func forgetReport(_ position: Int) -> Bool {
         let isDelivered = positions[position] == .reportedDelivered
-        if !isDelivered, standing != .ours, outcomes[position]?.isFinal != true { return false }
+        if !isDelivered, ownership != .ours, outcomes[position]?.isFinal != true { return false }
         positions[position] = isDelivered ? .delivered : .other
         reported -= 1
         unreported += 1

@@ -128,7 +128,7 @@ extension HeldBatch {
                 builder.beginLetter(
                     head(attempt: segment.attempt &+ 1, cause: cause), payload: payload, reason: reason,
                     status: status)
-            case .lostTrack(let why):
+            case .becameUnknown(let why):
                 builder.beginLetter(
                     head(attempt: segment.attempt &+ 1, cause: why), payload: payload,
                     reason: FarmReason.unknown.rawValue)

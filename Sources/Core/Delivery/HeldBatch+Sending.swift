@@ -21,7 +21,7 @@ extension HeldBatch {
     /// - Parameter now: seconds since 1970.
     /// - Returns: how many positions.
     func expire(now: Int64) -> Int {
-        guard standing == .ours else { return 0 }
+        guard ownership == .ours else { return 0 }
         var count = 0
         for segment in batch.segments {
             guard let deadline = segment.options.deadline, deadline <= now else { continue }
@@ -59,19 +59,19 @@ extension HeldBatch {
     }
 
     func delivered(_ position: Int) {
-        land(position, as: .delivered)
-        if standing == .ended { drop(position) }
+        close(position, as: .delivered)
+        if ownership == .ended { drop(position) }
     }
 
     /// - Parameter timestamp: milliseconds since 1970 when the gateway found the token invalid.
     func record(_ position: Int, as outcome: ReportedOutcome, timestamp: Int64? = nil) {
-        land(position, as: .other)
+        close(position, as: .other)
         outcomes[position] = outcome
         timestamps[position] = timestamp
-        if standing == .ended || standing == .stale && !outcome.isFinal { drop(position) }
+        if ownership == .ended || ownership == .stale && !outcome.isFinal { drop(position) }
     }
 
-    private func land(_ position: Int, as state: PushState) {
+    private func close(_ position: Int, as state: PushState) {
         precondition(
             positions[position] == .inFlight,
             "position \(position) given an outcome in \(positions[position])")

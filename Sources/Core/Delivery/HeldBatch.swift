@@ -9,7 +9,7 @@ import StoreProtocol
 /// an unprocessed one goes back to open, one whose report failed, or that Redis has forgotten, back to unreported.
 /// Its outcome is kept to the end.
 package final class HeldBatch {
-    enum Standing {
+    enum Ownership {
         /// It is ours: its open positions may be sent, and we decide about retries.
         case ours
         /// Redis was asked to take it back, and may have done so.
@@ -28,7 +28,7 @@ package final class HeldBatch {
     package let waitsSince: Int64?
     package let batch: Batch
     private(set) var delivery: Int
-    private(set) var standing = Standing.ours {
+    private(set) var ownership = Ownership.ours {
         didSet { if mustCompare { updateRoute() } }
     }
     /// Until here positions may be sent: what Redis has granted.
@@ -122,7 +122,7 @@ package final class HeldBatch {
     }
 
     private func updateRoute() {
-        if mustCompare, standing == .ours {
+        if mustCompare, ownership == .ours {
             route.uncompared.insert(number)
         } else {
             route.uncompared.remove(number)
@@ -155,7 +155,7 @@ package final class HeldBatch {
     }
     /// Open positions within the credit may be sent.
     var maySend: Bool {
-        (standing == .ours || faults.has(.sendsStale)) && !isHalted
+        (ownership == .ours || faults.has(.sendsStale)) && !isHalted
             && (!mustCompare || faults.has(.sendsUncompared))
     }
     /// A worker that was lost held it, and what may have been the cause is still open: nothing else of this worker may be in flight.
@@ -189,8 +189,8 @@ package final class HeldBatch {
 
     /// Another worker owns it now: nothing more is sent, and only outcomes that hold for any owner are reported.
     func becomeStale() {
-        guard standing != .ended else { return }
-        standing = .stale
+        guard ownership != .ended else { return }
+        ownership = .stale
         for (position, outcome) in outcomes where positions[position] == .other && !outcome.isFinal {
             markReported(position)
         }
@@ -200,22 +200,22 @@ package final class HeldBatch {
     /// Redis has released it.
     func end() {
         guard !faults.has(.neverEnds) else { return }
-        standing = .ended
+        ownership = .ended
         for position in positions.indices where positions[position].isUnreported { markReported(position) }
         recount()
     }
 
     /// Nothing more is sent, whether the call that gives it back succeeds or not.
     func goBack() {
-        if !faults.has(.sendsGoingBack) { standing = .goingBack }
+        if !faults.has(.sendsGoingBack) { ownership = .goingBack }
     }
 
     /// Something is to be reported before it can go back: Redis went back in time after everything was reported.
-    var mustReportFirst: Bool { standing == .goingBack && (mustCompare || unreported > 0) }
+    var mustReportFirst: Bool { ownership == .goingBack && (mustCompare || unreported > 0) }
 
     /// Redis has assigned it to this worker once more: known outcomes stay known.
     func redeliver(_ given: Checkout.Batch) {
-        standing = .ours
+        ownership = .ours
         (delivery, suspicion) = (given.delivery, given.suspicion)
         isHalted = false
         reconcile(given.map, granted: given.granted)
@@ -236,6 +236,6 @@ package final class HeldBatch {
 
     func isExposed(_ position: Int) -> Bool {
         let state = positions[position]
-        return state == .open ? position < granted && standing == .ours : !state.isReported
+        return state == .open ? position < granted && ownership == .ours : !state.isReported
     }
 }

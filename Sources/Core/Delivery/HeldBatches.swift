@@ -56,7 +56,7 @@ struct HeldBatches {
     /// Older batches of its list are going back: a younger one must not be sent before them, so it goes back, too.
     mutating func isBehindReturn(_ batch: HeldBatch) -> Bool {
         guard mayBeGoingBack else { return false }
-        let returns = values.filter { $0.standing == .goingBack }
+        let returns = values.filter { $0.ownership == .goingBack }
         mayBeGoingBack = !returns.isEmpty
         return returns.contains { $0.number < batch.number && $0.list == batch.list }
     }

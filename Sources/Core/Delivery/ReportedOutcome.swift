@@ -16,7 +16,7 @@ package enum ReportedOutcome: Hashable {
     /// Not sent: the token is suppressed, for this reason.
     case suppressed(cause: String)
     /// The outcome is unknown, and the job wants it at most once.
-    case lostTrack(cause: String)
+    case becameUnknown(cause: String)
     /// Its deadline passed before it was sent.
     case expired
     case retry(RetryCause, status: UInt16, reason: String, retryAfterMilliseconds: UInt32)
@@ -24,7 +24,7 @@ package enum ReportedOutcome: Hashable {
     /// Whether it holds for any owner, whatever happened to the batch meanwhile.
     var isFinal: Bool {
         switch self {
-        case .failed, .refused, .lostTrack: true
+        case .failed, .refused, .becameUnknown: true
         case .suppressed, .expired, .retry: false
         }
     }
@@ -32,7 +32,7 @@ package enum ReportedOutcome: Hashable {
     /// Whether it is reported with all that is needed to send the push again.
     var bringsSegment: Bool {
         switch self {
-        case .refused, .lostTrack, .retry: true
+        case .refused, .becameUnknown, .retry: true
         case .failed, .suppressed, .expired: false
         }
     }

@@ -19,7 +19,7 @@ struct SuspectQueue {
     /// The batch that is to be sent next with nothing else in flight, if there is one.
     mutating func first() -> HeldBatch? {
         guard !waiting.isEmpty else { return nil }
-        waiting.removeAll { !$0.isSuspect || $0.standing != .ours || $0.isHalted }
+        waiting.removeAll { !$0.isSuspect || $0.ownership != .ours || $0.isHalted }
         // One that has credit, such as of a shard that was withdrawn and is back, goes before those that wait for theirs.
         return waiting.first { $0.exposure + $0.asked > 0 } ?? waiting.first
     }

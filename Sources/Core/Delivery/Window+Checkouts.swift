@@ -43,7 +43,7 @@ extension Window {
     }
 
     private var knownBatches: [BatchID] {
-        held.values.filter { $0.standing == .ours || $0.standing == .goingBack }.map(\.id) + unreadable.keys
+        held.values.filter { $0.ownership == .ours || $0.ownership == .goingBack }.map(\.id) + unreadable.keys
     }
 
     /// Redis has answered a checkout, or has not.
@@ -87,7 +87,7 @@ extension Window {
 
     /// A batch that cannot be sent: it is quarantined, with the reason.
     func quarantine(_ given: Checkout.Batch, reason: String) {
-        let request = Park(
+        let request = QuarantineBatch(
             token: shards.token(of: given.id.shard) ?? .none, worker: worker, batch: given.id,
             delivery: given.delivery, reason: reason)
         unreadable[request.batch] = request
@@ -95,7 +95,7 @@ extension Window {
     }
 
     /// Redis has quarantined a batch, or has not.
-    package func quarantined(_ request: Park, _ result: Result<Bool, StoreError>) {
+    package func quarantined(_ request: QuarantineBatch, _ result: Result<Bool, StoreError>) {
         let shard = request.batch.shard
         switch result {
         case .success: unreadable[request.batch] = nil

@@ -5,7 +5,7 @@ extension Window {
     /// Outcomes of the batch's pushes have become known.
     func outcomesRecorded(of batch: HeldBatch) {
         let isThrough = batch.isSuspect && batch.inFlight == 0 && !batch.hasNext
-        if batch.isComplete || isThrough || batch.standing != .ours && batch.inFlight == 0 {
+        if batch.isComplete || isThrough || batch.ownership != .ours && batch.inFlight == 0 {
             if batch.unreported > 0 { report(batch) }
         } else if batch.unreported > 0 {
             reports.add(batch, within: ReportQueue.interval)
@@ -25,13 +25,13 @@ extension Window {
 
     /// Tells Redis the unreported outcomes of a batch, and asks for as much credit as there is. One call does both.
     func report(_ batch: HeldBatch) {
-        guard !batch.isReporting, batch.standing != .goingBack || batch.mustReportFirst else { return }
+        guard !batch.isReporting, batch.ownership != .goingBack || batch.mustReportFirst else { return }
         let content = batch.beginReport(&builder)
         let wanted = wantedCredit(of: batch)
         // A request for credit that had no answer may have been carried out: it is asked again how far.
         let isOpen =
             batch.asked > 0
-            || batch.mustCompare && (batch.standing == .ours || batch.standing == .goingBack)
+            || batch.mustCompare && (batch.ownership == .ours || batch.ownership == .goingBack)
         guard content != nil || wanted > batch.granted || isOpen else { return }
         if content == nil { batch.beginAsking() }
         // What the report frees when it is taken may be granted with it.
@@ -104,7 +104,7 @@ extension Window {
         // Also while a report is under way, or something waits for one: nothing younger may pass.
         if !batch.isSuspect { requeue(batch) }
         guard !batch.isReporting else { return }
-        switch batch.standing {
+        switch batch.ownership {
         case .ours where mode == .returning || batch.isHalted:
             if batch.inFlight == 0 { areReturnsDue = true }
         case .ours:
@@ -132,8 +132,8 @@ extension Window {
         batch.mustCompare = false
         let hasForgotten = batch.reconcile(map, granted: granted)
         // Redis may have forgotten a grant: it is asked for again.
-        if batch.standing == .ours { credit.add(batch) }
-        if hasForgotten, !wasExpected, batch.standing == .ours { compareAll() }
+        if batch.ownership == .ours { credit.add(batch) }
+        if hasForgotten, !wasExpected, batch.ownership == .ours { compareAll() }
     }
 
     /// Redis has another owner for a shard; if it was not withdrawn from us, our coordinator has lost it unawares.
@@ -147,7 +147,7 @@ extension Window {
     func returnIdle() {
         areReturnsDue = false
         var blocked: Set<Int> = []
-        let leaving = held.values.filter { $0.standing == .ours && (mode == .returning || $0.isHalted) }
+        let leaving = held.values.filter { $0.ownership == .ours && (mode == .returning || $0.isHalted) }
         for batch in leaving.sorted(by: { $0.number > $1.number }) {
             let isIdle = batch.inFlight == 0 && !batch.isReporting
             if isIdle, batch.unreported > 0 || batch.mustCompare {
@@ -173,7 +173,7 @@ extension Window {
     package func putBack(_ call: Call, _ result: Result<Int, StoreError>) {
         guard let batch = held[call.batch] else { return }
         batch.reportFailed()
-        guard batch.delivery == call.delivery, batch.standing == .goingBack else { return proceed(batch) }
+        guard batch.delivery == call.delivery, batch.ownership == .goingBack else { return proceed(batch) }
         switch result {
         case .success(let moved):
             if moved == 0 { checkouts.search(batch.shard) }
@@ -206,7 +206,7 @@ extension Window {
     /// Redis assigns to this worker.
     func compareAll() {
         guard recent.beginComparing(at: now) else { return }
-        for batch in held.values where batch.standing == .ours || batch.standing == .goingBack {
+        for batch in held.values where batch.ownership == .ours || batch.ownership == .goingBack {
             batch.mustCompare = true
             report(batch)
         }

@@ -15,7 +15,7 @@ package final class Window {
         /// To be answered by ``putBack(_:_:)``.
         case putBack(Call, PutBack)
         /// To be answered by ``quarantined(_:_:)``.
-        case quarantine(Park)
+        case quarantine(QuarantineBatch)
         /// To be answered by ``repeated(_:_:)``.
         case repeated(Report)
         /// Results wait for the coordinator to settle them.
@@ -53,7 +53,7 @@ package final class Window {
     var recent = RecentOutcomes()
     var checkouts: ShardCheckouts
     /// Batches that cannot be read, and that Redis is to quarantine.
-    var unreadable: [BatchID: Park] = [:]
+    var unreadable: [BatchID: QuarantineBatch] = [:]
     var builder = ResultsBuilder()
     private let faults: FaultInjection<DeliveryFault>
     private var actions: [Action] = []

@@ -24,8 +24,8 @@ package final class HeldLeases {
     package private(set) var intake: FenceToken?
     /// Who should own what, as far as we know.
     package var shares: HostShares {
-        get { demand.rightful.shares }
-        set { demand.rightful.shares = newValue }
+        get { demand.assigned.shares }
+        set { demand.assigned.shares = newValue }
     }
 
     private let faults: FaultInjection<LeaseFault>
@@ -58,7 +58,7 @@ package final class HeldLeases {
         faults = FaultInjection(fault)
         (self.host, self.shards) = (host, shards)
         names = LeaseNonce(nonce, predecessor: predecessor)
-        demand = LeaseDemand(RightfulFields(shares, host: host, shards: shards))
+        demand = LeaseDemand(AssignedFields(shares, host: host, shards: shards))
     }
 
     package var nonce: String { names.current }
@@ -159,8 +159,8 @@ package final class HeldLeases {
     }
 
     /// The next round takes a field even from a living owner.
-    package func seize(_ field: LeaseField) {
-        demand.seize(field)
+    package func takeFromOwner(_ field: LeaseField) {
+        demand.takeFromOwner(field)
         isWoken = true
     }
 
@@ -226,17 +226,17 @@ package final class HeldLeases {
     // MARK: Handing over
 
     /// Shards of ours that others should own.
-    package var strangers: Int { tokens.keys.count { !demand.rightful.contains(.shard($0)) } }
+    package var misplacedShards: Int { tokens.keys.count { !demand.assigned.contains(.shard($0)) } }
 
     /// Begins to withdraw shards that others should own; the intake goes at once.
     package func handOverOthers(at now: Instant) {
         guard !isEnding, !faults.has(.handsNothingOver) else { return }
-        let strangers = tokens.keys.sorted().filter {
-            !unswept.contains($0) && !demand.rightful.contains(.shard($0))
+        let misplacedShards = tokens.keys.sorted().filter {
+            !unswept.contains($0) && !demand.assigned.contains(.shard($0))
         }
-        let back = handOver.cancel { demand.rightful.contains(.shard($0)) }
-        let leaving = handOver.begin(strangers, isAll: isQuiet, at: now)
-        let isIntakeLeaving = intake != nil && !demand.rightful.contains(.intake)
+        let back = handOver.cancel { demand.assigned.contains(.shard($0)) }
+        let leaving = handOver.begin(misplacedShards, isAll: isQuiet, at: now)
+        let isIntakeLeaving = intake != nil && !demand.assigned.contains(.intake)
         if isIntakeLeaving { giveBackIntake() }
         if !back.isEmpty || !leaving.isEmpty || isIntakeLeaving { hasChanged = true }
         if !back.isEmpty, faults.has(.changesSilently) { hasChanged = false }

@@ -5,16 +5,16 @@ import StoreProtocol
 /// others after they have stayed free.
 struct LeaseDemand {
     /// What should be ours.
-    var rightful: RightfulFields
+    var assigned: AssignedFields
     /// To be taken even from a living owner.
-    private var seizures: Set<LeaseField> = []
-    private var vacancies = Vacancies<LeaseField>()
+    private var fieldsToTake: Set<LeaseField> = []
+    private var vacancies = UnclaimedFields<LeaseField>()
     /// When a field that should be ours may become free.
     private(set) var nextTry: HeldLeases.Instant?
 
-    init(_ rightful: RightfulFields) { self.rightful = rightful }
+    init(_ assigned: AssignedFields) { self.assigned = assigned }
 
-    mutating func seize(_ field: LeaseField) { seizures.insert(field) }
+    mutating func takeFromOwner(_ field: LeaseField) { fieldsToTake.insert(field) }
 
     /// - Parameters:
     ///   - isQuiet: the host leaves to others what is theirs.
@@ -22,10 +22,10 @@ struct LeaseDemand {
     func sort(
         _ missing: [LeaseField], isQuiet: Bool, takesAll: Bool, at now: HeldLeases.Instant
     ) -> (wanted: [LeaseField], others: [LeaseField], seized: [LeaseField]) {
-        let seized = missing.filter { seizures.contains($0) }
-        let rest = missing.filter { !seizures.contains($0) }
+        let seized = missing.filter { fieldsToTake.contains($0) }
+        let rest = missing.filter { !fieldsToTake.contains($0) }
         func isWanted(_ field: LeaseField) -> Bool {
-            rightful.contains(field) || !isQuiet && vacancies.isOverdue(field, at: now) || takesAll
+            assigned.contains(field) || !isQuiet && vacancies.isOverdue(field, at: now) || takesAll
         }
         return (rest.filter(isWanted), rest.filter { !isWanted($0) }, seized)
     }
@@ -36,9 +36,9 @@ struct LeaseDemand {
     ) {
         nextTry = nil
         for (field, answer) in answers {
-            seizures.remove(field)
+            fieldsToTake.remove(field)
             vacancies.see(field, isFree: answer == .free, at: now)
-            guard case .taken(let left) = answer, rightful.contains(field) else { continue }
+            guard case .taken(let left) = answer, assigned.contains(field) else { continue }
             nextTry = min(nextTry ?? now + left, now + left)
         }
     }

@@ -108,13 +108,13 @@ extension Settlement {
                     reason: cause, scope: $0.number,
                     time: token.timestamp > 0 ? min(token.timestamp / 1000, now) : now, token: bytes)
             }
-            var dead = DeadToken(
+            var dead = InvalidToken(
                 shard: shard(bytes), record: record,
                 event: FarmEvent(
                     .tokenInvalid, job: job, token: bytes, reason: reason, status: Int(failure.status),
                     timestamp: token.timestamp))
             dead.isScreened = ScreeningJob.isScreening(job)
-            deadTokens.append(dead)
+            invalidTokens.append(dead)
         }
     }
 }

@@ -2,16 +2,18 @@ package import RedisProtocol
 
 /// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
 package enum Script: String, CaseIterable, Sendable {
-    case lease, take, refuse, blame, split, checkout, report, putback, settle, promote, reclaim, release, park
-    case hold, cancel
+    case lease, take, refuse, split, checkout, report, putback, settle, promote, reclaim, resume, quarantine
+    case pause, cancel
     case makeDue = "make_due"
-    case suppress, unconfirmed, feedback, accused, gate, group, depths, ages, faults, audit, repair
+    case suppress, unconfirmed, feedback, suspects, admission, group, depths, ages, faults, repair
     case trim, replay
     case compareAndSet = "compare_and_set"
-    case beat
+    case heartbeat
     case initFarm = "init_farm"
     case operate, alert
-    case tell
+    case addEvent = "add_event"
+    case intakeCrash = "intake_crash"
+    case checkAccounting = "check_accounting"
 
     /// What is loaded into Redis: the shebang, the shared files that the script uses, the body.
     package var text: [UInt8] { Self.texts[self, default: []] }
@@ -38,7 +40,7 @@ package enum Script: String, CaseIterable, Sendable {
     /// Changes nothing: may run with no more than the right to read.
     var isReadOnly: Bool {
         switch self {
-        case .accused, .depths, .ages, .faults, .audit: true
+        case .suspects, .depths, .ages, .faults, .checkAccounting: true
         default: false
         }
     }
@@ -48,7 +50,7 @@ package enum Script: String, CaseIterable, Sendable {
         case .lease: PackageResources.lease_lua
         case .take: PackageResources.take_lua
         case .refuse: PackageResources.refuse_lua
-        case .blame: PackageResources.blame_lua
+        case .intakeCrash: PackageResources.intake_crash_lua
         case .split: PackageResources.split_lua
         case .checkout: PackageResources.checkout_lua
         case .report: PackageResources.report_lua
@@ -56,29 +58,29 @@ package enum Script: String, CaseIterable, Sendable {
         case .settle: PackageResources.settle_lua
         case .promote: PackageResources.promote_lua
         case .reclaim: PackageResources.reclaim_lua
-        case .release: PackageResources.release_lua
-        case .park: PackageResources.park_lua
-        case .hold: PackageResources.hold_lua
+        case .resume: PackageResources.resume_lua
+        case .quarantine: PackageResources.quarantine_lua
+        case .pause: PackageResources.pause_lua
         case .cancel: PackageResources.cancel_lua
         case .makeDue: PackageResources.make_due_lua
         case .suppress: PackageResources.suppress_lua
         case .unconfirmed: PackageResources.unconfirmed_lua
         case .feedback: PackageResources.feedback_lua
-        case .accused: PackageResources.accused_lua
-        case .gate: PackageResources.gate_lua
+        case .suspects: PackageResources.suspects_lua
+        case .admission: PackageResources.admission_lua
         case .group: PackageResources.group_lua
         case .depths: PackageResources.depths_lua
         case .ages: PackageResources.ages_lua
         case .faults: PackageResources.faults_lua
-        case .audit: PackageResources.audit_lua
+        case .checkAccounting: PackageResources.check_accounting_lua
         case .repair: PackageResources.repair_lua
         case .trim: PackageResources.trim_lua
         case .replay: PackageResources.replay_lua
         case .compareAndSet: PackageResources.compare_and_set_lua
-        case .beat: PackageResources.beat_lua
+        case .heartbeat: PackageResources.heartbeat_lua
         case .initFarm: PackageResources.init_farm_lua
         case .operate: PackageResources.operate_lua
-        case .tell: PackageResources.tell_lua
+        case .addEvent: PackageResources.add_event_lua
         case .alert: PackageResources.alert_lua
         }
     }

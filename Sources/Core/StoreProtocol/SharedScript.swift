@@ -1,7 +1,13 @@
 /// The parts that scripts share, by topic: files of `Scripts/Shared`, in the order in which they are put before a script.
 enum SharedScript: String, CaseIterable {
-    case base, events, records, holds, endings, batches, suspicion, cancelling, shelving
-    case admission, pausing, suppression, taken, refusals, census, letters
+    case base, events, records, pauses, finishing, batches, suspicion, cancelling
+    case pausedPositions = "paused_positions"
+    case backPressure = "back_pressure"
+    case appPause = "app_pause"
+    case suppression
+    case takenJobs = "taken_jobs"
+    case refusals, census
+    case deadLetters = "dead_letters"
 
     /// The files that a script's `-- Uses  a, b, c` line names.
     static func used(by script: [UInt8]) -> [SharedScript] {
@@ -17,19 +23,19 @@ enum SharedScript: String, CaseIterable {
         case .base: PackageResources.base_lua
         case .events: PackageResources.events_lua
         case .records: PackageResources.records_lua
-        case .holds: PackageResources.holds_lua
-        case .endings: PackageResources.endings_lua
+        case .pauses: PackageResources.pauses_lua
+        case .finishing: PackageResources.finishing_lua
         case .batches: PackageResources.batches_lua
         case .suspicion: PackageResources.suspicion_lua
         case .cancelling: PackageResources.cancelling_lua
-        case .shelving: PackageResources.shelving_lua
-        case .admission: PackageResources.admission_lua
-        case .pausing: PackageResources.pausing_lua
+        case .pausedPositions: PackageResources.paused_positions_lua
+        case .backPressure: PackageResources.back_pressure_lua
+        case .appPause: PackageResources.app_pause_lua
         case .suppression: PackageResources.suppression_lua
-        case .taken: PackageResources.taken_lua
+        case .takenJobs: PackageResources.taken_jobs_lua
         case .refusals: PackageResources.refusals_lua
         case .census: PackageResources.census_lua
-        case .letters: PackageResources.letters_lua
+        case .deadLetters: PackageResources.dead_letters_lua
         }
     }
 }

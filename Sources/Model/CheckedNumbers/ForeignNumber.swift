@@ -79,19 +79,19 @@ package struct RefusedValues: Sendable {
     /// Most places that are remembered; refusals at further places are not logged.
     package static let mostPlaces = 256
 
-    private var told: [String: Instant] = [:]
+    private var reported: [String: Instant] = [:]
 
     package init() {}
 
     /// Records that a value was refused at a place: a key, a field, a channel.
     /// - Returns: whether to log it.
-    package mutating func isToBeTold(at place: String, now: Instant) -> Bool {
-        if let last = told[place], now < last + Self.pause { return false }
-        if told.count >= Self.mostPlaces, told[place] == nil {
-            told = told.filter { now < $0.value + Self.pause }
-            guard told.count < Self.mostPlaces else { return false }
+    package mutating func shouldReport(at place: String, now: Instant) -> Bool {
+        if let last = reported[place], now < last + Self.pause { return false }
+        if reported.count >= Self.mostPlaces, reported[place] == nil {
+            reported = reported.filter { now < $0.value + Self.pause }
+            guard reported.count < Self.mostPlaces else { return false }
         }
-        told[place] = now
+        reported[place] = now
         return true
     }
 }

@@ -13,7 +13,7 @@ package enum Terminal {
     /// Whether colours may be written: a terminal, not a dumb one, and `NO_COLOR` is not set (https://no-color.org).
     package static func allowsColour(on descriptor: Int32) -> Bool {
         guard isTerminal(descriptor) else { return false }
-        if let wish = getenv("NO_COLOR"), wish.pointee != 0 { return false }
+        if let value = getenv("NO_COLOR"), value.pointee != 0 { return false }
         guard let kind = getenv("TERM") else { return false }
         return String(cString: kind) != "dumb"
     }

@@ -35,7 +35,7 @@ import StoreProtocol
     private(set) lazy var crashes = WorkerCrashes(self)
     private(set) lazy var notices = ChildNotices(self)
     private(set) lazy var listener = WakeUpListener(self)
-    private(set) lazy var pressure = Pressure(registry, shards: shardCount, log: log)
+    private(set) lazy var admission = AdmissionControl(registry, shards: shardCount, log: log)
 
     // What people see.
     private(set) lazy var status = HostReport(self)
@@ -46,7 +46,7 @@ import StoreProtocol
     }
     private(set) lazy var alerts = AlertMonitor(
         configuration.alerts, host: host, registry: registry, log: log
-    ) { [apps] app, event in apps[app]?.store.send(TellEvent(event)) { _ in } }
+    ) { [apps] app, event in apps[app]?.store.send(AddEvent(event)) { _ in } }
     private(set) lazy var alertObservations = AlertObservations(self)
     let backlog = BacklogMonitor()
     private(set) lazy var probe = RedisProbe(redis)
@@ -93,7 +93,7 @@ import StoreProtocol
     /// Logs that a value from outside is not used; for each place at most once in ten minutes.
     /// - Parameter place: a key, a field of a key, or a channel.
     func logRefusedValue(at place: String, reason: String) {
-        guard refusedValues.isToBeTold(at: place, now: .now) else { return }
+        guard refusedValues.shouldReport(at: place, now: .now) else { return }
         log.warning("a value is refused", metadata: ["at": "\(place)", "reason": "\(reason)"])
     }
 }

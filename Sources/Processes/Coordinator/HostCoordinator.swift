@@ -110,10 +110,10 @@ import Supervision
         await context.leases.renewAll()
         context.redis.onReady = { [unowned self] isOther in
             if isOther { context.log.notice("Redis was restarted or replaced") }
-            context.pressure.reconnected()
+            context.admission.reconnected()
             context.leases.renewSoon()
         }
-        await context.pressure.update(context.apps.all)
+        await context.admission.update(context.apps.all)
         context.listener.subscribe()
     }
 
@@ -126,7 +126,7 @@ import Supervision
         return [
             Loop.task { await context.leases.run() },
             each(.seconds(1)) { await context.registration.sendHeartbeat() },
-            each(.seconds(1)) { await context.pressure.update(context.apps.all) },
+            each(.seconds(1)) { await context.admission.update(context.apps.all) },
             each(.seconds(2)) { for app in context.apps.all { await app.credentials.refresh() } },
             each(.seconds(5)) { for app in context.apps.all { await app.reclaim.reclaimUnknownBatches() } },
             each(.seconds(5)) {

@@ -45,7 +45,7 @@ package import PushModel
     /// Uses another provider token from the next push on.
     func renew(_ token: [UInt8], generation: UInt32)
     /// The gateway throttles several devices: what it throttled lately is trouble of its own.
-    func heedThrottles()
+    func slowDownForThrottling()
     /// Whether the gateway has lowered the number of streams since the last call.
     func takeLowered() -> Bool
     /// How long answers took since the last call; nil where a gateway does not say what it accepts.

@@ -32,7 +32,7 @@ extension AppIntake {
                 "jobs refused: larger than \(setup.maxJobBytes) bytes", metadata: ["jobs": "\(reply.refused)"]
             )
         }
-        splitOneByOne(reply.careful > 0)
+        splitOneByOne(reply.suspects > 0)
         unparsed.insert(contentsOf: reply.jobs.reversed(), at: 0)
         hasMore = reply.jobs.count == limits.jobs || reply.jobs.reduce(0) { $0 + $1.count } >= Self.takenBytes
     }

@@ -76,7 +76,7 @@ package import StoreProtocol
     /// Makes a request, and repeats it with back-off while Redis cannot be reached or cannot carry it out.
     /// - Parameter limit: no try starts later; nil: no limit.
     /// - Throws: an error that a repetition cannot fix, or the last one when the limit is over or the task is cancelled.
-    package func performPatiently<Step: Request>(
+    package func performWithRetries<Step: Request>(
         _ request: Step, within limit: Duration? = nil
     ) async throws(StoreError) -> Step.Reply {
         var backoff = BackOff.redis

@@ -5,7 +5,7 @@ package import StoreProtocol
 /// Active alerts, and the stream of alerts.
 extension FarmRegistry {
     /// An active alert.
-    package struct RaisedAlert: Equatable, Sendable {
+    package struct ActiveAlert: Equatable, Sendable {
         package var id: String
         package var level: Int
         /// Unix milliseconds.
@@ -17,20 +17,20 @@ extension FarmRegistry {
         }
     }
 
-    package func raisedAlerts() async throws(RedisError) -> [RaisedAlert] {
+    package func activeAlerts() async throws(RedisError) -> [ActiveAlert] {
         let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.activeAlerts)).fields
         return fields.compactMap { id, value in
             let parts = value.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3, let level = Int(foreign: parts[0]), let since = Int64(foreign: parts[1])
             else { return nil }
-            return RaisedAlert(id: id, level: level, since: since, text: String(parts[2]))
+            return ActiveAlert(id: id, level: level, since: since, text: String(parts[2]))
         }.sorted { $0.id < $1.id }
     }
 
     /// Stores that an alert fires or clears.
     /// - Returns: false when it fires already, at that level or a worse one, or when it did not fire.
     package func write(
-        _ alert: RaisedAlert, isCleared: Bool, sender: String
+        _ alert: ActiveAlert, isCleared: Bool, sender: String
     ) async throws(RedisError) -> Bool {
         let words = [
             FarmKeys.activeAlerts, FarmKeys.alerts, isCleared ? "cleared" : "fired", alert.id,

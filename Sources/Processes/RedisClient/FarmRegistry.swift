@@ -65,7 +65,7 @@ package import StoreProtocol
     ) async throws(RedisError) -> Heartbeat.Reply {
         var command = [FarmKeys.hosts, line.host, "\(lifetime.wholeMilliseconds)", line.nonce, predecessor]
         command += ["\(line.capacity)", line.apps.joined(separator: ",")]
-        let answer = try await run(.beat, command.map { Array($0.utf8) } + [line.status])
+        let answer = try await run(.heartbeat, command.map { Array($0.utf8) } + [line.status])
         return Heartbeat.Reply(answer)
     }
 

@@ -21,7 +21,7 @@ package struct RedisClock: Sendable {
     /// - Parameters:
     ///   - milliseconds: since 1970, as Redis said.
     ///   - moment: of the boot clock, when it was said.
-    mutating func heard(_ milliseconds: Int64, at moment: UInt64 = BootClock.milliseconds) {
+    mutating func observed(_ milliseconds: Int64, at moment: UInt64 = BootClock.milliseconds) {
         guard milliseconds > 0 else { return }
         lead = milliseconds - Int64(moment)
     }

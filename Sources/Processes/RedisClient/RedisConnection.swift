@@ -149,7 +149,7 @@ extension RedisConnection {
             let runID = info.runID
             guard !isClosed else { throw .closed }
             if let error = session.ending { throw error }
-            clock.heard(info.time)
+            clock.observed(info.time)
             clockTimer.start(after: Self.clockInterval, every: Self.clockInterval)
             let isOther = serverRunID != nil && serverRunID != runID
             serverRunID = runID
@@ -182,7 +182,7 @@ extension RedisConnection {
 
     private func readClock() {
         send(RESPCommand("TIME")) { [weak self] result in
-            if case .success(let reply) = result { self?.clock.heard(reply.time ?? 0) }
+            if case .success(let reply) = result { self?.clock.observed(reply.time ?? 0) }
         }
     }
 
@@ -214,7 +214,7 @@ extension RedisConnection {
     package func logOutages(to log: Logger) {
         var refused = RefusedValues()
         onClampedNumber = { step in
-            guard refused.isToBeTold(at: step, now: .now) else { return }
+            guard refused.shouldReport(at: step, now: .now) else { return }
             log.warning(
                 "a number from Redis is out of range; the nearest possible one is used",
                 metadata: ["step": "\(step)", "limit": "\(ForeignNumber.limit)"])

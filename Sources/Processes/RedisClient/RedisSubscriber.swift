@@ -27,7 +27,7 @@ import StoreProtocol
 
     package func start() {
         guard keeper == nil, !isClosed else { return }
-        heartbeat = Timer { [unowned self] in beat() }
+        heartbeat = Timer { [unowned self] in sendPing() }
         keeper = Loop.task { await self.keepListening() }
     }
 
@@ -84,7 +84,7 @@ import StoreProtocol
     }
 
     /// A connection that died without a word is noticed by its silence.
-    private func beat() {
+    private func sendPing() {
         silentTicks += 1
         guard silentTicks <= 2 else {
             session?.abandon()

@@ -60,7 +60,7 @@ package struct ChildLogging {
     /// ABRT does what it always does: a trace, a core, the end.
     private func watchSignals() {
         for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in finish(within: signalGrace) } }
-        on(SIGQUIT) { [unowned self] in finish(within: Self.hurry) }
+        on(SIGQUIT) { [unowned self] in finish(within: Self.shortGracePeriod) }
         on(SIGUSR1) { [unowned self] in logging.reopen() }
         on(SIGUSR2) { [unowned self] in onDump() }
         on(SIGTSTP) { [unowned self] in onQuiet() }
@@ -73,7 +73,7 @@ package struct ChildLogging {
     }
 
     /// For the answers that are on their way.
-    private static var hurry: Duration { .seconds(2) }
+    private static var shortGracePeriod: Duration { .seconds(2) }
 
     package func send(_ notice: Notice) { control.send(notice) }
 

@@ -3,12 +3,12 @@ import Glibc
 /// Whether other users of this machine can read or change a file.
 package enum FileTrust {
     /// Why a file or folder is not trusted, with its name.
-    package struct Objection: Error, CustomStringConvertible {
+    package struct TrustProblem: Error, CustomStringConvertible {
         package let description: String
     }
 
     /// What stands behind "the file" when a user other than root and `user` can change it; nil when none can.
-    package static func objection(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
+    package static func trustProblem(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         guard owner == user || owner == 0 else {
             return "belongs to user \(owner), neither to root nor to user \(user)"
         }
@@ -18,31 +18,31 @@ package enum FileTrust {
 
     /// Checks the program that an upgrade starts, and the folders that it is found in.
     /// - Returns: the file, all links followed: no link can change between this check and the start.
-    package static func program(_ path: String) throws(Objection) -> String {
+    package static func program(_ path: String) throws(TrustProblem) -> String {
         guard let file = realpath(path, nil).map(takeString) else {
-            throw Objection(description: "\(path): \(String(cString: strerror(errno)))")
+            throw TrustProblem(description: "\(path): \(String(cString: strerror(errno)))")
         }
         let status = try status(of: file)
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Objection(description: "\(file) is not a file")
+            throw TrustProblem(description: "\(file) is not a file")
         }
         for place in [file, folder(of: file), folder(of: path)] { try check(place) }
         guard access(file, X_OK) == 0 else {
-            throw Objection(description: "\(file) cannot be executed: \(String(cString: strerror(errno)))")
+            throw TrustProblem(description: "\(file) cannot be executed: \(String(cString: strerror(errno)))")
         }
         return file
     }
 
     /// Checks the folder of sockets, locks and logs.
-    package static func stateFolder(_ path: String) throws(Objection) {
+    package static func stateFolder(_ path: String) throws(TrustProblem) {
         guard try status(of: path).st_mode & S_IFMT == S_IFDIR else {
-            throw Objection(description: "\(path) is not a folder")
+            throw TrustProblem(description: "\(path) is not a folder")
         }
         try check(path)
         var link = stat()
         // Another user's link could lead elsewhere tomorrow.
         guard lstat(path, &link) == 0, link.st_uid == geteuid() || link.st_uid == 0 else {
-            throw Objection(description: "\(path) is a link of user \(link.st_uid)")
+            throw TrustProblem(description: "\(path) is a link of user \(link.st_uid)")
         }
     }
 
@@ -55,16 +55,16 @@ package enum FileTrust {
     /// Whether this process may do everything on this machine.
     package static var isRoot: Bool { geteuid() == 0 }
 
-    private static func check(_ path: String) throws(Objection) {
+    private static func check(_ path: String) throws(TrustProblem) {
         let status = try status(of: path)
-        let reason = objection(owner: status.st_uid, mode: UInt32(status.st_mode), user: geteuid())
-        if let reason { throw Objection(description: "\(path) \(reason)") }
+        let reason = trustProblem(owner: status.st_uid, mode: UInt32(status.st_mode), user: geteuid())
+        if let reason { throw TrustProblem(description: "\(path) \(reason)") }
     }
 
-    private static func status(of path: String) throws(Objection) -> stat {
+    private static func status(of path: String) throws(TrustProblem) -> stat {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw Objection(description: "\(path): \(String(cString: strerror(errno)))")
+            throw TrustProblem(description: "\(path): \(String(cString: strerror(errno)))")
         }
         return status
     }

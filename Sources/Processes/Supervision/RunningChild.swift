@@ -17,7 +17,7 @@ import Logging
     private var killer: Timer?
     private var linkEnd: CheckedContinuation<Void, Never>?
     /// We killed it because it no longer did its work.
-    private var isCondemned = false
+    private var isKilledAsHanging = false
     /// When we did, a user had stopped it: its silence says nothing about its work.
     private var wasStopped = false
     private(set) var isKilledByOperator = false
@@ -64,7 +64,7 @@ import Logging
     /// What its end says about what it was doing.
     var cause: EndCause {
         if isKilledByOperator { return .kill }
-        if isCondemned { return wasStopped ? .kill : .crash }
+        if isKilledAsHanging { return wasStopped ? .kill : .crash }
         return end?.cause ?? .crash
     }
 
@@ -77,7 +77,7 @@ import Logging
         wasStopped = process.isStopped
         log.error(
             wasStopped ? "\(role) was stopped by a signal" : "\(role) hangs", metadata: ["pid": "\(pid)"])
-        condemn()
+        killHanging()
     }
 
     /// Asks it to finish, and kills it when it does not.
@@ -128,8 +128,8 @@ import Logging
         self.killer = killer
     }
 
-    private func condemn() {
-        isCondemned = true
+    private func killHanging() {
+        isKilledAsHanging = true
         signal(SIGKILL)
     }
 
@@ -149,7 +149,7 @@ import Logging
         control.onEnd = { [unowned self] error in
             if let error {
                 log.error("\(role) sent an unreadable message", error: error)
-                condemn()
+                killHanging()
             }
             self.control = nil
             stopReading()

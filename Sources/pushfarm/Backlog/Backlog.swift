@@ -43,16 +43,16 @@ struct Backlog: Sendable {
         let load = try await client.call(ReadLoad(), app)
         let depths = try await client.call(ReadDepths(shards: 0), app)
         backlog.inbox = depths.inbox + depths.taken
-        backlog.pause = try await client.call(ReadStanding(), app).pause?.reason
+        backlog.pause = try await client.call(ReadAppState(), app).pause?.reason
         let delayed = try await all(.delayed, app, client)
-        let parked = try await all(.parked, app, client)
+        let parked = try await all(.paused, app, client)
         var cursor: String? = "0"
         var inBatches = 0
         while let from = cursor {
             let page = try await client.call(ScanStates(cursor: from), app)
             for case (let id, let state?) in page.items {
                 inBatches += state.open + state.paused
-                backlog.add(state, of: id, isDelayed: delayed.contains, isParked: parked.contains)
+                backlog.add(state, of: id, isDelayed: delayed.contains, isPaused: parked.contains)
             }
             cursor = page.next
         }
@@ -75,13 +75,13 @@ struct Backlog: Sendable {
     }
 
     mutating func add(
-        _ state: BatchState, of id: BatchID, isDelayed: (String) -> Bool, isParked: (String) -> Bool
+        _ state: BatchState, of id: BatchID, isDelayed: (String) -> Bool, isPaused: (String) -> Bool
     ) {
         var lane = lanes[id.lane ?? .high] ?? LaneBacklog()
         lane.paused += state.paused
         if isDelayed("\(id)") {
             lane.delayed += state.open
-        } else if isParked("\(id)") {
+        } else if isPaused("\(id)") {
             lane.paused += state.open
         } else {
             if state.worker.isEmpty { lane.queued += state.open } else { lane.inFlight += state.open }

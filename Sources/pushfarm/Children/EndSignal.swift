@@ -1,9 +1,9 @@
 import EventLoop
 import Foundation
 
-/// The wish to end, by INT, TERM or from within. Watches as long as it lives.
+/// The order to end, by INT, TERM or from within. Watches as long as it lives.
 @Loop final class EndSignal {
-    /// Called for each wish after the first.
+    /// Called for each order after the first.
     var onRepeat: (@Loop () -> Void)?
     private(set) var isGiven = false
     private var watchers: [SignalWatcher] = []

@@ -14,7 +14,7 @@ enum StateFolder {
                 throw .usage("state_dir: \(parts): \(String(cString: strerror(errno)))")
             }
         }
-        do throws(FileTrust.Objection) { try FileTrust.stateFolder(path) } catch {
+        do throws(FileTrust.TrustProblem) { try FileTrust.stateFolder(path) } catch {
             throw .usage("state_dir: \(error)")
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else {

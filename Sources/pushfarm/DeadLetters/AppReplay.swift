@@ -196,7 +196,7 @@ struct ReplaySettings: Sendable {
             stream: .dead, job: job, letters: letters)
         let store = AppStore(app: appName, connection: client.redis)
         while true {
-            switch try await store.performPatiently(request, within: Self.timeout) {
+            switch try await store.performWithRetries(request, within: Self.timeout) {
             case .done(let letters, let pushes):
                 step += 1
                 count(letters, pushes)

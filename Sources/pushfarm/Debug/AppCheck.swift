@@ -110,7 +110,7 @@ import StoreProtocol
 
     private func faults(_ unsettled: Set<String>) async throws(CommandFailure) -> [String] {
         let depths = try await client.call(ReadDepths(shards: shards), app)
-        let batches = depths.shards.reduce(depths.delayed + depths.parked) {
+        let batches = depths.shards.reduce(depths.delayed + depths.paused) {
             $0 + $1.high + $1.bulk + $1.flight
         }
         var jobs = unsettled
@@ -121,7 +121,7 @@ import StoreProtocol
         }
         var faults: [String] = []
         for page in Self.pages(jobs) {
-            let found = try await client.call(Audit(shards: shards, jobs: page), app)
+            let found = try await client.call(CheckAccounting(shards: shards, jobs: page), app)
             faults += found.filter { !faults.contains($0) }
         }
         return faults
@@ -144,9 +144,9 @@ import StoreProtocol
     /// - Parameter isFirst: the job records of all jobs that are in queues are looked at, too.
     private func check(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Doubts {
         var doubts = Doubts(batches: try await all { ScanBatches(cursor: $0) })
-        var sums: [String: AuditPart.Sums] = [:]
+        var sums: [String: CheckAccountingPart.Sums] = [:]
         for shard in (0..<shards).map(Optional.some) + [nil] {
-            let part = try await client.call(AuditPart(shards: shards, shard: shard), app)
+            let part = try await client.call(CheckAccountingPart(shards: shards, shard: shard), app)
             if !part.faults.isEmpty { doubts.isCertain = true }
             for (job, some) in part.jobs { sums[job, default: .init()] += some }
             doubts.batches.subtract(part.batches)
@@ -160,9 +160,9 @@ import StoreProtocol
         return doubts
     }
 
-    private func addsUp(_ jobRecord: JobRecord, _ sums: AuditPart.Sums) -> Bool {
+    private func addsUp(_ jobRecord: JobRecord, _ sums: CheckAccountingPart.Sums) -> Bool {
         jobRecord.settled + sums.open == jobRecord.accepted && jobRecord.inFlight == sums.inFlight
-            && jobRecord.waiting == sums.waiting && (jobRecord.state == .finished) == (sums.open == 0)
+            && jobRecord.delayed == sums.delayed && (jobRecord.state == .finished) == (sums.open == 0)
             && jobRecord.reasons.values.reduce(0, +) <= jobRecord.failed
     }
 }

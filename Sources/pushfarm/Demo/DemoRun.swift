@@ -48,7 +48,7 @@ import StoreProtocol
     /// Keeps the inbox filled.
     private func feed() async throws(CommandFailure) {
         while sent < load.jobs {
-            let waiting = try await client.call(Submit(job: load.text(of: sent)), app)
+            let waiting = try await client.call(PushJob(job: load.text(of: sent)), app)
             sent += 1
             if waiting >= Self.inboxLimit { break }
         }

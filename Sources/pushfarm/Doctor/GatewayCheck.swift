@@ -108,7 +108,7 @@ import Transport
 @Loop struct FeedbackCheck {
     let app: AppConfiguration
     let configuration: Configuration
-    private static let patience = Duration.seconds(15)
+    private static let timeout = Duration.seconds(15)
 
     /// Nil for an app over HTTP/2, whose gateway says so of each push.
     func finding() async -> Finding? {
@@ -123,7 +123,7 @@ import Transport
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
             let request = try await FeedbackRequest.send(app.name, over: client)
-            guard let outcome = try await request.outcome(over: client, deadline: .now + Self.patience) else {
+            guard let outcome = try await request.outcome(over: client, deadline: .now + Self.timeout) else {
                 return Finding(
                     name, .warning, "\(place): no coordinator has read it",
                     advice: "Start the coordinator. Only the farm reads it: what was read is gone there.")

@@ -32,7 +32,7 @@ struct MachineCheck {
 
     /// What `pushfarm upgrade` would start.
     private var program: Finding? {
-        do throws(FileTrust.Objection) {
+        do throws(FileTrust.TrustProblem) {
             _ = try FileTrust.program(configuration.program ?? Executable.own)
             return nil
         } catch {

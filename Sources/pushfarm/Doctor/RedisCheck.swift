@@ -16,7 +16,7 @@ import StoreProtocol
             version(info), Self.eviction(info), Self.persistence(info), Self.memory(info), Self.clock(skew),
             RedisAccessCheck(location: client.location).finding,
         ]
-        return try await own + PressureCheck(client: client).findings()
+        return try await own + AdmissionCheck(client: client).findings()
             + InboxCheck(client: client).findings()
     }
 
@@ -103,7 +103,7 @@ struct RedisAccessCheck {
 }
 
 /// Whether producers can submit jobs, and how.
-@Loop struct PressureCheck {
+@Loop struct AdmissionCheck {
     let client: FarmClient
 
     func findings() async throws(CommandFailure) -> [Finding] {
@@ -114,7 +114,7 @@ struct RedisAccessCheck {
             findings += Self.findings(faults, of: app.name)
             // What can be asked of a key of the wrong type has been said.
             guard faults.wrongTypes.isEmpty else { continue }
-            guard let full = try await client.call(ReadStanding(), app.name).full else { continue }
+            guard let full = try await client.call(ReadAppState(), app.name).full else { continue }
             findings.append(
                 Finding(
                     app.name, .warning, "full: \(full.reason.text)",
@@ -173,7 +173,7 @@ struct RedisAccessCheck {
         let check = "inboxes"
         let hosts = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
         let apps = client.configuration.apps.map(\.name) + hosts.flatMap(\.apps)
-        let (names, isWhole) = try await strangers(to: Set(apps))
+        let (names, isWhole) = try await unknownInboxes(to: Set(apps))
         var findings: [Finding] = []
         for name in names.prefix(Self.most) {
             let jobs = try await client.ask { registry throws(RedisError) in
@@ -196,7 +196,7 @@ struct RedisAccessCheck {
         return [Finding(check, .ok, "none of an app that is not configured" + part)]
     }
 
-    private func strangers(
+    private func unknownInboxes(
         to apps: Set<String>
     ) async throws(CommandFailure) -> (names: [String], isWhole: Bool) {
         var (cursor, found): (String, Set<String>) = ("0", [])

@@ -16,7 +16,7 @@ import Transport
         case none(String)
     }
 
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
 
     private var connection: APNsConnection?
     private var waiting: CheckedContinuation<Outcome, Never>?
@@ -33,7 +33,7 @@ import Transport
     ///   - providerToken: nil when the certificate speaks for us.
     func send(over stream: ByteStream, authority: String, providerToken: [UInt8]?) async -> Outcome {
         let limit = Timer { [unowned self] in answer(.none("no response within 10 s")) }
-        limit.start(after: Self.patience)
+        limit.start(after: Self.timeout)
         defer { limit.stop() }
         return await withCheckedContinuation { continuation in
             waiting = continuation
@@ -41,7 +41,7 @@ import Transport
                 over: stream,
                 StreamSettings(
                     authority: authority, providerToken: providerToken, generation: 1,
-                    requestTimeout: Self.patience),
+                    requestTimeout: Self.timeout),
                 listener: self)
         }
     }

@@ -52,7 +52,7 @@ extension OperatorCommand {
     var typed: String {
         let words: [String]
         switch OperatorVerb(rawValue: verb) {
-        case .look: words = arguments
+        case .refresh: words = arguments
         // Not a command to the hosts: all of it is in the arguments.
         case nil: words = [verb] + arguments
         case .scale, .logLevel: words = [shownVerb] + arguments + [host ?? "all"]
@@ -83,7 +83,7 @@ extension EventEntry {
     var type: String {
         if let type = self["type"] { return type }
         guard let verb = self["verb"] else { return self["of"] == nil ? "?" : "answer" }
-        guard verb == OperatorVerb.look.rawValue else { return verb }
+        guard verb == OperatorVerb.refresh.rawValue else { return verb }
         return self["arguments"].map { String($0.prefix { $0 != "\n" }) } ?? verb
     }
 

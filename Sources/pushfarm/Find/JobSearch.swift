@@ -39,7 +39,7 @@ import StoreProtocol
         } else {
             outcome.place = try await place()
         }
-        outcome.isPaused = try await client.marks(.jobs, app).contains { $0.text == job }
+        outcome.isPaused = try await client.pauses(.jobs, app).contains { $0.text == job }
         try await client.readDeadLetters(of: app, DeadLetterFilter(job: job)) {
             (letter) throws(CommandFailure) in
             outcome.letters[letter.reason, default: 0] += letter.pushes

@@ -136,8 +136,8 @@ import StoreProtocol
     private func why(
         _ job: String, _ token: ArraySlice<UInt8>
     ) async throws(CommandFailure) -> [(name: String, value: String)] {
-        let jobs = try await client.marks(.jobs, app).filter { $0.text == job }
-        let devices = try await client.marks(.devices, app).filter { $0.name.elementsEqual(token) }
+        let jobs = try await client.pauses(.jobs, app).filter { $0.text == job }
+        let devices = try await client.pauses(.devices, app).filter { $0.name.elementsEqual(token) }
         return jobs.map { ("paused_job", $0.kind) } + devices.map { ("paused_token", $0.kind) }
     }
 
@@ -204,8 +204,8 @@ import StoreProtocol
     /// The pauses of a token and of its shard, whether or not pushes to the token are open.
     private func searchPauses(_ token: [UInt8]) async throws(CommandFailure) {
         let shard = ShardHash.shard(of: token, shards: shards)
-        let devices = try await client.marks(.devices, app).filter { $0.name == token }
-        let withheld = try await client.marks(.shards, app).filter { $0.shardNumber == shard }
+        let devices = try await client.pauses(.devices, app).filter { $0.name == token }
+        let withheld = try await client.pauses(.shards, app).filter { $0.shardNumber == shard }
         findings += (devices.map { ($0, "the token") } + withheld.map { ($0, "shard \(shard)") }).map {
             mark, what in
             PushFinding(

@@ -40,7 +40,7 @@ struct ChangeReport: Sendable {
         let report = try configuration.withClient { client in
             var report = ChangeReport(command: command, isDryRun: isDryRun)
             if let words = try await change(&report, client) {
-                try await report.tellHosts([command] + words, client, console)
+                try await report.notifyHosts([command] + words, client, console)
             }
             return report
         }
@@ -68,7 +68,7 @@ struct ChangeReport: Sendable {
     }
 
     /// Tells the hosts, if anything is otherwise than before.
-    @Loop private mutating func tellHosts(
+    @Loop private mutating func notifyHosts(
         _ words: [String], _ client: FarmClient, _ console: Console
     ) async throws(CommandFailure) {
         guard !isDryRun, lines.contains(where: \.changed) else { return }

@@ -32,7 +32,8 @@ struct ScaleCommand: ParsableCommand {
     var host: String
 
     func run() throws {
-        try common.operate(.scale, [workers], on: operation.hosts(host), operation, patience: .seconds(120))
+        try common.operate(
+            .scale, [workers], on: operation.hosts(host), operation, defaultTimeout: .seconds(120))
     }
 }
 
@@ -91,7 +92,7 @@ struct UpgradeCommand: ParsableCommand {
     func run() throws {
         try common.operate(
             .upgrade, abort ? ["--abort"] : [], on: operation.hosts(host), operation,
-            patience: .seconds(300), oneByOne: true)
+            defaultTimeout: .seconds(300), oneByOne: true)
     }
 }
 
@@ -189,6 +190,6 @@ struct RestartCommand: ParsableCommand {
         let isAll = target.text == "all"
         try common.operate(
             .restart, target.words + (rolling ? ["--rolling"] : []), on: isAll ? nil : target.host, operation,
-            patience: .seconds(600), oneByOne: rolling)
+            defaultTimeout: .seconds(600), oneByOne: rolling)
     }
 }

@@ -12,7 +12,7 @@ import StoreProtocol
     let options: OperatorOptions
     let console: Console
     /// For the answers, if `--timeout` does not say otherwise.
-    var patience = Duration.seconds(60)
+    var defaultTimeout = Duration.seconds(60)
 
     /// What the hosts answered, and which of them did not.
     struct Outcome {
@@ -20,7 +20,7 @@ import StoreProtocol
         var answers: [OperatorAnswer] = []
         var silent: [String]
         /// Hosts that were not asked, since it went wrong on one before them.
-        var untold: [String] = []
+        var unnotified: [String] = []
         /// The operator did not want to wait any longer.
         var isInterrupted = false
 
@@ -62,7 +62,7 @@ import StoreProtocol
             all = sum
             if one.isDone { continue }
             // What went wrong on one host is not done to the others.
-            all?.untold = rounds[(number + 1)...].flatMap(\.self)
+            all?.unnotified = rounds[(number + 1)...].flatMap(\.self)
             break
         }
         if let all { try report(all) }
@@ -87,17 +87,17 @@ import StoreProtocol
         _ client: FarmClient, _ verb: OperatorVerb, _ arguments: [String], _ host: String?, _ hosts: [String]
     ) async throws(CommandFailure) -> Outcome {
         let command = command(verb, arguments, host)
-        let bell = AsyncEvent()
+        let wakeUp = AsyncEvent()
         let subscriber = RedisSubscriber(
             client.redis.settings, channels: [Array(FarmKeys.answers.utf8)])
-        subscriber.onReady = { bell.signal() }
-        subscriber.onMessage = { _, message in if message.elementsEqual(command.id.utf8) { bell.signal() } }
+        subscriber.onReady = { wakeUp.signal() }
+        subscriber.onMessage = { _, message in if message.elementsEqual(command.id.utf8) { wakeUp.signal() } }
         subscriber.start()
         defer { subscriber.close() }
         let end = EndSignal()
         let watch = Loop.task {
             await end.wait()
-            bell.signal()
+            wakeUp.signal()
         }
         defer { watch.cancel() }
         _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
@@ -105,7 +105,7 @@ import StoreProtocol
         var progress = TerminalLine(quiet: console.json)
         defer { progress.finish() }
         let start = ContinuousClock.now
-        let limit = options.wait ? options.timeout?.duration ?? patience : .seconds(5)
+        let limit = options.wait ? options.timeout?.duration ?? defaultTimeout : .seconds(5)
         while ContinuousClock.now < start + limit {
             outcome.answers = try await client.ask { registry throws(RedisError) in
                 try await registry.answers(to: command.id)
@@ -119,7 +119,7 @@ import StoreProtocol
                 break
             }
             // A message may be lost: a look a second heals that.
-            await bell.wait(atMost: min(.seconds(1), start + limit - .now))
+            await wakeUp.wait(atMost: min(.seconds(1), start + limit - .now))
         }
         return outcome
     }
@@ -154,7 +154,7 @@ import StoreProtocol
     ) async throws(CommandFailure) -> Outcome {
         let command = command(verb, arguments, host)
         let answer = try await LocalCoordinator.carryOut(
-            command, at: socket, within: options.timeout?.duration ?? patience, isPatient: options.wait)
+            command, at: socket, within: options.timeout?.duration ?? defaultTimeout, isPatient: options.wait)
         return Outcome(
             command: command, answers: answer.map { [$0] } ?? [],
             silent: answer == nil ? [configuration.host] : [])
@@ -169,7 +169,7 @@ import StoreProtocol
             let isPart = last.contains { $0.state == .done || $0.state == .failed }
             throw CommandFailure(status: isPart ? .partly : .failed, message: "")
         }
-        guard outcome.silent.isEmpty, outcome.untold.isEmpty else {
+        guard outcome.silent.isEmpty, outcome.unnotified.isEmpty else {
             let why =
                 outcome.isInterrupted
                 ? "it continues; pushfarm events --operations shows the result"
@@ -184,8 +184,8 @@ extension OperatorClient.Outcome {
         .object([
             "id": .string(command.id), "command": .string(command.typed),
             "done": .number(answers.count { $0.state == .done }),
-            "of": .number(Set(answers.map(\.host) + silent + untold).count),
-            "silent": .array(silent.map { .string($0) }), "untold": .array(untold.map { .string($0) }),
+            "of": .number(Set(answers.map(\.host) + silent + unnotified).count),
+            "silent": .array(silent.map { .string($0) }), "untold": .array(unnotified.map { .string($0) }),
             "hosts": hostsJSON,
         ])
     }
@@ -213,7 +213,7 @@ extension OperatorClient.Outcome {
         for host in silent where !answers.contains(where: { $0.host == host }) {
             table.add(.init(host), .init("silent", .yellow), .init("no answer"))
         }
-        for host in untold {
+        for host in unnotified {
             table.add(
                 .init(host), .init("untold", .yellow),
                 .init("not asked, because a host before it is not done")

@@ -65,13 +65,13 @@ extension CommonOptions {
     /// - Parameter host: nil: all that live.
     func operate(
         _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, _ options: OperatorOptions,
-        patience: Duration = .seconds(60), oneByOne: Bool = false
+        defaultTimeout: Duration = .seconds(60), oneByOne: Bool = false
     ) throws {
         let configuration = try load()
         let console = Console(json: json)
         try Loop.run { @Loop in
             var operators = OperatorClient(configuration: configuration, options: options, console: console)
-            operators.patience = patience
+            operators.defaultTimeout = defaultTimeout
             try await operators.carryOut(verb, arguments, on: host, oneByOne: oneByOne)
         }
     }

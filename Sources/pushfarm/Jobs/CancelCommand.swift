@@ -79,9 +79,9 @@ struct CancelCommand: FarmCommand {
 
     @Loop private func cancel(
         _ app: String, at moment: Int64?, _ client: FarmClient
-    ) async throws(CommandFailure) -> (hasChanged: Bool, subject: Hold.Subject) {
+    ) async throws(CommandFailure) -> (hasChanged: Bool, subject: SetPause.JobState) {
         let keep = Int(client.configuration.jobRecordLife.components.seconds)
-        let cancel = Hold(.cancel(choice.job, from: moment ?? 0, keep: keep), by: OperatorName.current)
+        let cancel = SetPause(.cancel(choice.job, from: moment ?? 0, keep: keep), by: OperatorName.current)
         let reply = try await client.call(cancel, app)
         switch reply.subject {
         case .unknown: throw try await client.noJob(choice.job, in: [app])
@@ -92,10 +92,10 @@ struct CancelCommand: FarmCommand {
 
     @Loop private func preview(
         _ app: String, _ client: FarmClient
-    ) async throws(CommandFailure) -> (hasChanged: Bool, subject: Hold.Subject) {
+    ) async throws(CommandFailure) -> (hasChanged: Bool, subject: SetPause.JobState) {
         let jobRecord = try await client.jobRecord(choice.job, app)
-        let isCancelled = try await client.marks(.cancels, app).contains { $0.text == choice.job }
-        let subject: Hold.Subject = jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
+        let isCancelled = try await client.pauses(.cancels, app).contains { $0.text == choice.job }
+        let subject: SetPause.JobState = jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
         return (subject != .finished && !isCancelled, subject)
     }
 

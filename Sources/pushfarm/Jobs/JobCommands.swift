@@ -65,7 +65,7 @@ struct PromoteCommand: FarmCommand {
         guard let jobRecord = try await client.jobRecord(job, app) else {
             throw CommandFailure.failed("job \(job) is still in the inbox of \(app)")
         }
-        var pushes = dryRun ? jobRecord.waiting : 0
+        var pushes = dryRun ? jobRecord.delayed : 0
         if !dryRun {
             var next: Int? = 0
             while let start = next {

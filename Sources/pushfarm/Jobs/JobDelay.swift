@@ -66,10 +66,10 @@ extension FarmClient {
     func delays(of jobRecord: JobRecord) async throws(CommandFailure) -> [String] {
         guard jobRecord.state == .open else { return [] }
         var reasons: [String] = []
-        if let pause = try await call(ReadStanding(), jobRecord.app).pause {
+        if let pause = try await call(ReadAppState(), jobRecord.app).pause {
             reasons.append("the app is paused: \(PlainText.of(pause.reason, limit: 200))")
         }
-        for mark in try await marks(.jobs, jobRecord.app) where mark.text == jobRecord.id {
+        for mark in try await pauses(.jobs, jobRecord.app) where mark.text == jobRecord.id {
             let by = mark.by.isEmpty ? "the farm" : PlainText.of(mark.by)
             let why = mark.reason.isEmpty ? "" : ": " + PlainText.of(mark.reason, limit: 200)
             reasons.append("the job is paused by \(by) (\(PlainText.of(mark.kind)))\(why)")
@@ -77,15 +77,15 @@ extension FarmClient {
         if jobRecord.queued + jobRecord.inFlight > 0, let trouble = await gatewayTrouble(jobRecord.app) {
             reasons.append(trouble)
         }
-        if let parked = jobRecord.parked {
+        if let parked = jobRecord.pausedReason {
             reasons.append("quarantined: \(PlainText.of(parked, limit: 200))")
         }
-        if jobRecord.waiting > 0,
+        if jobRecord.delayed > 0,
             let delay = try await delays(of: [jobRecord.id], jobRecord.app)[jobRecord.id]
         {
             let now = try await clock().clampedMilliseconds
             reasons.append(
-                "\(Figures.counted(jobRecord.waiting, "push is", "pushes are")) delayed; the first: \(delay.text(at: now))"
+                "\(Figures.counted(jobRecord.delayed, "push is", "pushes are")) delayed; the first: \(delay.text(at: now))"
             )
         }
         return reasons
@@ -94,7 +94,7 @@ extension FarmClient {
     /// What the alert says while the app's gateway responds to nothing. A user of Redis that may not read alerts hears of none.
     private func gatewayTrouble(_ app: String) async -> String? {
         let alert = Alert(.gatewayStalled, .app(app))
-        let raised = try? await FarmRegistry(connection: redis).raisedAlerts()
+        let raised = try? await FarmRegistry(connection: redis).activeAlerts()
         return raised?.first { $0.id == alert.id }.map { PlainText.of($0.text, limit: 200) }
     }
 }

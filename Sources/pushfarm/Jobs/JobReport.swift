@@ -35,12 +35,12 @@ struct JobReport {
         table.add("cancelled", jobRecord.cancelled, .yellow)
         table.add("queued", jobRecord.queued)
         table.add("in flight", jobRecord.inFlight)
-        table.add("delayed", jobRecord.waiting)
+        table.add("delayed", jobRecord.delayed)
         table.add("maybe duplicated", jobRecord.maybeDuplicated, .yellow)
         table.add("crashes", jobRecord.crashes, .red)
         table.add("replayed", jobRecord.replayed)
         let head = Paint.bold.on("\(jobRecord.app) \(jobRecord.id)", if: console.colours)
-        let parked = jobRecord.parked.map { Paint.red.on("  paused: \($0)", if: console.colours) } ?? ""
+        let parked = jobRecord.pausedReason.map { Paint.red.on("  paused: \($0)", if: console.colours) } ?? ""
         let origin = jobRecord.replayOf.map { "  replay of \(PlainText.of($0))" } ?? ""
         let warning = jobRecord.warning.map {
             Paint.yellow.on("warning: " + PlainText.of($0, limit: 300), if: console.colours) + "\n"
@@ -70,9 +70,9 @@ extension JobRecord {
             "submitted": .number(submitted), "accepted": .number(accepted), "malformed": .number(malformed),
             "duplicates": .number(duplicates), "delivered": .number(delivered), "failed": .number(failed),
             "expired": .number(expired), "cancelled": .number(cancelled), "queued": .number(queued),
-            "in_flight": .number(inFlight), "delayed": .number(waiting),
+            "in_flight": .number(inFlight), "delayed": .number(delayed),
             "maybe_duplicated": .number(maybeDuplicated), "created_at": .number(createdAt),
-            "finished_at": finishedAt.map { .number($0) } ?? .null, "paused_reason": .text(parked),
+            "finished_at": finishedAt.map { .number($0) } ?? .null, "paused_reason": .text(pausedReason),
             "crashes": .number(crashes), "replay_of": .text(replayOf), "replayed": .number(replayed),
             "warning": .text(warning),
             "reasons": .object(

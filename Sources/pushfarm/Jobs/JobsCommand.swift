@@ -88,7 +88,7 @@ struct JobsCommand: FarmCommand {
         for jobRecord in jobRecords {
             table.add(
                 .init(jobRecord.id), .init(jobRecord.app),
-                jobRecord.parked == nil
+                jobRecord.pausedReason == nil
                     ? .init(jobRecord.state.rawValue, jobRecord.state == .open ? .yellow : nil)
                     : .init("paused", .red),
                 .init(Figures.brief(.milliseconds(max(0, now - jobRecord.createdAt)))),
@@ -114,7 +114,7 @@ struct JobsCommand: FarmCommand {
             table.add(
                 .init(jobRecord.id), .init(jobRecord.app), job.state, .init("\(share) %"),
                 .init(Figures.short(jobRecord.accepted - jobRecord.settled)),
-                .init(Figures.short(jobRecord.waiting)),
+                .init(Figures.short(jobRecord.delayed)),
                 .init("\(Figures.short(Int(clamping: job.rate.rounded())))/s"),
                 .init(jobRecord.isPutOff ? "-" : job.remaining.map { Figures.brief($0) } ?? "-"))
         }
@@ -127,7 +127,7 @@ struct JobsCommand: FarmCommand {
 
 extension RunningJobs.Job {
     fileprivate var state: Table.Cell {
-        if jobRecord.parked != nil { return .init("paused", .red) }
+        if jobRecord.pausedReason != nil { return .init("paused", .red) }
         if isPaused { return .init("paused", .yellow) }
         if isQuiet, rate == 0 { return .init("quiet host", .red) }
         return jobRecord.isPutOff ? .init("delayed", .yellow) : .init("running")

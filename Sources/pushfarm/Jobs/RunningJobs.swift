@@ -16,17 +16,17 @@ struct RunningJobs: Sendable {
 
         /// Nil when nothing moves.
         var remaining: Duration? {
-            let due = jobRecord.accepted - jobRecord.settled - jobRecord.waiting
+            let due = jobRecord.accepted - jobRecord.settled - jobRecord.delayed
             guard due > 0 else { return .zero }
             return rate > 0 ? .milliseconds(Int64(clamping: (Double(due) / rate * 1000).rounded(.up))) : nil
         }
 
         /// The last outcome, or else the start.
-        var lastActivity: Int64 { max(jobRecord.createdAt, jobRecord.lastAt) }
+        var lastActivity: Int64 { max(jobRecord.createdAt, jobRecord.lastOutcomeAt) }
 
         /// - Parameter now: Unix milliseconds.
         func isStuck(at now: Int64) -> Bool {
-            !jobRecord.isPutOff && jobRecord.parked == nil && !isPaused && rate == 0
+            !jobRecord.isPutOff && jobRecord.pausedReason == nil && !isPaused && rate == 0
                 && (isQuiet || now - lastActivity > RunningJobs.stuckAfter)
         }
 
@@ -76,7 +76,7 @@ struct RunningJobs: Sendable {
         for (before, at) in first {
             let app = before.app
             if paused[app] == nil {
-                paused[app] = try await client.call(ReadStanding(), app).pause != nil
+                paused[app] = try await client.call(ReadAppState(), app).pause != nil
                 quiet[app] = try await hasWork(app, in: still)
             }
             guard let jobRecord = try await client.jobRecord(before.id, app), jobRecord.state == .open else {
@@ -90,7 +90,7 @@ struct RunningJobs: Sendable {
         }
         for app in apps {
             let waiting = Set(
-                jobs.filter { $0.jobRecord.app == app && $0.jobRecord.waiting > 0 }.map(\.jobRecord.id))
+                jobs.filter { $0.jobRecord.app == app && $0.jobRecord.delayed > 0 }.map(\.jobRecord.id))
             guard !waiting.isEmpty else { continue }
             let delays = try await client.delays(of: waiting, app)
             for index in jobs.indices where jobs[index].jobRecord.app == app {
@@ -142,5 +142,5 @@ extension FarmClient {
 
 extension JobRecord {
     /// All that is open of it waits for its time.
-    var isPutOff: Bool { waiting == accepted - settled }
+    var isPutOff: Bool { delayed == accepted - settled }
 }

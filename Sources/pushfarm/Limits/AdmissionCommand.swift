@@ -45,7 +45,7 @@ struct AdmissionCommand: ParsableCommand, Sendable {
         try ChangeReport.make("admission", isDryRun: dryRun, try common.load(), Console(json: common.json)) {
             report, client in
             for app in try await client.apps(meant: app == "all" ? nil : app) {
-                var changed = try await client.call(ReadStanding(), app).admission != act.admission
+                var changed = try await client.call(ReadAppState(), app).admission != act.admission
                 if !dryRun {
                     changed = try await client.call(
                         SetAdmission(act.admission, by: OperatorName.current), app)

@@ -29,10 +29,10 @@ struct RateCommand: FarmCommand {
     @Flag(help: "Says what would be done, and changes nothing.")
     var dryRun = false
 
-    func validate() throws { _ = try wish() }
+    func validate() throws { _ = try desired() }
 
     /// Nil: nothing is to be changed.
-    private func wish() throws -> DesiredRate?? {
+    private func desired() throws -> DesiredRate?? {
         guard let rate else { return .none }
         switch rate {
         case "default": return .some(nil)
@@ -50,24 +50,24 @@ struct RateCommand: FarmCommand {
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        let wish = try wish()
+        let desired = try desired()
         try await client.mustHave(app: app)
-        var standing = try await client.call(ReadStanding(), app)
+        var appState = try await client.call(ReadAppState(), app)
         var outcome: OperatorClient.Outcome?
-        let changed = wish.map { $0 != standing.rate } ?? false
-        if changed, let wish, !dryRun {
-            _ = try await client.call(SetRate(wish, by: OperatorName.current), app)
+        let changed = desired.map { $0 != appState.rate } ?? false
+        if changed, let desired, !dryRun {
+            _ = try await client.call(SetRate(desired, by: OperatorName.current), app)
             outcome = try await OperatorClient.followed(
-                ["rate", app, wish?.text ?? "default"], client, console)
-            standing = try await client.call(ReadStanding(), app)
+                ["rate", app, desired?.text ?? "default"], client, console)
+            appState = try await client.call(ReadAppState(), app)
         }
         let configured = client.configuration.app(named: app)?.budget.maxRate
-        var text = Self.words(standing.rate, configured)
-        if standing.rate != nil { text += ", by \(standing.rateBy ?? "an operator")" }
-        let wanted = Self.words(wish ?? nil, configured)
+        var text = Self.words(appState.rate, configured)
+        if appState.rate != nil { text += ", by \(appState.rateBy ?? "an operator")" }
+        let wanted = Self.words(desired ?? nil, configured)
         console.show(
             .object([
-                "app": .string(app), "rate": .text(standing.rate?.text), "by": .text(standing.rateBy),
+                "app": .string(app), "rate": .text(appState.rate?.text), "by": .text(appState.rateBy),
                 "changed": .bool(changed), "dry_run": .bool(dryRun),
                 "hosts": outcome?.hostsJSON ?? .array([]),
                 "silent": .array((outcome?.silent ?? []).map { .string($0) }),
@@ -76,8 +76,8 @@ struct RateCommand: FarmCommand {
         try outcome?.mustBeFollowed()
     }
 
-    private static func words(_ wish: DesiredRate?, _ configured: Double?) -> String {
-        switch wish {
+    private static func words(_ desired: DesiredRate?, _ configured: Double?) -> String {
+        switch desired {
         case nil:
             configured.map { "\(Figures.perTime($0)) (budget.max_rate)" }
                 ?? "as configured: no limit of the farm's"

@@ -41,7 +41,7 @@ enum PauseTarget: Sendable {
     let isDryRun: Bool
 
     func pause(_ target: PauseTarget, reason: String) async throws(CommandFailure) -> ChangeReport.Line {
-        let subject: Hold.What
+        let subject: SetPause.Change
         switch target {
         case .app(let app): return try await pause(app: app, reason: reason)
         case .job(let job, _): subject = .job(job, .pause)
@@ -52,11 +52,11 @@ enum PauseTarget: Sendable {
             let shard = ShardHash.shard(of: token, shards: try await client.shards())
             subject = .device(token, shard: shard)
         }
-        let old = try await mark(of: target)
+        let old = try await item(of: target)
         let reply =
             try await isDryRun
             ? preview(target, old)
-            : client.call(Hold(subject, by: OperatorName.current, reason: reason), target.app)
+            : client.call(SetPause(subject, by: OperatorName.current, reason: reason), target.app)
         let isExpected = reply.subject == .expected
         var text = isExpected ? "will be paused when it leaves the inbox" : "is paused"
         var more: [JSONValue.Field] = []
@@ -82,13 +82,13 @@ enum PauseTarget: Sendable {
 
     private func pause(app: String, reason: String) async throws(CommandFailure) -> ChangeReport.Line {
         let by = OperatorName.current
-        var pause = try await client.call(ReadStanding(), app).pause
+        var pause = try await client.call(ReadAppState(), app).pause
         // What the farm itself has paused becomes the operator's.
         var changed = pause?.by == nil
         if changed, !isDryRun {
             let text = "by operator \(by)" + (reason.isEmpty ? "" : ": \(reason)")
-            changed = try await client.call(Pause(reason: text, by: by), app)
-            pause = try await client.call(ReadStanding(), app).pause
+            changed = try await client.call(PauseApp(reason: text, by: by), app)
+            pause = try await client.call(ReadAppState(), app).pause
         }
         return .init(
             target: .app(app), changed: changed,
@@ -99,18 +99,18 @@ enum PauseTarget: Sendable {
     func resume(_ target: PauseTarget) async throws(CommandFailure) -> ChangeReport.Line {
         if case .app(let app) = target { return try await resume(app: app) }
         if case .shard(let shard, _) = target { try await check(shard) }
-        let mark = try await mark(of: target)
-        var changed = mark != nil
+        let item = try await item(of: target)
+        var changed = item != nil
         var more: [JSONValue.Field] = []
         switch target {
         case .app: break
         case .shard(let shard, let app):
-            if !isDryRun { changed = try await client.call(Hold(.serve(shard), by: ""), app).hasChanged }
+            if !isDryRun { changed = try await client.call(SetPause(.serve(shard), by: ""), app).hasChanged }
         case .job(let job, let app):
-            guard let mark else { break }
-            guard mark.kind == "pause" else {
+            guard let item else { break }
+            guard item.kind == "pause" else {
                 throw .failed(
-                    "job \(job) of \(app) is in quarantine (\(mark.kind)): pushfarm resume --quarantined --job \(job) --app \(app)"
+                    "job \(job) of \(app) is in quarantine (\(item.kind)): pushfarm resume --quarantined --job \(job) --app \(app)"
                 )
             }
             more = [try await release(.pausedJob(job), app)]
@@ -122,14 +122,14 @@ enum PauseTarget: Sendable {
     }
 
     private func resume(app: String) async throws(CommandFailure) -> ChangeReport.Line {
-        var changed = try await client.call(ReadStanding(), app).pause != nil
-        if !isDryRun { changed = try await client.call(Resume(), app) == .resumed }
+        var changed = try await client.call(ReadAppState(), app).pause != nil
+        if !isDryRun { changed = try await client.call(ResumeApp(), app) == .resumed }
         var text = changed ? "is resumed" : "was not paused"
-        let shards = try await client.marks(.shards, app).map { "\($0.shardNumber)" }
+        let shards = try await client.pauses(.shards, app).map { "\($0.shardNumber)" }
         if !shards.isEmpty {
             text += "; shards still paused, resume them with --shard: \(shards.joined(separator: ", "))"
         }
-        let jobs = try await client.marks(.jobs, app).filter { $0.kind == "pause" }
+        let jobs = try await client.pauses(.jobs, app).filter { $0.kind == "pause" }
         if let first = jobs.first {
             let others = jobs.count > 1 ? " and \(jobs.count - 1) more" : ""
             text +=
@@ -142,7 +142,7 @@ enum PauseTarget: Sendable {
     func endQuarantine(_ target: PauseTarget) async throws(CommandFailure) -> ChangeReport.Line {
         let app = target.app
         guard case .job(let job, _) = target else {
-            let marked = try await client.marks(.jobs, app).count { $0.kind != "pause" }
+            let marked = try await client.pauses(.jobs, app).count { $0.kind != "pause" }
             let (jobs, tokens, batches) = try await isDryRun ? (marked, 0, 0) : client.release(.all, app)
             let parts = [(jobs, "job", "jobs"), (tokens, "token", "tokens"), (batches, "batch", "batches")]
                 .filter { $0.0 > 0 }.map { Figures.counted($0.0, $0.1, $0.2) }
@@ -155,13 +155,13 @@ enum PauseTarget: Sendable {
                     .init(name: "batches", value: .number(batches)),
                 ])
         }
-        let mark = try await mark(of: target)
-        guard mark?.kind != "pause" else {
+        let item = try await item(of: target)
+        guard item?.kind != "pause" else {
             throw .failed(
                 "job \(job) of \(app) is paused, not quarantined: pushfarm resume --job \(job) --app \(app)")
         }
         let batches = try await release(.job(job), app)
-        let changed = mark != nil || batches.value != .number(0)
+        let changed = item != nil || batches.value != .number(0)
         return .init(
             target: target, changed: changed, text: changed ? "is resumed" : "was not quarantined",
             more: [batches])
@@ -176,7 +176,7 @@ enum PauseTarget: Sendable {
 
     /// The number of batches that return to their queues, for a report.
     private func release(
-        _ what: Release.What, _ app: String
+        _ what: ResumePaused.Selection, _ app: String
     ) async throws(CommandFailure) -> JSONValue.Field {
         .init(name: "batches", value: .number(isDryRun ? 0 : try await client.release(what, app).batches))
     }
@@ -187,21 +187,21 @@ enum PauseTarget: Sendable {
     }
 
     /// The pause or quarantine of a job, shard or token.
-    private func mark(of target: PauseTarget) async throws(CommandFailure) -> ReadMarks.Mark? {
+    private func item(of target: PauseTarget) async throws(CommandFailure) -> ReadPauses.Item? {
         switch target {
         case .app: nil
         case .shard(let shard, let app):
-            try await client.marks(.shards, app).first { $0.shardNumber == shard }
-        case .job(let job, let app): try await client.marks(.jobs, app).first { $0.text == job }
-        case .token(let token, let app): try await client.marks(.devices, app).first { $0.name == token }
+            try await client.pauses(.shards, app).first { $0.shardNumber == shard }
+        case .job(let job, let app): try await client.pauses(.jobs, app).first { $0.text == job }
+        case .token(let token, let app): try await client.pauses(.devices, app).first { $0.name == token }
         }
     }
 
     /// What a pause would answer.
     private func preview(
-        _ target: PauseTarget, _ old: ReadMarks.Mark?
-    ) async throws(CommandFailure) -> Hold.Reply {
-        var subject = Hold.Subject.none
+        _ target: PauseTarget, _ old: ReadPauses.Item?
+    ) async throws(CommandFailure) -> SetPause.Reply {
+        var subject = SetPause.JobState.none
         if case .job(let job, let app) = target {
             if let state = try await client.jobRecord(job, app)?.state {
                 subject = state == .open ? .open : .finished
@@ -209,38 +209,38 @@ enum PauseTarget: Sendable {
                 subject = try await client.hasWaitingJobs(app) ? .expected : .unknown
             }
         }
-        return Hold.Reply(
+        return SetPause.Reply(
             hasChanged: old == nil, subject: subject,
             before: old.map { "\($0.since) \($0.kind) \($0.by)" } ?? "")
     }
 
     /// A mark in words.
-    private static func words(_ mark: String) -> String {
-        let words = mark.split(separator: " ", maxSplits: 2).dropFirst()
+    private static func words(_ item: String) -> String {
+        let words = item.split(separator: " ", maxSplits: 2).dropFirst()
         return words.isEmpty ? "poison" : words.joined(separator: " by ")
     }
 }
 
 extension FarmClient {
     /// Paused, quarantined or cancelled jobs, tokens and shards of an app, the oldest first.
-    func marks(_ kind: ReadMarks.Kind, _ app: String) async throws(CommandFailure) -> [ReadMarks.Mark] {
-        let request = ReadMarks(kind)
-        return request.marks(try await call(request, app)).map { mark in
-            var mark = mark
+    func pauses(_ kind: ReadPauses.Kind, _ app: String) async throws(CommandFailure) -> [ReadPauses.Item] {
+        let request = ReadPauses(kind)
+        return request.pauses(try await call(request, app)).map { item in
+            var item = item
             // Only operators pause tokens.
-            if kind == .devices { mark.kind = "pause" }
-            return mark
+            if kind == .devices { item.kind = "pause" }
+            return item
         }
     }
 
     /// Returns quarantined or paused batches to their queues, a portion at a time.
-    fileprivate func release(_ what: Release.What, _ app: String) async throws(CommandFailure) -> (
+    fileprivate func release(_ what: ResumePaused.Selection, _ app: String) async throws(CommandFailure) -> (
         jobs: Int, devices: Int, batches: Int
     ) {
         var (jobs, devices, batches) = (0, 0, 0)
         var next: Int? = 0
         while let start = next {
-            let reply = try await call(Release(what, start: start), app)
+            let reply = try await call(ResumePaused(what, start: start), app)
             jobs += reply.jobs
             devices += reply.devices
             batches += reply.batches
@@ -250,7 +250,7 @@ extension FarmClient {
     }
 }
 
-extension ReadMarks.Mark {
+extension ReadPauses.Item {
     /// Of a shard, whose name may begin with zeros.
     var shardNumber: Int { Int(foreign: text) ?? -1 }
 

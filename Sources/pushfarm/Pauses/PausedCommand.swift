@@ -25,7 +25,7 @@ struct PausedCommand: FarmCommand {
         let app: String
         let what: String
         let name: String
-        let mark: ReadMarks.Mark
+        let item: ReadPauses.Item
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -39,23 +39,23 @@ struct PausedCommand: FarmCommand {
         _ app: String, _ client: FarmClient
     ) async throws(CommandFailure) -> [Row] {
         var rows: [Row] = []
-        if let pause = try await client.call(ReadStanding(), app).pause {
-            let mark = ReadMarks.Mark(
+        if let pause = try await client.call(ReadAppState(), app).pause {
+            let item = ReadPauses.Item(
                 name: Array(app.utf8), since: pause.since, kind: "pause", by: pause.by ?? "",
                 reason: pause.reason)
-            rows.append(Row(app: app, what: "app", name: app, mark: mark))
+            rows.append(Row(app: app, what: "app", name: app, item: item))
         }
         for (kind, what) in [
-            (ReadMarks.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.devices, "token"),
+            (ReadPauses.Kind.jobs, "job"), (.cancels, "job"), (.shards, "shard"), (.devices, "token"),
         ] {
-            for mark in try await client.marks(kind, app) {
+            for item in try await client.pauses(kind, app) {
                 let name =
                     switch kind {
-                    case .devices: Hexadecimal.text(of: mark.name)
-                    case .shards: String(mark.shardNumber)
-                    default: mark.text
+                    case .devices: Hexadecimal.text(of: item.name)
+                    case .shards: String(item.shardNumber)
+                    default: item.text
                     }
-                rows.append(Row(app: app, what: what, name: name, mark: mark))
+                rows.append(Row(app: app, what: what, name: name, item: item))
             }
         }
         return rows
@@ -70,10 +70,10 @@ struct PausedCommand: FarmCommand {
         for row in rows {
             table.add(
                 .init(row.what), .init(PlainText.of(row.name)), .init(row.app),
-                .init(row.mark.kind, row.mark.kind == "poison" ? .red : .yellow),
-                .init(row.mark.by.isEmpty ? "the farm" : row.mark.by),
-                .init(Figures.brief(.milliseconds(max(0, now - row.mark.since)))),
-                .init(PlainText.of(row.mark.reason, limit: 300)))
+                .init(row.item.kind, row.item.kind == "poison" ? .red : .yellow),
+                .init(row.item.by.isEmpty ? "the farm" : row.item.by),
+                .init(Figures.brief(.milliseconds(max(0, now - row.item.since)))),
+                .init(PlainText.of(row.item.reason, limit: 300)))
         }
         return table.text(style)
     }
@@ -82,9 +82,9 @@ struct PausedCommand: FarmCommand {
 extension PausedCommand.Row {
     var json: JSONValue {
         .object([
-            "what": .string(what), "name": .string(name), "app": .string(app), "how": .string(mark.kind),
-            "by": .text(mark.by.isEmpty ? nil : mark.by), "since": .number(mark.since),
-            "from": mark.kind == "cancel" ? .number(mark.from) : .null, "reason": .text(mark.reason),
+            "what": .string(what), "name": .string(name), "app": .string(app), "how": .string(item.kind),
+            "by": .text(item.by.isEmpty ? nil : item.by), "since": .number(item.since),
+            "from": item.kind == "cancel" ? .number(item.from) : .null, "reason": .text(item.reason),
         ])
     }
 }

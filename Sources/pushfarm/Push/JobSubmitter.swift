@@ -11,9 +11,9 @@ import StoreProtocol
 
     func submit(_ id: String, _ job: [UInt8]) async throws(CommandFailure) {
         let deadline = ContinuousClock.now + timeout
-        let offer = Offer(job: job, id: id)
+        let request = SubmitJob(job: job, id: id)
         while true {
-            switch try await self.offer(offer) {
+            switch try await self.submit(request) {
             case .accepted: return
             case .duplicate: throw .failed("job \(id) is open, or came within the last 24 hours")
             case .refused(let reason): throw .failed("job \(id) would be refused: \(reason)")
@@ -29,18 +29,18 @@ import StoreProtocol
     }
 
     /// Offers a job once.
-    func offer(_ offer: Offer) async throws(CommandFailure) -> Offer.Reply {
+    func submit(_ request: SubmitJob) async throws(CommandFailure) -> SubmitJob.Reply {
         do throws(StoreError) {
-            return try await AppStore(app: app, connection: client.redis).perform(offer)
+            return try await AppStore(app: app, connection: client.redis).perform(request)
         } catch .redis(.waitAndRepeat(let error)) where error.code == "OOM" {
             return .busy(retryAfter: .seconds(1), reason: "Redis's memory is used up")
         } catch .redis(.refused(let error)) where error.message.contains("Function not found") {
             // No coordinator has ever been here: the inbox waits for the first one.
-            return .accepted(waiting: try await client.call(Submit(job: offer.job), app))
+            return .accepted(waiting: try await client.call(PushJob(job: request.job), app))
         } catch {
             guard error.isTemporary else { throw .failed("\(client.place): \(error)") }
             throw .temporary(
-                "\(client.place): \(error). Whether job \(offer.id) was sent is not known: the same --id again is safe"
+                "\(client.place): \(error). Whether job \(request.id) was sent is not known: the same --id again is safe"
             )
         }
     }

@@ -72,7 +72,7 @@ extension FarmClient {
         while true {
             let reply: Replay.Reply
             do throws(StoreError) {
-                reply = try await store.performPatiently(replay, within: .seconds(30))
+                reply = try await store.performWithRetries(replay, within: .seconds(30))
             } catch {
                 if case .gone = error { throw .failed("\(id) was sent again or dropped meanwhile") }
                 throw failure(error)

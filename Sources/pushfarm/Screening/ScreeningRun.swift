@@ -94,7 +94,7 @@ import StoreProtocol
             if hasCaughtUp {
                 closeEnded()
                 try await putIn()
-                try await lookAtOldest()
+                try await checkOldestPush()
             }
             try commitWhenDue()
             if tracker.isEmpty, pace.pause(at: .now) > .zero { moved() }
@@ -148,7 +148,7 @@ import StoreProtocol
         guard .now >= mayOfferAt, pace.pause(at: .now) == .zero else { return false }
         // What comes from now on is about it.
         let since = position
-        guard try await offer(chunk.number, chunk.tokens) else { return false }
+        guard try await submit(chunk.number, chunk.tokens) else { return false }
         tracker.open(chunk.number, chunk.tokens, since: since)
         pace.sent(chunk.tokens.count, at: .now)
         moved()
@@ -169,7 +169,7 @@ import StoreProtocol
         return true
     }
 
-    private func offer(_ chunk: Int, _ tokens: [String]) async throws(CommandFailure) -> Bool {
+    private func submit(_ chunk: Int, _ tokens: [String]) async throws(CommandFailure) -> Bool {
         let id = tracker.id(of: chunk)
         let draft = JobDraft(
             id: id, tokens: tokens.map { $0[...] }, payload: #"{"aps":{"content-available":1}}"#,
@@ -177,7 +177,7 @@ import StoreProtocol
                 ("push_type", .string("background")), ("priority", .number(5)), ("ttl", .number(0)),
                 ("lane", .string("bulk")),
             ])
-        switch try await submitter.offer(Offer(job: Array(draft.text.utf8), id: id)) {
+        switch try await submitter.submit(SubmitJob(job: Array(draft.text.utf8), id: id)) {
         case .accepted, .duplicate: return true
         case .busy(let pause, let reason):
             trouble = FullReason.words(reason, plan.app)
@@ -191,7 +191,7 @@ import StoreProtocol
     private func offerAgain() async throws(CommandFailure) {
         guard .now >= mayOfferAt else { return }
         for chunk in tracker.open {
-            guard try await offer(chunk, tracker.tokens(of: chunk)) else { return }
+            guard try await submit(chunk, tracker.tokens(of: chunk)) else { return }
         }
         mustOfferAgain = false
     }
@@ -228,10 +228,10 @@ import StoreProtocol
     }
 
     /// An end whose event was not seen, because the events went on too fast, is in the job record.
-    private func lookAtOldest() async throws(CommandFailure) {
+    private func checkOldestPush() async throws(CommandFailure) {
         guard .now >= looksAt, let oldest = tracker.open.first, !tracker.hasEnded(oldest) else { return }
         looksAt = .now + Self.jobRecordPause
-        pauseReason = try await client.call(ReadStanding(), plan.app).pause?.reason
+        pauseReason = try await client.call(ReadAppState(), plan.app).pause?.reason
         guard let jobRecord = try await client.jobRecord(tracker.id(of: oldest), plan.app),
             jobRecord.state == .finished
         else { return }
@@ -249,7 +249,7 @@ import StoreProtocol
 
     private func commit() throws(CommandFailure) {
         guard tracker.done != files.record.done else { return }
-        let since = tracker.hasStrangers ? files.record.since : tracker.since ?? position
+        let since = tracker.hasUnknownChunks ? files.record.since : tracker.since ?? position
         try files.commit(done: tracker.done, since: since)
     }
 }

@@ -25,7 +25,7 @@ struct ScreeningTracker {
         var delivered: Int?
     }
 
-    enum News: Equatable {
+    enum Update: Equatable {
         /// Of another job, or nothing to this purpose.
         case nothing
         /// Of a token, or of the chunk's whole job.
@@ -61,7 +61,7 @@ struct ScreeningTracker {
     var since: String? { chunks.min { $0.key < $1.key }?.value.since }
 
     /// Whether something was heard of chunks that are not open yet: by an earlier process.
-    var hasStrangers: Bool { pages.keys.contains { chunks[$0] == nil } }
+    var hasUnknownChunks: Bool { pages.keys.contains { chunks[$0] == nil } }
 
     /// - Parameter since: an event position before the job was put in.
     mutating func open(_ chunk: Int, _ tokens: [String], since: String) {
@@ -75,7 +75,7 @@ struct ScreeningTracker {
     }
 
     /// - Parameter event: its fields by name.
-    mutating func hear(_ event: (String) -> String?) -> News {
+    mutating func hear(_ event: (String) -> String?) -> Update {
         guard let chunk = event("job").flatMap(number), !done.contains(chunk) else { return .nothing }
         switch event("type") {
         case "push.failed":

@@ -5,11 +5,11 @@ import StoreProtocol
 struct AppStatus: Sendable {
     let app: String
     /// Nil when it is not paused.
-    let pause: ReadStanding.Pause?
+    let pause: ReadAppState.Pause?
     /// What operators want of it besides.
-    var standing = ReadStanding.Standing()
+    var appState = ReadAppState.State()
     /// Nil when producers are welcome.
-    let full: ReadStanding.Fullness?
+    let full: ReadAppState.Fullness?
     let depths: ReadDepths.Reply
     /// Of the latest jobs; nil when they were not looked at.
     let openJobs: Int?
@@ -22,7 +22,7 @@ struct AppStatus: Sendable {
     /// How long the oldest pushes have waited.
     var ages = ReadAges.Reply(high: nil, bulk: nil)
     /// Shards that an operator has taken out of service.
-    var withheld: [ReadMarks.Mark] = []
+    var pausedShards: [ReadPauses.Item] = []
     /// Pushes that were given up and are kept.
     var dead = 0
     /// Keys of the wrong type, and what cannot be read.
@@ -48,20 +48,20 @@ struct AppStatus: Sendable {
     ) async throws(CommandFailure) -> AppStatus {
         let faults = try await client.call(ReadFaults(shards: shards), app)
         let reader = AppStatusReader(app: app, client: client, hasFaults: !faults.wrongTypes.isEmpty)
-        let standing = try await reader.read(ReadStanding(), else: .init())
+        let appState = try await reader.read(ReadAppState(), else: .init())
         let depths = try await reader.read(ReadDepths(shards: shards), else: .empty(shards: shards))
         let leases = try await reader.read(ReadOwners(), else: .init())
         let now = try await client.clock()
         let ages = ReadAges.Reply(high: nil, bulk: nil)
-        let marks = ReadMarks(.shards)
+        let pauses = ReadPauses(.shards)
         let refusals = try await reader.read(ReadRefusals(), else: .init())
         return AppStatus(
-            app: app, pause: standing.pause, standing: standing,
-            full: standing.full, depths: depths,
+            app: app, pause: appState.pause, appState: appState,
+            full: appState.full, depths: depths,
             openJobs: countsJobs ? try await openJobs(of: reader) : nil, owners: owners(leases, at: now),
             unowned: shards + 1 - leases.fields.count, feedback: try await feedback(of: reader),
             ages: try await reader.read(ReadAges(shards: shards), else: ages),
-            withheld: marks.marks(try await reader.read(marks, else: [])),
+            pausedShards: pauses.pauses(try await reader.read(pauses, else: [])),
             dead: try await reader.read(CountDeadLetters(), else: .init()).pushes, faults: faults,
             refusals: refusals,
             refusedLastMinute: refusals.lastMinute(at: Int64(clamping: now / .milliseconds(1))))
@@ -120,17 +120,18 @@ struct AppStatus: Sendable {
         .object([
             "app": .string(app), "state": .string(pause == nil ? "running" : "paused"),
             "paused_reason": .text(pause?.reason), "full_reason": .text(full?.reason.rawValue),
-            "paused_by": .text(pause?.by), "rate": .text(standing.rate?.text),
-            "admission": .string(standing.admission?.rawValue ?? "auto"),
+            "paused_by": .text(pause?.by), "rate": .text(appState.rate?.text),
+            "admission": .string(appState.admission?.rawValue ?? "auto"),
             "open": .number(depths.open), "ready": .number(ready), "in_flight": .number(inFlight),
-            "delayed": .number(depths.delayed), "paused_batches": .number(depths.parked),
+            "delayed": .number(depths.delayed), "paused_batches": .number(depths.paused),
             "results": .number(depths.results), "inbox": .number(inbox), "jobs_open": .whole(openJobs),
             "ready_high": .number(high), "ready_bulk": .number(bulk),
             "oldest_ms": .whole(ages.oldest.map { Int(clamping: $0 / .milliseconds(1)) }),
             "dead_letters": .number(dead),
             "refused": .number(refusals.refused), "refused_last_minute": .number(refusedLastMinute),
             "duplicates": .number(refusals.duplicates),
-            "paused_shards": .array(withheld.map { .number($0.shardNumber) }), "unowned": .number(unowned),
+            "paused_shards": .array(pausedShards.map { .number($0.shardNumber) }),
+            "unowned": .number(unowned),
             "wrong_types": .array(faults.wrongTypes.map(\.json)),
             "unsettled": .number(faults.unsettled), "unreadable": .number(faults.unreadable),
             "owners": .array(owners.map(\.json)), "feedback": feedback?.json ?? .null,
@@ -199,19 +200,19 @@ extension AppStatus {
             let jobs = refusedLastMinute == 1 ? "1 job was" : "\(refusedLastMinute) jobs were"
             lines.append("\(app): \(jobs) refused in the last minute, see pushfarm refused list")
         }
-        switch standing.rate {
+        switch appState.rate {
         case nil: break
-        case .off: lines.append("\(app): no rate limit, set by \(standing.rateBy ?? "an operator")")
+        case .off: lines.append("\(app): no rate limit, set by \(appState.rateBy ?? "an operator")")
         case .limit(let rate):
             lines.append(
-                "\(app): at most \(Figures.perTime(rate)), by \(standing.rateBy ?? "an operator")")
+                "\(app): at most \(Figures.perTime(rate)), by \(appState.rateBy ?? "an operator")")
         }
-        if let admission = standing.admission {
+        if let admission = appState.admission {
             lines.append(
-                "\(app): \(admission.rawValue) to producers, by \(standing.admissionBy ?? "an operator")")
+                "\(app): \(admission.rawValue) to producers, by \(appState.admissionBy ?? "an operator")")
         }
-        if standing.cancels > 0 {
-            lines.append("\(app): \(standing.cancels) job\(standing.cancels == 1 ? "" : "s") being cancelled")
+        if appState.cancels > 0 {
+            lines.append("\(app): \(appState.cancels) job\(appState.cancels == 1 ? "" : "s") being cancelled")
         }
         return lines
     }

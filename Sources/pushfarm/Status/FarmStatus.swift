@@ -9,8 +9,8 @@ struct FarmStatus: Sendable {
     var apps: [AppStatus]
     let redis: RedisInfo
     /// Alerts that fire, the worst first, and the latest changes of alerts.
-    var alerts: [FarmRegistry.RaisedAlert] = []
-    var latest: [ToldAlert] = []
+    var alerts: [FarmRegistry.ActiveAlert] = []
+    var latest: [AlertEntry] = []
     /// Redis's clock, in milliseconds since 1970.
     var at: Int64 = 0
 
@@ -29,12 +29,12 @@ struct FarmStatus: Sendable {
         let hosts = lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
         var status = FarmStatus(hosts: hosts, apps: apps, redis: info)
         status.alerts = try await client.ask { registry throws(RedisError) in
-            try await registry.raisedAlerts()
+            try await registry.activeAlerts()
         }
         .sorted { ($1.level, $0.since) < ($0.level, $1.since) }
         status.latest = try await client.ask { registry throws(RedisError) in
             try await registry.latestAlerts(count: 10)
-        }.map { ToldAlert($0) }
+        }.map { AlertEntry($0) }
         status.at = Int64(clamping: try await client.clock() / .milliseconds(1))
         return status
     }
@@ -86,7 +86,7 @@ struct FarmStatus: Sendable {
             }
             troubles += app.faults.unreadableWords.map { "\(app.app): \($0), see pushfarm debug fsck" }
             if let pause = app.pause { troubles.append("\(app.app) is paused: \(pause.reason)") }
-            for shard in app.withheld {
+            for shard in app.pausedShards {
                 troubles.append("\(app.app): shard \(shard.shardNumber) is not served: \(shard.words)")
             }
             if let full = app.full { troubles.append("\(app.app) is full: \(full.reason.text)") }
@@ -97,8 +97,8 @@ struct FarmStatus: Sendable {
                 troubles.append("\(app.app): the lease of \(owner.host) on \(owner.shards) shards has ended")
             }
         }
-        for app in apps where app.depths.parked > 0 {
-            let batches = app.depths.parked == 1 ? "a batch is" : "\(app.depths.parked) batches are"
+        for app in apps where app.depths.paused > 0 {
+            let batches = app.depths.paused == 1 ? "a batch is" : "\(app.depths.paused) batches are"
             troubles.append("\(app.app): \(batches) paused or quarantined, see pushfarm paused")
         }
         for host in living {
@@ -121,7 +121,7 @@ struct FarmStatus: Sendable {
     }
 
     /// The text of the alert, with the present age of the backlog.
-    private func text(_ alert: FarmRegistry.RaisedAlert) -> String {
+    private func text(_ alert: FarmRegistry.ActiveAlert) -> String {
         guard alert.isOfBacklog, let age = apps.first(where: { $0.app == alert.app })?.ages.oldest
         else { return alert.text }
         return "\(alert.app ?? ""): the oldest push has waited \(Figures.brief(age))"
@@ -140,7 +140,7 @@ struct FarmStatus: Sendable {
 }
 
 /// An alert that fires, for people.
-extension FarmRegistry.RaisedAlert {
+extension FarmRegistry.ActiveAlert {
     private var alert: Alert? { Alert(id: id) }
     private var kind: String { alert?.kind.rawValue ?? id }
 
@@ -165,7 +165,7 @@ extension FarmRegistry.RaisedAlert {
 }
 
 /// An alert that was raised or called off, as the farm's stream has it.
-struct ToldAlert: Sendable, Equatable {
+struct AlertEntry: Sendable, Equatable {
     var at: Int64
     var isRaised: Bool
     var kind: String

@@ -6,13 +6,13 @@ struct TopDetails {
     let columns: Int
 
     var lines: [TopLine] {
-        guard let look = model.look else { return [] }
+        guard let snapshot = model.snapshot else { return [] }
         switch model.place {
         case .list: return []
-        case .host(let name): return host(name, look.status)
-        case .worker(let host, let index): return worker(host, index, look.status)
-        case .app(let name): return app(name, look.status)
-        case .job(let app, let id): return job(look.jobs.first { $0.app == app && $0.id == id })
+        case .host(let name): return host(name, snapshot.status)
+        case .worker(let host, let index): return worker(host, index, snapshot.status)
+        case .app(let name): return app(name, snapshot.status)
+        case .job(let app, let id): return job(snapshot.jobs.first { $0.app == app && $0.id == id })
         }
     }
 
@@ -106,8 +106,8 @@ struct TopDetails {
             line(
                 "elsewhere",
                 "\(Figures.short(app.inbox)) jobs in the inbox  \(Figures.short(app.depths.delayed)) batches delayed  "
-                    + "\(app.depths.parked) paused  \(Figures.short(app.dead)) dead letters",
-                app.depths.parked > 0 ? .yellow : nil),
+                    + "\(app.depths.paused) paused  \(Figures.short(app.dead)) dead letters",
+                app.depths.paused > 0 ? .yellow : nil),
             line("shards", owners.isEmpty ? "no owner" : owners.joined(separator: ", ")),
             TopLine(),
         ]
@@ -119,8 +119,8 @@ struct TopDetails {
         let left = model.secondsLeft(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""
         var lines = [
             line(
-                "state", job.parked.map { "paused: \($0)" } ?? job.state.rawValue,
-                job.parked == nil ? nil : .red),
+                "state", job.pausedReason.map { "paused: \($0)" } ?? job.state.rawValue,
+                job.pausedReason == nil ? nil : .red),
             line(
                 "done",
                 TopHistory.bar(job.share, width: min(40, columns - 34))
@@ -139,7 +139,7 @@ struct TopDetails {
         return lines + [
             line("expired", Figures.grouped(job.expired)), line("cancelled", Figures.grouped(job.cancelled)),
             line("queued", Figures.grouped(job.queued)), line("in flight", Figures.grouped(job.inFlight)),
-            line("delayed", Figures.grouped(job.waiting)),
+            line("delayed", Figures.grouped(job.delayed)),
             line("duplicated", Figures.grouped(job.maybeDuplicated), job.maybeDuplicated > 0 ? .yellow : nil),
         ]
     }

@@ -26,15 +26,15 @@ extension TopModel {
 
     /// The list of the present place; nil when it has none.
     var table: TopTable? {
-        guard let look else { return nil }
-        let (status, now) = (look.status, look.status.at)
+        guard let snapshot else { return nil }
+        let (status, now) = (snapshot.status, snapshot.status.at)
         switch place {
         case .list(.apps): return apps(status)
         case .list(.workers): return workers(status.hosts, at: now)
         case .list(.hosts): return hosts(status.hosts, at: now)
-        case .list(.jobs): return jobs(look.jobs, at: now)
+        case .list(.jobs): return jobs(snapshot.jobs, at: now)
         case .host(let name): return workers(status.hosts.filter { $0.host == name }, at: now)
-        case .app(let name): return jobs(look.jobs.filter { $0.app == name }, at: now)
+        case .app(let name): return jobs(snapshot.jobs.filter { $0.app == name }, at: now)
         case .worker, .job: return nil
         }
     }
@@ -151,7 +151,7 @@ extension TopModel {
     private func jobs(_ jobs: [JobRecord], at now: Int64) -> TopTable {
         func name(_ job: JobRecord) -> String { TopPlace.job(app: job.app, id: job.id).name }
         let columns: [Column<JobRecord>] = [
-            .words("JOB", most: 28) { .word($0.id, $0.parked == nil ? nil : .red) },
+            .words("JOB", most: 28) { .word($0.id, $0.pausedReason == nil ? nil : .red) },
             .words("APP", rank: 5, most: 16) { .word($0.app) },
             .words("DONE") {
                 let percent = "\(Int(clamping: $0.share * 100)) %".leftPadded(to: 6)
@@ -169,7 +169,7 @@ extension TopModel {
             .numbers("LEFT") {
                 let left = secondsLeft(of: $0)
                 let time = left.map { Figures.brief(.seconds($0)) } ?? "–"
-                let text = $0.state == .finished ? "done" : $0.parked != nil ? "paused" : time
+                let text = $0.state == .finished ? "done" : $0.pausedReason != nil ? "paused" : time
                 return .number(Double(left ?? -1), text)
             },
             .numbers("AGE", rank: 3) {

@@ -3,7 +3,7 @@ import StoreProtocol
 /// What `top` knows and where its reader is: told keys, looks and sizes, from which ``TopScreen`` makes lines. No terminal, no clock.
 struct TopModel {
     /// One look at the farm.
-    struct Look: Sendable {
+    struct Snapshot: Sendable {
         var status: FarmStatus
         /// Of the apps that are looked at more closely.
         var jobs: [JobRecord] = []
@@ -11,10 +11,10 @@ struct TopModel {
 
     /// What is to be done after a key.
     enum Action: Equatable {
-        case nothing, draw, look, quit, suspend
+        case nothing, draw, refresh, quit, suspend
     }
 
-    private(set) var look: Look?
+    private(set) var snapshot: Snapshot?
     private(set) var history = TopHistory()
     private(set) var stack: [TopPlace] = [.list(.apps)]
     /// In each list.
@@ -32,12 +32,12 @@ struct TopModel {
 
     // MARK: Looks
 
-    mutating func take(_ look: Look) {
+    mutating func take(_ snapshot: Snapshot) {
         (awaySince, awayReason) = (nil, "")
         guard !isPaused else { return }
-        self.look = look
+        self.snapshot = snapshot
         history.begin()
-        let status = look.status
+        let status = snapshot.status
         var farm = 0
         for host in status.hosts {
             for worker in host.workers {
@@ -56,7 +56,7 @@ struct TopModel {
             history.note("errors " + TopPlace.app(app.app).name, Double(sums.errors))
             history.note("open " + TopPlace.app(app.app).name, Double(app.depths.open))
         }
-        noteJobs(look.jobs, at: status.at)
+        noteJobs(snapshot.jobs, at: status.at)
     }
 
     mutating func lost(_ reason: String, at now: Int64) {
@@ -78,7 +78,7 @@ struct TopModel {
     /// Apps whose jobs are to be looked at; nil: none.
     var wantsJobs: [String]? {
         switch place {
-        case .list(.jobs): look?.status.apps.map(\.app) ?? []
+        case .list(.jobs): snapshot?.status.apps.map(\.app) ?? []
         case .app(let app): [app]
         default: nil
         }
@@ -129,13 +129,13 @@ struct TopModel {
 
     private mutating func show(_ list: TopPlace.List) -> Action {
         stack = [.list(list)]
-        return list == .jobs ? .look : .draw
+        return list == .jobs ? .refresh : .draw
     }
 
     private mutating func enter() -> Action {
         guard let selected else { return .nothing }
         stack.append(selected)
-        return .look
+        return .refresh
     }
 
     private mutating func goBack() -> Action {

@@ -8,7 +8,7 @@ import StoreProtocol
     private let terminal: TopTerminal
     private let interval: Duration
     private var model = TopModel()
-    private let bell = AsyncEvent()
+    private let wakeUp = AsyncEvent()
     private var isOver = false
 
     init(_ client: FarmClient, _ terminal: TopTerminal, interval: Duration) {
@@ -30,14 +30,14 @@ import StoreProtocol
             await refresh()
             guard !isOver else { return }
             draw()
-            await bell.wait(atMost: interval)
+            await wakeUp.wait(atMost: interval)
         }
     }
 
     private func end() {
         isOver = true
         terminal.hide()
-        bell.signal()
+        wakeUp.signal()
     }
 
     private func press(_ key: TopKey) {
@@ -45,9 +45,9 @@ import StoreProtocol
         switch model.press(key, page: screen.page) {
         case .nothing: break
         case .draw: draw()
-        case .look:
+        case .refresh:
             draw()
-            bell.signal()
+            wakeUp.signal()
         case .quit: end()
         case .suspend: terminal.suspend()
         }
@@ -55,11 +55,11 @@ import StoreProtocol
 
     private func refresh() async {
         do throws(CommandFailure) {
-            var look = try await look(jobsOf: model.wantsJobs ?? [])
+            var snapshot = try await snapshot(jobsOf: model.wantsJobs ?? [])
             if let (app, id) = model.wantsJob, let job = try await client.jobRecord(id, app) {
-                look.jobs = [job]
+                snapshot.jobs = [job]
             }
-            model.take(look)
+            model.take(snapshot)
         } catch {
             model.lost(error.message, at: Timestamp.now.milliseconds)
         }
@@ -79,13 +79,13 @@ import StoreProtocol
     private static let mostApps = 10
     private static let mostJobs = 40
 
-    private func look(jobsOf apps: [String]) async throws(CommandFailure) -> TopModel.Look {
-        var look = TopModel.Look(status: try await FarmStatus.read(from: client, countsJobs: false))
+    private func snapshot(jobsOf apps: [String]) async throws(CommandFailure) -> TopModel.Snapshot {
+        var snapshot = TopModel.Snapshot(status: try await FarmStatus.read(from: client, countsJobs: false))
         for app in apps.prefix(Self.mostApps) {
             for id in try await client.call(LatestJobs(count: Self.mostJobs), app) {
-                if let jobRecord = try await client.jobRecord(id, app) { look.jobs.append(jobRecord) }
+                if let jobRecord = try await client.jobRecord(id, app) { snapshot.jobs.append(jobRecord) }
             }
         }
-        return look
+        return snapshot
     }
 }

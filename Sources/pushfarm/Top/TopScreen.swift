@@ -17,21 +17,23 @@ struct TopScreen {
             return fit([TopLine("the window is too small", .yellow)], [])
         }
         if model.showsHelp { return fit([title, TopLine()] + help, [footer]) }
-        guard let look = model.look else {
+        guard let snapshot = model.snapshot else {
             let words =
                 model.awaySince == nil
                 ? TopLine("looking …", .dim) : TopLine("! Redis: " + model.awayReason, .red)
             return fit([title, TopLine(), words], [footer])
         }
         let head =
-            [title, rates(look.status), redis(look.status)] + troubles(look.status) + [TopLine(), trail]
+            [title, rates(snapshot.status), redis(snapshot.status)] + troubles(snapshot.status) + [
+                TopLine(), trail,
+            ]
         return fit(head + body(rows - head.count - 1), [footer])
     }
 
     /// Rows of the list that are shown: what a page is.
     var page: Int {
-        guard let look = model.look else { return 1 }
-        let above = 5 + troubles(look.status).count + details.count
+        guard let snapshot = model.snapshot else { return 1 }
+        let above = 5 + troubles(snapshot.status).count + details.count
         return max(1, rows - above - 2)
     }
 
@@ -45,7 +47,7 @@ struct TopScreen {
 
     private var title: TopLine {
         var line = TopLine("pushfarm top", .bold)
-        if let status = model.look?.status {
+        if let status = model.snapshot?.status {
             let alive = status.living
             let workers = alive.reduce(0) { $0 + $1.workers.count }
             line.add("  \(words(alive.count, "host"))  \(words(workers, "worker"))", .dim)
@@ -53,8 +55,8 @@ struct TopScreen {
         }
         let (state, paint): (String, Paint) =
             model.awaySince.map { ("Redis away since \(Self.clock($0))", .red) }
-            ?? (model.look == nil ? ("…", .dim) : model.isPaused ? ("paused", .yellow) : ("live", .green))
-        let time = model.look.map { Self.clock($0.status.at) + "  " } ?? ""
+            ?? (model.snapshot == nil ? ("…", .dim) : model.isPaused ? ("paused", .yellow) : ("live", .green))
+        let time = model.snapshot.map { Self.clock($0.status.at) + "  " } ?? ""
         line.end(with: time + "● " + state, paint, at: columns)
         return line
     }

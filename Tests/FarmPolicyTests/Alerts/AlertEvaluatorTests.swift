@@ -9,11 +9,11 @@ struct AlertEvaluatorTests {
 
     /// A desk, and what it says second by second.
     private struct Course {
-        var desk = AlertEvaluator(again: .seconds(100))
+        var fixture = AlertEvaluator(again: .seconds(100))
 
         mutating func evaluate(_ second: Int, _ observations: [Alert: AlertEvaluator.Observation]) -> [String]
         {
-            desk.evaluate(observations, at: start + .seconds(second), clock: Int64(second) * 1000).map {
+            fixture.evaluate(observations, at: start + .seconds(second), clock: Int64(second) * 1000).map {
                 "\($0.what.rawValue) \($0.alert.kind.rawValue) \($0.level) \($0.since / 1000)"
             }
         }
@@ -62,7 +62,7 @@ struct AlertEvaluatorTests {
 
     @Test func `what another host has raised is not raised once more, and called off all the same`() {
         var course = Course()
-        course.desk.adopt(Self.paused, level: 1, text: "x", since: -5000, at: Self.start)
+        course.fixture.adopt(Self.paused, level: 1, text: "x", since: -5000, at: Self.start)
         #expect(course.evaluate(1, [Self.paused: Self.bad()]).isEmpty)
         #expect(course.evaluate(2, [Self.paused: .good]) == ["cleared app_paused 1 -5"])
     }
@@ -70,7 +70,7 @@ struct AlertEvaluatorTests {
     @Test func `what others tell of from now on is not called off here`() {
         var course = Course()
         #expect(course.evaluate(0, [Self.paused: Self.bad()]).count == 1)
-        course.desk.forget { $0 == .app("demo") }
+        course.fixture.forget { $0 == .app("demo") }
         #expect(course.evaluate(1, [:]).isEmpty)
     }
 

@@ -22,7 +22,7 @@ struct GovernorTests {
             scale = ConnectionScale(settings)
         }
 
-        mutating func look(
+        mutating func elapse(
             _ count: Int, isHeldBack: Bool = false, _ change: (inout GovernorSample) -> Void
         ) {
             for _ in 0..<count {
@@ -41,29 +41,29 @@ struct GovernorTests {
 
     @Test func `one more after the sustained time, and no sooner`() {
         var bench = Bench()
-        bench.look(9) { _ in }
+        bench.elapse(9) { _ in }
         #expect(bench.steps.isEmpty)
-        bench.look(1) { _ in }
+        bench.elapse(1) { _ in }
         #expect(bench.steps == [.init(from: 1, to: 2, cause: .blocked)])
         // Settles for 4 s, proves itself for 2 s, and with that the need for the next.
-        bench.look(28) { _ in }
+        bench.elapse(28) { _ in }
         #expect(bench.steps.count == 1)
-        bench.look(1) { _ in }
+        bench.elapse(1) { _ in }
         #expect(bench.steps.count == 2)
     }
 
     @Test func `a moment of air begins again`() {
         var bench = Bench()
         for _ in 0..<20 {
-            bench.look(9) { _ in }
-            bench.look(1) { $0.blocked = 0.1 }
+            bench.elapse(9) { _ in }
+            bench.elapse(1) { $0.blocked = 0.1 }
         }
         #expect(bench.steps.isEmpty)
     }
 
     @Test(arguments: 0..<6) func `what speaks against more connections`(row: Int) {
         var bench = Bench()
-        bench.look(100, isHeldBack: row == 0) {
+        bench.elapse(100, isHeldBack: row == 0) {
             switch row {
             case 1: $0.isBusy = true
             case 2: $0.troubles = 30
@@ -78,39 +78,39 @@ struct GovernorTests {
 
     @Test func `a lowered limit holds off for a settle period`() {
         var bench = Bench()
-        bench.look(5) { _ in }
-        bench.look(1) { $0.wasLowered = true }
-        bench.look(28) { _ in }
+        bench.elapse(5) { _ in }
+        bench.elapse(1) { $0.wasLowered = true }
+        bench.elapse(28) { _ in }
         #expect(bench.steps.isEmpty)
-        bench.look(5) { _ in }
+        bench.elapse(5) { _ in }
         #expect(bench.steps.count == 1)
     }
 
     @Test func `while connections are missing nothing is decided`() {
         var bench = Bench { $0.minConnections = 3 }
-        bench.look(100) { ($0.connections, $0.streams) = (2, 2000) }
+        bench.elapse(100) { ($0.connections, $0.streams) = (2, 2000) }
         #expect(bench.steps.isEmpty)
     }
 
     @Test func `an idle app has no connections and misses none`() {
         var bench = Bench { $0.minConnections = 3 }
-        bench.look(100) { ($0.connections, $0.streams, $0.open, $0.blocked, $0.answers) = (0, 0, 0, 0, 0) }
+        bench.elapse(100) { ($0.connections, $0.streams, $0.open, $0.blocked, $0.answers) = (0, 0, 0, 0, 0) }
         #expect(bench.steps.isEmpty && bench.scale.wanted == 3)
     }
 
     @Test func `trouble right after a step up takes it back`() {
         var bench = Bench()
-        bench.look(10) { _ in }
-        bench.look(40) { if $0.connections > 1 { ($0.answers, $0.troubles) = (1900, 100) } }
+        bench.elapse(10) { _ in }
+        bench.elapse(40) { if $0.connections > 1 { ($0.answers, $0.troubles) = (1900, 100) } }
         #expect(bench.steps.map(\.cause) == [.blocked, .troubled])
         #expect(bench.scale.wanted == 1)
     }
 
     @Test func `a pool that grows by itself is only pruned`() {
         var bench = Bench { $0.growsByItself = true }
-        bench.look(100) { ($0.connections, $0.streams) = (6, 6000) }
+        bench.elapse(100) { ($0.connections, $0.streams) = (6, 6000) }
         #expect(bench.steps.isEmpty && bench.scale.wanted == 6)
-        bench.look(10) { ($0.open, $0.blocked) = (100, 0) }
+        bench.elapse(10) { ($0.open, $0.blocked) = (100, 0) }
         #expect(bench.steps == [.init(from: 6, to: 5, cause: .idle)])
     }
 

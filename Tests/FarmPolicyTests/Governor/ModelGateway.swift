@@ -46,7 +46,7 @@ struct ModelGateway {
     private var due: [Int: Int] = [:]
     private var queued = 0.0
     private var tick = 0
-    private var nextLook: ContinuousClock.Instant
+    private var nextCheck: ContinuousClock.Instant
     private var taken = 0.0
     private var allowance = 0.0
     private var answers = 0
@@ -66,7 +66,7 @@ struct ModelGateway {
         random = SplitMix(seed: seed)
         meter = LoadMeter(at: now)
         start = now
-        nextLook = now + settings.pollInterval
+        nextCheck = now + settings.pollInterval
     }
 
     var elapsed: Duration { now - start }
@@ -113,7 +113,7 @@ struct ModelGateway {
         answer()
         backlog = arrival.isFinite ? backlog + arrival * Self.stepSeconds : .infinity
         send()
-        if now >= nextLook { look() }
+        if now >= nextCheck { check() }
     }
 
     private mutating func answer() {
@@ -186,8 +186,8 @@ struct ModelGateway {
         meter.note(isLimited ? .limited : waits && connections > 0 ? .blocked : .flowing, open: open, at: now)
     }
 
-    private mutating func look() {
-        nextLook = now + settings.pollInterval
+    private mutating func check() {
+        nextCheck = now + settings.pollInterval
         var sample = meter.take(at: now)
         (sample.connections, sample.streams) = (connections, connections * streams)
         (sample.answers, sample.troubles) = (answers, troubles)

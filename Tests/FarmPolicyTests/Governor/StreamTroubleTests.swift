@@ -58,11 +58,11 @@ struct StreamTroubleTests {
         }
         #expect(budget.limit == 100)
         #expect(budget.isSlowed == false)
-        budget.heedThrottles()
+        budget.slowDownForThrottling()
         for _ in 0..<100 { budget.answered() }
         #expect(budget.limit == 50)
         // Heard once, and not again.
-        budget.heedThrottles()
+        budget.slowDownForThrottling()
         for _ in 0..<2000 { budget.answered() }
         #expect(budget.limit == 100)
     }

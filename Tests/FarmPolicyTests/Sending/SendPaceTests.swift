@@ -47,9 +47,9 @@ import Testing
     @Test func `an end that nobody explains halves it, down to one`() {
         var pace = SendPace()
         let first = pace.window
-        pace.lostTrack()
+        pace.becameUnknown()
         #expect(pace.window == first / 2)
-        for _ in 0..<40 { pace.lostTrack() }
+        for _ in 0..<40 { pace.becameUnknown() }
         #expect(pace.window == 1)
         pace.accepted(1)
         #expect(pace.window == 2, "and it grows again")

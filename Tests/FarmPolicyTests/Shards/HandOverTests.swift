@@ -42,7 +42,7 @@ struct HandOverTests {
     }
 
     @Test func `what stays free is anybody's`() {
-        var vacancies = Vacancies<Int>()
+        var vacancies = UnclaimedFields<Int>()
         vacancies.see(1, isFree: true, at: start)
         vacancies.see(2, isFree: true, at: start + .seconds(5))
         #expect(

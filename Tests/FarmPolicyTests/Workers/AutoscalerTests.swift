@@ -7,7 +7,7 @@ import Testing
     private var now = ContinuousClock.now
 
     /// Looks so many seconds in a row at the same.
-    private mutating func look(
+    private mutating func elapse(
         _ seconds: Int, busy: Double, waiting: Int = 0, rate: Double = 0
     ) -> [Autoscaler.Change] {
         (0..<seconds).compactMap { _ in
@@ -19,13 +19,14 @@ import Testing
     /// A load that any number of workers has its hands full with, and each brings as much.
     private mutating func grow() {
         for _ in 0..<240 {
-            _ = look(1, busy: Double(autoscaler.workers), waiting: 9, rate: Double(autoscaler.workers) * 1000)
+            _ = elapse(
+                1, busy: Double(autoscaler.workers), waiting: 9, rate: Double(autoscaler.workers) * 1000)
         }
     }
 
     @Test mutating func `another worker comes when the one is at its end and work waits`() {
-        #expect(look(3, busy: 0.9, waiting: 9, rate: 100).isEmpty)
-        #expect(look(1, busy: 0.9, waiting: 9, rate: 100) == [.init(from: 1, to: 2, reason: .busy)])
+        #expect(elapse(3, busy: 0.9, waiting: 9, rate: 100).isEmpty)
+        #expect(elapse(1, busy: 0.9, waiting: 9, rate: 100) == [.init(from: 1, to: 2, reason: .busy)])
         #expect(autoscaler.workers == 2)
     }
 
@@ -33,13 +34,13 @@ import Testing
     mutating func `none comes where nothing waits, or the wait is for somebody else`(
         busy: Double, waiting: Int
     ) {
-        #expect(look(300, busy: busy, waiting: waiting, rate: 100).isEmpty)
+        #expect(elapse(300, busy: busy, waiting: waiting, rate: 100).isEmpty)
     }
 
     @Test mutating func `one second at ease begins the time again`() {
         for _ in 0..<50 {
-            #expect(look(3, busy: 1, waiting: 9).isEmpty)
-            #expect(look(1, busy: 0.2, waiting: 9).isEmpty)
+            #expect(elapse(3, busy: 1, waiting: 9).isEmpty)
+            #expect(elapse(1, busy: 0.2, waiting: 9).isEmpty)
         }
     }
 
@@ -47,7 +48,8 @@ import Testing
         var ups: [ContinuousClock.Instant] = []
         for _ in 0..<1200 {
             // The rate is the same with any number.
-            guard let change = look(1, busy: Double(autoscaler.workers), waiting: 9, rate: 1000).first else {
+            guard let change = elapse(1, busy: Double(autoscaler.workers), waiting: 9, rate: 1000).first
+            else {
                 continue
             }
             #expect(change.reason == (change.to == 2 ? .busy : .noGain))
@@ -61,9 +63,9 @@ import Testing
     @Test mutating func `an idle host keeps one`() {
         grow()
         #expect(autoscaler.workers == 8)
-        let changes = look(60, busy: 0)
+        let changes = elapse(60, busy: 0)
         #expect(changes == [.init(from: 8, to: 1, reason: .idle)])
-        #expect(look(600, busy: 0).isEmpty)
+        #expect(elapse(600, busy: 0).isEmpty)
     }
 
     @Test(arguments: [(period: 10, end: 1), (period: 5, end: 1), (period: 3, end: 8)])
@@ -71,39 +73,39 @@ import Testing
         period: Int, end: Int
     ) {
         grow()
-        for second in 0..<120 { _ = look(1, busy: second % period == 0 ? 7.5 : 0.1) }
+        for second in 0..<120 { _ = elapse(1, busy: second % period == 0 ? 7.5 : 0.1) }
         #expect(autoscaler.workers == end)
     }
 
     @Test mutating func `a pause in the work that is shorter than that costs nobody its place`() {
         grow()
-        #expect(look(14, busy: 0).isEmpty)
-        #expect(look(30, busy: 7).isEmpty)
+        #expect(elapse(14, busy: 0).isEmpty)
+        #expect(elapse(30, busy: 7).isEmpty)
         #expect(autoscaler.workers == 8)
     }
 
     @Test mutating func `as many stay as the work takes`() {
         grow()
-        _ = look(300, busy: 1.4)
+        _ = elapse(300, busy: 1.4)
         #expect(autoscaler.workers == 3)
     }
 
     @Test mutating func `nothing is decided while workers come and go`() {
-        #expect(look(3, busy: 1, waiting: 9).isEmpty)
+        #expect(elapse(3, busy: 1, waiting: 9).isEmpty)
         for _ in 0..<100 {
             now += .seconds(1)
             #expect(autoscaler.evaluate(nil, at: now) == nil)
         }
-        #expect(look(7, busy: 1, waiting: 9).isEmpty)
-        #expect(look(2, busy: 1, waiting: 9).count == 1)
+        #expect(elapse(7, busy: 1, waiting: 9).isEmpty)
+        #expect(elapse(2, busy: 1, waiting: 9).count == 1)
     }
 
     @Test mutating func `workers that do not start are given up for a while`() {
-        _ = look(4, busy: 1, waiting: 9)
+        _ = elapse(4, busy: 1, waiting: 9)
         #expect(autoscaler.stay(at: 1, now: now) == .init(from: 2, to: 1, reason: .unstartable))
         #expect(autoscaler.stay(at: 1, now: now) == nil)
-        #expect(look(50, busy: 1, waiting: 9).isEmpty)
-        #expect(look(30, busy: 1, waiting: 9).first?.reason == .busy)
+        #expect(elapse(50, busy: 1, waiting: 9).isEmpty)
+        #expect(elapse(30, busy: 1, waiting: 9).first?.reason == .busy)
     }
 
     @Test mutating func `more than the processors never come`() {

@@ -18,9 +18,9 @@ struct DesiredWorkersTests {
     }
 
     @Test(arguments: [("4", DesiredWorkers.fixed(4)), ("auto", .auto)]) func `as many workers`(
-        text: String, wish: DesiredWorkers
+        text: String, desired: DesiredWorkers
     ) {
-        #expect(DesiredWorkers(text) == wish && wish.text == text)
+        #expect(DesiredWorkers(text) == desired && desired.text == text)
     }
 
     @Test(arguments: ["", "0", "-1", "many", "4.5", "Auto"]) func `no number of workers`(text: String) {

@@ -7,7 +7,7 @@ struct ProgressMonitorTests {
         case response(at: UInt32)
         case timeout(sentAt: UInt32)
         /// A look at which the gateway allows streams, or none, and what it has to say.
-        case look(allows: Bool, at: UInt32, ProgressMonitor.Stall?)
+        case check(allows: Bool, at: UInt32, ProgressMonitor.Stall?)
     }
 
     @Test(
@@ -15,30 +15,30 @@ struct ProgressMonitorTests {
             (
                 "never a response: the second timeout is enough",
                 [
-                    .timeout(sentAt: 0), .look(allows: true, at: 1000, nil), .timeout(sentAt: 1000),
-                    .look(allows: true, at: 2000, .unanswered(2)),
+                    .timeout(sentAt: 0), .check(allows: true, at: 1000, nil), .timeout(sentAt: 1000),
+                    .check(allows: true, at: 2000, .unanswered(2)),
                 ]
             ),
             (
                 "three in a row after a response",
                 [
                     .response(at: 10), .timeout(sentAt: 20), .timeout(sentAt: 20),
-                    .look(allows: true, at: 1020, nil),
-                    .timeout(sentAt: 30), .look(allows: true, at: 1030, .unanswered(3)),
+                    .check(allows: true, at: 1020, nil),
+                    .timeout(sentAt: 30), .check(allows: true, at: 1030, .unanswered(3)),
                 ]
             ),
             (
                 "a response in between begins again",
                 [
                     .response(at: 10), .timeout(sentAt: 20), .timeout(sentAt: 20), .response(at: 1025),
-                    .timeout(sentAt: 1026), .timeout(sentAt: 1026), .look(allows: true, at: 2030, nil),
+                    .timeout(sentAt: 1026), .timeout(sentAt: 1026), .check(allows: true, at: 2030, nil),
                 ]
             ),
             (
                 "tokens without a response, while others have theirs",
                 [
                     .response(at: 10), .timeout(sentAt: 5), .timeout(sentAt: 6), .timeout(sentAt: 7),
-                    .timeout(sentAt: 9), .look(allows: true, at: 1010, nil),
+                    .timeout(sentAt: 9), .check(allows: true, at: 1010, nil),
                 ]
             ),
             (
@@ -46,30 +46,30 @@ struct ProgressMonitorTests {
                 [
                     .response(at: .max - 5), .timeout(sentAt: .max - 9), .timeout(sentAt: 3),
                     .timeout(sentAt: 4),
-                    .look(allows: true, at: 1004, nil), .timeout(sentAt: 5),
-                    .look(allows: true, at: 1005, .unanswered(3)),
+                    .check(allows: true, at: 1004, nil), .timeout(sentAt: 5),
+                    .check(allows: true, at: 1005, .unanswered(3)),
                 ]
             ),
             (
                 "no streams for as long as a request may take",
                 [
-                    .look(allows: false, at: 500, nil), .look(allows: false, at: 1499, nil),
-                    .look(allows: false, at: 1500, .noStreams),
+                    .check(allows: false, at: 500, nil), .check(allows: false, at: 1499, nil),
+                    .check(allows: false, at: 1500, .noStreams),
                 ]
             ),
             (
                 "no streams, but responses to what is open",
                 [
-                    .look(allows: false, at: 500, nil), .response(at: 1400),
-                    .look(allows: false, at: 1500, nil),
-                    .look(allows: false, at: 2499, nil), .look(allows: false, at: 2500, .noStreams),
+                    .check(allows: false, at: 500, nil), .response(at: 1400),
+                    .check(allows: false, at: 1500, nil),
+                    .check(allows: false, at: 2499, nil), .check(allows: false, at: 2500, .noStreams),
                 ]
             ),
             (
                 "streams again",
                 [
-                    .look(allows: false, at: 500, nil), .look(allows: true, at: 1000, nil),
-                    .look(allows: false, at: 1600, nil), .look(allows: false, at: 2599, nil),
+                    .check(allows: false, at: 500, nil), .check(allows: true, at: 1000, nil),
+                    .check(allows: false, at: 1600, nil), .check(allows: false, at: 2599, nil),
                 ]
             ),
         ] as [(String, [Step])]) func `a connection stalls`(what: String, steps: [Step])
@@ -79,7 +79,7 @@ struct ProgressMonitorTests {
             switch step {
             case .response(let time): watch.responded(at: time)
             case .timeout(let time): watch.timedOut(sentAt: time)
-            case .look(let allows, let time, let stall):
+            case .check(let allows, let time, let stall):
                 #expect(watch.stall(allowsStreams: allows, at: time) == stall, "\(what), at \(time)")
             }
         }

@@ -137,7 +137,7 @@ final class PseudoTerminal {
                     characters = characters.dropFirst(1 + words.count)
                     if let last = characters.first, last != "\u{1B}" {
                         characters.removeFirst()
-                        obey(String(String.UnicodeScalarView(words)), last)
+                        apply(String(String.UnicodeScalarView(words)), last)
                     }
                 case "\r": column = 0
                 case "\n": row = min(rows - 1, row + 1)
@@ -162,7 +162,7 @@ final class PseudoTerminal {
             return bytes.count - first < length ? bytes.count - first : 0
         }
 
-        private mutating func obey(_ words: String, _ last: Unicode.Scalar) {
+        private mutating func apply(_ words: String, _ last: Unicode.Scalar) {
             switch (words, last) {
             case ("?1049", "h"): isAlternate = true
             case ("?1049", "l"): isAlternate = false

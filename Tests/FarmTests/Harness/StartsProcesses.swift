@@ -24,7 +24,7 @@ struct StartsProcesses: TestTrait, SuiteTrait, TestScoping {
     private func keepingTraces(
         of test: Test, _ testCase: Test.Case?, _ function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        let book = FolderBook()
+        let book = TestFolders()
         let watch: IssueHandlingTrait = .compactMapIssues { issue in
             book.keep()
             return issue
@@ -33,7 +33,7 @@ struct StartsProcesses: TestTrait, SuiteTrait, TestScoping {
             if let place = book.close(as: test.name) { print("↳ what its processes wrote: \(place)") }
         }
         do {
-            try await FolderBook.$current.withValue(book) {
+            try await TestFolders.$current.withValue(book) {
                 try await watch.provideScope(for: test, testCase: testCase) {
                     try await withTimeLimit(limit, function)
                 }

@@ -18,7 +18,7 @@ import Testing
         for name in names { try hostile.publish(name) }
         for name in names {
             try hostile.attack(name, round: round)
-            try await look(farm, name)
+            try await check(farm, name)
             try hostile.restore(name)
             try #require(
                 trap(in: farm.coordinator.error) == nil && !farm.coordinator.hasEnded,
@@ -50,15 +50,15 @@ import Testing
     private func fill(_ farm: Farm) async throws {
         let tokens = Tokens.make(40)
         let later = Int(Date().timeIntervalSince1970) + 86_400
-        _ = try farm.gateway.tell("token \(tokens[0]) unregistered")
+        _ = try farm.gateway.control("token \(tokens[0]) unregistered")
         let plain = Job(id: "plain", tokens: Array(tokens[..<20]), fields: #""receipts":"all""#)
         try farm.push([plain])
         _ = try await farm.finished(plain.id)
-        _ = try farm.gateway.tell("answer 400 reason=BadPriority")
+        _ = try farm.gateway.control("answer 400 reason=BadPriority")
         let failing = Job(id: "failing", tokens: Array(tokens[20..<23]))
         try farm.push([failing])
         _ = try await farm.finished(failing.id)
-        _ = try farm.gateway.tell("answer off")
+        _ = try farm.gateway.control("answer off")
         try farm.push("no job at all")
         for index in 0..<3 {
             try farm.push([
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Makes the farm read all keys, and waits until the coordinator has done its periodic checks.
-    private func look(_ farm: Farm, _ name: String) async throws {
+    private func check(_ farm: Farm, _ name: String) async throws {
         let redis = try farm.redis.client()
         let start = end(of: redis) ?? 0
         _ = try? redis.run("RPUSH", "pushfarm:demo", Job(id: name, tokens: Tokens.make(3)).text)

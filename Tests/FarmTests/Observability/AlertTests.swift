@@ -13,7 +13,7 @@ import Testing
         ["alerts: { \((alerts + [command]).joined(separator: ", ")) }", MetricsTests.listen]
     }
 
-    private static func told(_ folder: String) -> [String] {
+    private static func sentAlerts(_ folder: String) -> [String] {
         let text = (try? String(contentsOfFile: folder + "/alerts.txt", encoding: .utf8)) ?? ""
         return text.split(separator: "\n").map(String.init)
     }
@@ -28,7 +28,7 @@ import Testing
     private static func eventually(
         _ lines: [String], in folder: String, within limit: Duration = .seconds(60)
     ) async throws {
-        try await FarmHarness.eventually("told: \(lines)", within: limit) { told(folder) == lines }
+        try await FarmHarness.eventually("told: \(lines)", within: limit) { sentAlerts(folder) == lines }
     }
 
     @Test func `the alert of a paused app fires once by event, log, command and webhook, and clears`()
@@ -66,7 +66,7 @@ import Testing
         try await FarmHarness.eventually("the alert is known") {
             (try? farm.scrape())?.sum("pushfarm_alerts_active", ["alert": "app_paused"]) == 1
         }
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         #expect(try await farm.run("resume", "demo").status == 0)
         try await Self.eventually(
             ["alert.fired app_paused demo", "alert.cleared app_paused demo"], in: farm.folder.path)
@@ -98,7 +98,7 @@ import Testing
             reload.status == 0 && reload.output.contains("alerts: as the configuration has them now;"),
             "\(reload)")
         try await Self.eventually(["alert.fired backlog_age demo"], in: farm.folder.path)
-        try farm.gateway.tell("silence off")
+        try farm.gateway.control("silence off")
         try await Self.eventually(
             ["alert.fired backlog_age demo", "alert.cleared backlog_age demo"], in: farm.folder.path,
             within: .seconds(120))
@@ -113,7 +113,7 @@ import Testing
         _ = try await farm.ready()
         try farm.push([Job(id: "refused", tokens: Tokens.make(300))])
         try await Self.eventually(["alert.fired gateway_stalled demo"], in: farm.folder.path)
-        try farm.gateway.tell("refuse off")
+        try farm.gateway.control("refuse off")
         let jobRecord = try await farm.finished("refused")
         #expect(jobRecord.delivered == 300)
         try await Self.eventually(
@@ -136,7 +136,7 @@ import Testing
         #expect(status.status == 1 && status.output.contains(words), "\(status)")
         let job = try await farm.run("job", "held", "--json")
         #expect(job.output.contains(words), "\(job)")
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         try await Self.eventually(
             ["alert.fired gateway_stalled demo", "alert.cleared gateway_stalled demo"],
             in: farm.folder.path)
@@ -226,7 +226,7 @@ import Testing
             }
         }
         #expect(tails() == 0)
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         #expect(try await farm.run("resume", "demo").status == 0)
         #expect(try await farm.finished("kept").delivered == 20)
         // The alert command does not outlive a killed coordinator either.
@@ -250,7 +250,7 @@ import Testing
         _ = try await farm.ready()
         try farm.push([Job(id: "kept", tokens: Tokens.make(20))])
         try await FarmHarness.eventually("the first try") { await hook.requests.count == 1 }
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         try farm.push([Job(id: "others", tokens: Tokens.make(20))], to: "other")
         #expect(try await farm.finished("others", app: "other").delivered == 20)
         #expect(await hook.requests.count < 3)
@@ -277,7 +277,7 @@ import Testing
                 lines: [
                     #"alerts: { command: "echo $PUSHFARM_ALERT_TYPE $PUSHFARM_ALERT_ALERT $PUSHFARM_ALERT_APP$PUSHFARM_ALERT_SUBJECT >> \#(file)" }"#
                 ]))
-        func told() -> [String] {
+        func sentAlerts() -> [String] {
             let text =
                 (try? String(contentsOfFile: farm.folder.path + "/alerts.txt", encoding: .utf8)) ?? ""
             return text.split(separator: "\n").map(String.init)
@@ -285,7 +285,7 @@ import Testing
         try await farm.startAll()
         try farm.redis.client().run(
             "RPUSH", "pushfarm:demo", Job(id: "kept", tokens: Tokens.make(60)).text)
-        try await eventually("the pause fires") { told() == ["alert.fired app_paused demo"] }
+        try await eventually("the pause fires") { sentAlerts() == ["alert.fired app_paused demo"] }
         // The intake's next owner does not fire the alert again, because the alert is in Redis.
         try await eventually("Redis has the pause") {
             try farm.redis.client().run("HLEN", "{pushfarm}:active_alerts").integer == 1
@@ -293,17 +293,17 @@ import Testing
         let owner = try #require(try farm.owners()["intake"])
         farm.signal(owner, SIGKILL)
         try await eventually("the host has ended", within: .seconds(90)) {
-            told().contains("alert.fired host_gone \(owner)")
+            sentAlerts().contains("alert.fired host_gone \(owner)")
         }
         try await eventually("another host has the intake", within: .seconds(90)) {
             try farm.owners()["intake"].map { $0 != owner } ?? false
         }
         try farm.start(owner)
         try await eventually("the host is back", within: .seconds(90)) {
-            told().contains("alert.cleared host_gone \(owner)")
+            sentAlerts().contains("alert.cleared host_gone \(owner)")
         }
-        #expect(told().count { $0.contains("app_paused") } == 1, "\(told())")
-        #expect(told().count { $0.contains("host_gone") } == 2, "\(told())")
+        #expect(sentAlerts().count { $0.contains("app_paused") } == 1, "\(sentAlerts())")
+        #expect(sentAlerts().count { $0.contains("host_gone") } == 2, "\(sentAlerts())")
     }
 
     @Test func `a host that was stopped for longer than its leases fires the lease alert once`()
@@ -314,7 +314,7 @@ import Testing
             hosts: Farm.twoHosts,
             Farm.Options(workers: 1, lines: ["alerts: { webhook: \"http://127.0.0.1:\(hook.port)/alerts\" }"])
         )
-        func told() async -> [String] {
+        func sentAlerts() async -> [String] {
             await hook.requests.filter { $0.body["alert"] as? String == "lease_lost" }.map {
                 "\($0.body["type"] ?? "") \($0.body["host"] ?? "") by \($0.body["sent_by"] ?? "")"
             }
@@ -323,10 +323,10 @@ import Testing
         farm.signal("alpha", SIGSTOP)
         try await farm.shared(by: ["beta"])
         farm.signal("alpha", SIGCONT)
-        try await eventually("the loss fires") { await told() == ["alert.fired alpha by alpha"] }
+        try await eventually("the loss fires") { await sentAlerts() == ["alert.fired alpha by alpha"] }
         try await farm.shared(by: ["alpha", "beta"])
-        try await eventually("the alert clears", within: .seconds(90)) { await told().count == 2 }
-        #expect(await told().last == "alert.cleared alpha by alpha")
+        try await eventually("the alert clears", within: .seconds(90)) { await sentAlerts().count == 2 }
+        #expect(await sentAlerts().last == "alert.cleared alpha by alpha")
         let tokens = Tokens.make(40)
         try farm.push([Job(id: "after", tokens: tokens)])
         #expect(try await farm.finished([Job(id: "after", tokens: tokens)]).delivered == 40)

@@ -22,7 +22,7 @@ import Testing
             + Job.several("bulk", Array(all[1000...]), size: 500, fields: #""lane":"bulk""#)
         try farm.push(jobs)
         try await farm.gateway.requests(500)
-        try farm.gateway.tell("answer off")
+        try farm.gateway.control("answer off")
         let totals = try await farm.finished(jobs)
 
         // The settled counts equal the counts of the job records and of the ledger.

@@ -13,10 +13,10 @@ import Testing
     }
 
     private func eventually(
-        _ terminal: PseudoTerminal, _ what: String, _ isSo: ([String]) -> Bool
+        _ terminal: PseudoTerminal, _ what: String, _ condition: ([String]) -> Bool
     ) async throws {
         do {
-            try await FarmHarness.eventually(what) { isSo(terminal.lines) }
+            try await FarmHarness.eventually(what) { condition(terminal.lines) }
         } catch { throw Overdue(description: "\(error)\n\(terminal.lines.joined(separator: "\n"))") }
     }
 

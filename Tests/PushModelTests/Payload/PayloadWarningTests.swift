@@ -44,7 +44,7 @@ struct PayloadWarningTests {
             return "{\"pushes\":[\(pushes.joined(separator: ","))]}"
         }
         let good = #"{"aps":{"alert":"Hi"}}"#
-        let first = [String](repeating: good, count: PayloadWarning.looks - 1)
+        let first = [String](repeating: good, count: PayloadWarning.mostChecked - 1)
         #expect(try JobText.parse(job(first + [#"{"x":1}"#])).warning == PayloadWarning.noAPS.rawValue)
         #expect(try JobText.parse(job(first + [good, #"{"x":1}"#])).warning == nil)
     }

@@ -6,13 +6,13 @@ extension Mutant {
         Mutant(
             .lease, "gives back what was acquired since",
             "if call('HGET', owners, ARGV[i]) == ARGV[i + 1] then", "if true then"),
-        Mutant(.lease, "writes no end", "if mine > 0 then", "if false then"),
+        Mutant(.lease, "writes no end", "if own_count > 0 then", "if false then"),
         Mutant(
             .lease, "gives back what another has", "if owner == nonce then\n                call",
             "if true then\n                call"),
         Mutant(
-            .lease, "renews what another has", "if owner == nonce then\n        mine",
-            "if owner == nonce or op == 'renew' then\n        mine"),
+            .lease, "renews what another has", "if owner == nonce then\n        own_count",
+            "if owner == nonce or op == 'renew' then\n        own_count"),
         Mutant(
             .take, "takes beyond the bytes asked for", "(n == 0 or sum < bytes)", "true"),
         Mutant(.take, "keeps a job that is too large", "drop_taken(1, suspects > 0 and suspects)"),
@@ -34,15 +34,17 @@ extension Mutant {
         Mutant(.refuse, "counts no refused job", "increment(REFUSALS, what, 1)"),
         Mutant(.refuse, "keeps a duplicate", "if ARGV[10] == 'duplicate' then", "if false then"),
         Mutant(
-            .gate, "forgets an app that a coordinator has", "< tonumber(ARGV[2]) then return 0",
+            .admission, "forgets an app that a coordinator has", "< tonumber(ARGV[2]) then return 0",
             "< 0 then return 0"),
-        Mutant(.gate, "tells of no flood's end", "\nreport_pending_refusals(moment)\n", "\n"),
+        Mutant(.admission, "tells of no flood's end", "\nreport_pending_refusals(moment)\n", "\n"),
         Mutant(.split, "keeps no warning", "if warning ~= '' then words", "if false then words"),
         Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(head, offset, rest, stamp, keep)"),
-        Mutant(.blame, "holds an end against a job twice", "call('HSET', intake, 'last_crash', ARGV[2])"),
-        Mutant(.blame, "forgets the end", "call('HSET', intake, 'suspect_step', step, 'crashes', ends)"),
         Mutant(
-            .blame, "refuses too early", "if ends < tonumber(ARGV[4]) then",
+            .intakeCrash, "holds an end against a job twice", "call('HSET', intake, 'last_crash', ARGV[2])"),
+        Mutant(
+            .intakeCrash, "forgets the end", "call('HSET', intake, 'suspect_step', step, 'crashes', ends)"),
+        Mutant(
+            .intakeCrash, "refuses too early", "if ends < tonumber(ARGV[4]) then",
             "if ends + 1 < tonumber(ARGV[4]) then"),
         Mutant(
             .split, "takes another step for this one", "if step == done and last[2] == what then",
@@ -72,13 +74,13 @@ extension Mutant {
             "call('RPUSH', (ready_list(id)), id)"),
         Mutant(.putback, "puts a younger batch first", "if not m or m > moment", "if true or m > moment"),
         Mutant(.putback, "rings no bell", "if moved > 0 then", "if false then"),
-        Mutant(.park, "leaves the credit", "s.worker, s.granted = '', 0", "s.worker = ''"),
+        Mutant(.quarantine, "leaves the credit", "s.worker, s.granted = '', 0", "s.worker = ''"),
         Mutant(
             .checkout, "gives what another worker has", "if s and s.worker == worker then give",
             "if s then give"),
-        Mutant(.park, "forgets what was in flight", "add_to_records(sums, 'in_flight', -1)"),
-        Mutant(.park, "tells nobody", "add_event('batch.quarantined'", "tostring('batch.quarantined'"),
-        Mutant(.release, "leaves what is held against a batch", "        s.suspicion = ''\n"),
+        Mutant(.quarantine, "forgets what was in flight", "add_to_records(sums, 'in_flight', -1)"),
+        Mutant(.quarantine, "tells nobody", "add_event('batch.quarantined'", "tostring('batch.quarantined'"),
+        Mutant(.resume, "leaves what is held against a batch", "        s.suspicion = ''\n"),
         Mutant(
             .reclaim, "puts batches to the end", "return_batch(ready_list(id), id)",
             "call('RPUSH', (ready_list(id)), id)"),
@@ -94,11 +96,11 @@ extension Mutant {
             "false"),
         Mutant(.checkout, "trips over what nobody can read", "not pcall(sum_open, counts, body, s)", "false"),
         Mutant(
-            .release, "trips over what nobody can read", "s and body and pcall(each_segment, body,",
+            .resume, "trips over what nobody can read", "s and body and pcall(each_segment, body,",
             "s and body and each_segment(body,"),
         Mutant(.settle, "leaves an ended job quarantined", "    remove_marks(job)\n"),
-        Mutant(.reclaim, "quarantines no job", "if n >= quarantine and", "if false and"),
-        Mutant(.reclaim, "parks no batch", "return c.unsent >= park", "return false"),
+        Mutant(.reclaim, "quarantines no job", "if n >= job_limit and", "if false and"),
+        Mutant(.reclaim, "parks no batch", "return c.unsent >= unsent_limit", "return false"),
         Mutant(.settle, "acknowledges nothing", "if #acks > 0 then", "if false then"),
         Mutant(
             .settle, "keeps an account for ever", "call('EXPIRE', job_record, keep)\n"),
@@ -114,14 +116,17 @@ extension Mutant {
         Mutant(.unconfirmed, "tells of no token", "if parts[4] then add_event", "if false then add_event"),
         Mutant(.unconfirmed, "confirms once only", "call('HSET', guard, 'state', 'confirmed')"),
         Mutant(
-            .settle, "thinks of the environment too early", "answers >= RING and bad >= PAUSE", "bad >= PAUSE"
+            .settle, "thinks of the environment too early", "answers >= WINDOW and bad >= PAUSE",
+            "bad >= PAUSE"
         ),
         Mutant(.settle, "takes nothing back", "            redis.pcall('XDEL', list, id)\n", ""),
         Mutant(
             .settle, "does not say what it takes back", "call('HINCRBY', P .. 'suppression', 'taken_back', 1)"
         ),
-        Mutant(.settle, "suppresses what is in doubt", "and (alarm or paused) then", "and paused then"),
-        Mutant(.settle, "suppresses while the app is paused", "and (alarm or paused) then", "and alarm then"),
+        Mutant(.settle, "suppresses what is in doubt", "and (is_tripped or paused) then", "and paused then"),
+        Mutant(
+            .settle, "suppresses while the app is paused", "and (is_tripped or paused) then",
+            "and is_tripped then"),
         Mutant(
             .settle, "keeps no bad token in mind", "            call('RPUSH', P .. 'unproven'",
             "            tostring('RPUSH', P .. 'unproven'"),
@@ -138,42 +143,44 @@ extension Mutant {
         Mutant(.promote, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),
         Mutant(.promote, "rings no bell", "wakes[nn] = true"),
         Mutant(
-            .gate, "writes an event each time",
+            .admission, "writes an event each time",
             "if old[3] or old[1] == reason and old[2] == fingerprint and not by then return 0 end"
         ),
-        Mutant(.gate, "wakes nobody", "call('PUBLISH', P .. 'wakeups', '*')"),
-        Mutant(.gate, "holds no intake", "if is_trickle and not old[2] then", "if false then"),
+        Mutant(.admission, "wakes nobody", "call('PUBLISH', P .. 'wakeups', '*')"),
+        Mutant(.admission, "holds no intake", "if is_trickle and not old[2] then", "if false then"),
         Mutant(
-            .gate, "stays full", "call('HDEL', admission, 'full', 'full_since')",
+            .admission, "stays full", "call('HDEL', admission, 'full', 'full_since')",
             "call('HGET', admission, 'full')"),
-        Mutant(.hold, "tells nobody", "call('PUBLISH', P .. 'wakeups', 'pauses')"),
+        Mutant(.pause, "tells nobody", "call('PUBLISH', P .. 'wakeups', 'pauses')"),
         Mutant(
-            .hold, "does not say that it changed", "call('HINCRBY', P .. 'admission', 'pause_changes', 1)"),
-        Mutant(.hold, "holds back any number", "if not make_room(key) then", "if false then"),
+            .pause, "does not say that it changed", "call('HINCRBY', P .. 'admission', 'pause_changes', 1)"),
+        Mutant(.pause, "holds back any number", "if not make_room(key) then", "if false then"),
         Mutant(
-            .hold, "forgets who is to come", "and call('EXISTS', P .. 'job:' .. marks[i]) == 0 then",
+            .pause, "forgets who is to come", "and call('EXISTS', P .. 'job:' .. entries[i]) == 0 then",
             "and false then"),
-        Mutant(.hold, "calls back later than before", "> tonumber(due) then", "~= tonumber(due) then"),
+        Mutant(.pause, "calls back later than before", "> tonumber(due) then", "~= tonumber(due) then"),
         Mutant(.cancel, "ends what a worker has", "body and s.worker == '' then", "body then"),
         Mutant(
-            .cancel, "forgets that it waited", "if isDelayed then add_to_records(dots, 'delayed', -1) end"),
+            .cancel, "forgets that it waited",
+            "if isDelayed then add_to_records(open_positions, 'delayed', -1) end"),
         Mutant(
             .cancel, "leaves what is parked",
             "            else\n                call('LREM', P .. 'paused', 1, id)",
             "            else\n                tostring(id)"),
-        Mutant(.makeDue, "hurries others' pushes", "if count_open(others, 1, -1) == 0 then", "if true then"),
+        Mutant(
+            .makeDue, "hurries others' pushes", "if count_open(other_map, 1, -1) == 0 then", "if true then"),
         Mutant(.makeDue, "rings no bell", "    wakes[nn] = true\n"),
         Mutant(.makeDue, "counts it as waiting", "add_to_records(sums, 'delayed', -1)"),
-        Mutant(.release, "lets go what was paused", "if not is_paused(marks[i + 1]) then", "if true then"),
-        Mutant(.release, "resumes what ended workers", "(what == 'job' or is_paused(mark))", "true"),
+        Mutant(.resume, "lets go what was paused", "if not is_paused(entries[i + 1]) then", "if true then"),
+        Mutant(.resume, "resumes what ended workers", "(what == 'job' or is_paused(entry))", "true"),
         Mutant(
-            .release, "puts batches to the end", "return_batch(list, id)\n            wakes",
+            .resume, "puts batches to the end", "return_batch(list, id)\n            wakes",
             "call('RPUSH', list, id)\n            wakes"),
         Mutant(
-            .gate, "resumes what an operator has paused",
+            .admission, "resumes what an operator has paused",
             "if ARGV[2] == 'own' and call('HEXISTS', admission, 'paused_by') == 1 then return 2 end"),
-        Mutant(.gate, "pauses over an operator", "if old[3] or old[1]", "if old[1]"),
-        Mutant(.gate, "forgets the door", "if old[4] then reason =", "if false then reason ="),
+        Mutant(.admission, "pauses over an operator", "if old[3] or old[1]", "if old[1]"),
+        Mutant(.admission, "forgets the door", "if old[4] then reason =", "if false then reason ="),
         Mutant(
             .checkout, "sends to a device that was put aside", "if tokens then\n        each_push_to",
             "if false then\n        each_push_to"),
@@ -191,7 +198,8 @@ extension Mutant {
         Mutant(
             .split, "splits what was called back", "        cancel_positions(s, body)\n        state",
             "        state"),
-        Mutant(.split, "does not say that its job waits", "if opens ~= '0' and holds[1] and", "if false and"),
+        Mutant(
+            .split, "does not say that its job waits", "if opens ~= '0' and pauses[1] and", "if false and"),
         Mutant(
             .settle, "tries again what was called back", "if #retried > 0 and has_cancels() then",
             "if false then"),
@@ -202,7 +210,7 @@ extension Mutant {
         Mutant(.group, "begins at the end", "'settlement', '0'", "'settlement', '$'"),
         Mutant(.compareAndSet, "puts over another's", "if stored ~= ARGV[1] then", "if false then"),
         Mutant(.compareAndSet, "keeps it for ever", "ARGV[2], 'PX', ARGV[3])", "ARGV[2])"),
-        Mutant(.beat, "drops no old line", "ends < now - 3600000 or", ""),
+        Mutant(.heartbeat, "drops no old line", "ends < now - 3600000 or", ""),
         Mutant(.alert, "raises it twice", ">= tonumber(level) then return 0 end", ">= 99 then return 0 end"),
         Mutant(.alert, "calls off what is not raised", "if not old then return 0 end", ""),
         Mutant(.ages, "forgets what is in flight", "read_age(P .. 'in_flight:' .. nn)", ""),

@@ -6,121 +6,123 @@ import PushModel
 extension ScriptCase {
     /// At least one for each script.
     static let all =
-        owners + intake + delivery + poison + results + suppression + farm + fsck + repairs + doors + shared
-        + edges + corners + letters + holds
+        owners + intake + delivery + poison + results + suppression + farm + fsck + repairs + admissions
+        + shared
+        + edges + corners + letters + pauses
 
     private static let owners = [
-        ScriptCase("acquires what has ended", again: .same) { desk in
-            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "1")
-            return desk.acquire("n2")
+        ScriptCase("acquires what has ended", again: .same) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "1")
+            return fixture.acquire("n2")
         },
-        ScriptCase("acquires what a predecessor had", again: .same) { desk in
-            desk.acquire("n2", predecessor: "n1")
+        ScriptCase("acquires what a predecessor had", again: .same) { fixture in
+            fixture.acquire("n2", predecessor: "n1")
         },
-        ScriptCase("renews", again: .same) { desk in
-            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "5", "02", "1:n9:x")
+        ScriptCase("renews", again: .same) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "5", "02", "1:n9:x")
             return RenewLeases(
                 nonce: "n1", host: "host", lease: .seconds(600), fields: [.intake, .shard(2), .shard(9)])
         },
-        ScriptCase("gives back what is its own", again: .other("[0]")) { desk in
-            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
-            return desk.release([.shard(1), .shard(2), .shard(9)])
+        ScriptCase("gives back what is its own", again: .other("[0]")) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
+            return fixture.release([.shard(1), .shard(2), .shard(9)])
         },
-        ScriptCase("gives back nothing that was acquired since", again: .same) { desk in
-            let late = desk.release([.intake, .shard(0)])
-            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "00", "2:n1:host", "intake", "1:n1.1:host")
+        ScriptCase("gives back nothing that was acquired since", again: .same) { fixture in
+            let late = fixture.release([.intake, .shard(0)])
+            try fixture.redis.run(
+                "HSET", "{pushfarm:demo}:owners", "00", "2:n1:host", "intake", "1:n1.1:host")
             return late
         },
-        ScriptCase("leaves", again: .other("[0]")) { desk in
-            try desk.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
+        ScriptCase("leaves", again: .other("[0]")) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
             return ReleaseLeases(nonce: "n1", tokens: nil)
         },
     ]
 
     private static let intake = [
-        ScriptCase("takes as many as it may", again: .same) { desk in
-            for job in ["a", "b", "c"] { try desk.perform(Submit(job: Array(job.utf8))) }
-            return Take(token: desk.token, known: 0, maxJobs: 2, maxBytes: 1000, maxJobBytes: 100)
+        ScriptCase("takes as many as it may", again: .same) { fixture in
+            for job in ["a", "b", "c"] { try fixture.perform(PushJob(job: Array(job.utf8))) }
+            return Take(token: fixture.token, known: 0, maxJobs: 2, maxBytes: 1000, maxJobBytes: 100)
         },
-        ScriptCase("gives those of the taken jobs that are not known", again: .same) { desk in
-            try desk.take("a", "b", "c")
-            return Take(token: desk.token, known: 1, maxJobs: 1, maxBytes: 1000, maxJobBytes: 100)
+        ScriptCase("gives those of the taken jobs that are not known", again: .same) { fixture in
+            try fixture.take("a", "b", "c")
+            return Take(token: fixture.token, known: 1, maxJobs: 1, maxBytes: 1000, maxJobBytes: 100)
         },
-        ScriptCase("takes as many bytes as it may", again: .same) { desk in
-            for job in ["aaa", "bbb", "c"] { try desk.perform(Submit(job: Array(job.utf8))) }
-            return Take(token: desk.token, known: 0, maxJobs: 9, maxBytes: 6, maxJobBytes: 100)
+        ScriptCase("takes as many bytes as it may", again: .same) { fixture in
+            for job in ["aaa", "bbb", "c"] { try fixture.perform(PushJob(job: Array(job.utf8))) }
+            return Take(token: fixture.token, known: 0, maxJobs: 9, maxBytes: 6, maxJobBytes: 100)
         },
         ScriptCase(
             "refuses what is too large", again: .other("[0, , 0, 0, 0, 0, a, b]")
-        ) { desk in
+        ) { fixture in
             for job in ["a", String(repeating: "x", count: 101), "b", "c"] {
-                try desk.perform(Submit(job: Array(job.utf8)))
+                try fixture.perform(PushJob(job: Array(job.utf8)))
             }
-            return Take(token: desk.token, known: 0, maxJobs: 2, maxBytes: 1000, maxJobBytes: 100)
+            return Take(token: fixture.token, known: 0, maxJobs: 2, maxBytes: 1000, maxJobBytes: 100)
         },
-        ScriptCase("refuses the first taken job", again: .other("0")) { desk in
-            try desk.take("bad", "good")
+        ScriptCase("refuses the first taken job", again: .other("0")) { fixture in
+            try fixture.take("bad", "good")
             return Refuse(
-                token: desk.token, step: 1, job: "j1", field: "payload", position: 3, reason: "no object",
+                token: fixture.token, step: 1, job: "j1", field: "payload", position: 3, reason: "no object",
                 original: Array("bad".utf8))
         },
-        ScriptCase("drops a duplicate", again: .other("0")) { desk in
-            try desk.take("again", "good")
+        ScriptCase("drops a duplicate", again: .other("0")) { fixture in
+            try fixture.take("again", "good")
             return Refuse(
-                token: desk.token, step: 1, job: "j1", field: "id", position: 0, reason: "known",
+                token: fixture.token, step: 1, job: "j1", field: "id", position: 0, reason: "known",
                 original: Array("again".utf8), isDuplicate: true)
         },
-        ScriptCase("counts a refused job of a flood", again: .other("0")) { desk in
-            try desk.take("bad", "good")
-            try desk.flood(told: 100, untold: 7)
+        ScriptCase("counts a refused job of a flood", again: .other("0")) { fixture in
+            try fixture.take("bad", "good")
+            try fixture.flood(written: 100, pending: 7)
             return Refuse(
-                token: desk.token, step: 1, job: nil, field: "job", position: 3, reason: "no object",
+                token: fixture.token, step: 1, job: nil, field: "job", position: 3, reason: "no object",
                 original: Array("bad".utf8))
         },
         ScriptCase("tells of one refused job of a flood for all that came since", again: .other("0")) {
-            desk in
-            try desk.take("bad", "good")
-            try desk.flood(told: 100, untold: 7, age: 1000)
+            fixture in
+            try fixture.take("bad", "good")
+            try fixture.flood(written: 100, pending: 7, age: 1000)
             return Refuse(
-                token: desk.token, step: 1, job: nil, field: "job", position: 3, reason: "no object",
+                token: fixture.token, step: 1, job: nil, field: "job", position: 3, reason: "no object",
                 original: Array("bad".utf8))
         },
-        ScriptCase("splits a job that looks like a mistake", again: .other("[0]")) { desk in
-            try desk.take("a", "next")
+        ScriptCase("splits a job that looks like a mistake", again: .other("[0]")) { fixture in
+            try fixture.take("a", "next")
             return Split(
-                token: desk.token, step: 1, dropped: 1,
+                token: fixture.token, step: 1, dropped: 1,
                 jobs: [Split.Job(id: "a", opens: true, submitted: 1, accepted: 1, warning: "no aps")],
-                batches: [.init(shard: 0, lane: .high, tokens: 1, body: Desk.body([("a", 1)]))])
+                batches: [.init(shard: 0, lane: .high, tokens: 1, body: StoreFixture.body([("a", 1)]))])
         },
-        ScriptCase("refuses the rest of a job that is split in part", again: .other("0")) { desk in
-            try desk.take("big", "next")
-            try desk.perform(desk.firstPart())
+        ScriptCase("refuses the rest of a job that is split in part", again: .other("0")) { fixture in
+            try fixture.take("big", "next")
+            try fixture.perform(fixture.firstPart())
             return Refuse(
-                token: desk.token, step: 2, job: nil, field: "tokens", position: 0, reason: "changed",
+                token: fixture.token, step: 2, job: nil, field: "tokens", position: 0, reason: "changed",
                 original: Array("big".utf8))
         },
-        ScriptCase("makes the taken jobs go one by one", again: .same) { desk in
-            try desk.take("a", "b")
-            return Blame(token: desk.token, process: "p1", isAlone: true)
+        ScriptCase("makes the taken jobs go one by one", again: .same) { fixture in
+            try fixture.take("a", "b")
+            return RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true)
         },
-        ScriptCase("holds a second end against the first job", again: .same) { desk in
-            try desk.take("a", "b")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            return Blame(token: desk.token, process: "p2", isAlone: true)
+        ScriptCase("holds a second end against the first job", again: .same) { fixture in
+            try fixture.take("a", "b")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            return RecordIntakeCrash(token: fixture.token, process: "p2", isAlone: true)
         },
-        ScriptCase("refuses the first job as poison", again: .same) { desk in
-            try desk.take("a", "b")
+        ScriptCase("refuses the first job as poison", again: .same) { fixture in
+            try fixture.take("a", "b")
             for process in ["p1", "p2"] {
-                try desk.perform(Blame(token: desk.token, process: process, isAlone: true))
+                try fixture.perform(RecordIntakeCrash(token: fixture.token, process: process, isAlone: true))
             }
-            return Blame(token: desk.token, process: "p3", isAlone: true)
+            return RecordIntakeCrash(token: fixture.token, process: "p3", isAlone: true)
         },
-        ScriptCase("splits two jobs, one of them for later", again: .other("[0]")) { desk in
-            try desk.take("a", "b", "c")
+        ScriptCase("splits two jobs, one of them for later", again: .other("[0]")) { fixture in
+            try fixture.take("a", "b", "c")
             var event = FarmEvent(.tokenMalformed)
             event.add("job", "a")
             return Split(
-                token: desk.token, step: 1, dropped: 2,
+                token: fixture.token, step: 1, dropped: 2,
                 jobs: [
                     Split.Job(
                         id: "a", opens: true, submitted: 6, accepted: 3, malformed: 2, duplicates: 1,
@@ -129,286 +131,291 @@ extension ScriptCase {
                     Split.Job(id: "c", opens: true, submitted: 1, accepted: 0, malformed: 1),
                 ],
                 batches: [
-                    .init(shard: 0, lane: .bulk, tokens: 3, body: Desk.body([("a", 3)])),
-                    .init(shard: 1, lane: .high, tokens: 1, body: Desk.body([("b", 1)])),
+                    .init(shard: 0, lane: .bulk, tokens: 3, body: StoreFixture.body([("a", 3)])),
+                    .init(shard: 1, lane: .high, tokens: 1, body: StoreFixture.body([("b", 1)])),
                     .init(
-                        shard: 2, lane: .high, due: 4_000_000_000_000, tokens: 1, body: Desk.body([("b", 1)])),
+                        shard: 2, lane: .high, due: 4_000_000_000_000, tokens: 1,
+                        body: StoreFixture.body([("b", 1)])),
                 ])
         },
-        ScriptCase("splits the first part of a job", again: .other("[0]")) { desk in
-            try desk.take("big", "next")
-            return desk.firstPart()
+        ScriptCase("splits the first part of a job", again: .other("[0]")) { fixture in
+            try fixture.take("big", "next")
+            return fixture.firstPart()
         },
         ScriptCase("takes no other step of the same number for its own", again: .refused("error STEP 1")) {
-            desk in
-            try desk.take("big", "next")
-            try desk.perform(desk.firstPart())
-            return desk.splitRequest(step: 1, [("next", 2)])
+            fixture in
+            try fixture.take("big", "next")
+            try fixture.perform(fixture.firstPart())
+            return fixture.splitRequest(step: 1, [("next", 2)])
         },
-        ScriptCase("takes no split of the same number for its own", again: .refused("error STEP 1")) { desk in
-            try desk.take("big", "next")
-            try desk.perform(desk.firstPart())
+        ScriptCase("takes no split of the same number for its own", again: .refused("error STEP 1")) {
+            fixture in
+            try fixture.take("big", "next")
+            try fixture.perform(fixture.firstPart())
             return Refuse(
-                token: desk.token, step: 1, job: "big", field: "tokens", position: 0, reason: "x",
+                token: fixture.token, step: 1, job: "big", field: "tokens", position: 0, reason: "x",
                 original: [])
         },
-        ScriptCase("splits the last part of a job that goes alone", again: .other("[0]")) { desk in
-            try desk.take("big", "next")
-            try desk.perform(desk.firstPart())
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+        ScriptCase("splits the last part of a job that goes alone", again: .other("[0]")) { fixture in
+            try fixture.take("big", "next")
+            try fixture.perform(fixture.firstPart())
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
             return Split(
-                token: desk.token, step: 2, dropped: 1,
+                token: fixture.token, step: 2, dropped: 1,
                 jobs: [Split.Job(id: "big", opens: false, submitted: 5, accepted: 5)],
-                batches: [.init(shard: 1, lane: .high, tokens: 3, body: Desk.body([("big", 3)]))])
+                batches: [.init(shard: 1, lane: .high, tokens: 3, body: StoreFixture.body([("big", 3)]))])
         },
     ]
 
     private static let delivery = [
-        ScriptCase("gives batches of both lanes, as far as the credit goes", again: .any) { desk in
-            try desk.split(step: 1, [("a", 2), ("b", 3)], shard: 0)
-            try desk.split(step: 2, [("c", 4)], shard: 1, lane: .bulk)
-            try desk.split(step: 3, [("d", 4)], shard: 2, lane: .bulk)
+        ScriptCase("gives batches of both lanes, as far as the credit goes", again: .any) { fixture in
+            try fixture.split(step: 1, [("a", 2), ("b", 3)], shard: 0)
+            try fixture.split(step: 2, [("c", 4)], shard: 1, lane: .bulk)
+            try fixture.split(step: 3, [("d", 4)], shard: 2, lane: .bulk)
             return Checkout(
                 worker: "w1", credit: 7, maxBatches: 2, known: [],
-                shards: (0..<Desk.shards).map { ($0, desk.token) })
+                shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
         },
-        ScriptCase("gives a worker what it had, and not what another has", again: .same) { desk in
-            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
-            let batches = try desk.checkout("w1", most: 2).batches
-            _ = try desk.checkout("w2", most: 1)
+        ScriptCase("gives a worker what it had, and not what another has", again: .same) { fixture in
+            for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            let batches = try fixture.checkout("w1", most: 2).batches
+            _ = try fixture.checkout("w2", most: 1)
             return Checkout(
                 worker: "w1", credit: 100, maxBatches: 8, known: [batches[0].id],
-                shards: (0..<Desk.shards).map { ($0, desk.token) })
+                shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
         },
-        ScriptCase("gives one of a shard after one of another, of bulk alone", again: .any) { desk in
+        ScriptCase("gives one of a shard after one of another, of bulk alone", again: .any) { fixture in
             for (step, shard) in [0, 0, 1].enumerated() {
-                try desk.split(step: step + 1, [("j\(step)", 2)], shard: shard, lane: .bulk)
+                try fixture.split(step: step + 1, [("j\(step)", 2)], shard: shard, lane: .bulk)
             }
-            try desk.split(step: 4, [("high", 2)], shard: 2)
+            try fixture.split(step: 4, [("high", 2)], shard: 2)
             var checkout = Checkout(
                 worker: "w1", credit: 5, maxBatches: 3, known: [],
-                shards: (0..<Desk.shards).map { ($0, desk.token) })
+                shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
             checkout.lanes = .bulkOnly
             return checkout
         },
-        ScriptCase("leaves bulk alone when only high is asked for", again: .any) { desk in
-            try desk.split(step: 1, [("bulk", 2)], shard: 0, lane: .bulk)
-            try desk.split(step: 2, [("a", 2)], shard: 1)
-            try desk.split(step: 3, [("b", 2)], shard: 1)
+        ScriptCase("leaves bulk alone when only high is asked for", again: .any) { fixture in
+            try fixture.split(step: 1, [("bulk", 2)], shard: 0, lane: .bulk)
+            try fixture.split(step: 2, [("a", 2)], shard: 1)
+            try fixture.split(step: 3, [("b", 2)], shard: 1)
             var checkout = Checkout(
                 worker: "w1", credit: 9, maxBatches: 1, known: [],
-                shards: (0..<Desk.shards).map { ($0, desk.token) })
+                shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
             checkout.lanes = .highOnly
             return checkout
         },
         ScriptCase(
             "hands facts over and raises the credit", again: .other("[..xx., 5, 0]")
-        ) { desk in
-            let batch = try desk.held([("a", 2), ("b", 3)], credit: 4)
-            return desk.reportRequest(batch.id, 2..<4, wanted: 5, entry: Desk.delivered("b", 2))
+        ) { fixture in
+            let batch = try fixture.held([("a", 2), ("b", 3)], credit: 4)
+            return fixture.reportRequest(batch.id, 2..<4, wanted: 5, entry: StoreFixture.delivered("b", 2))
         },
         ScriptCase(
             "hands decisions over, with their lane", again: .other("[x.., 3, 0]")
-        ) { desk in
-            let batch = try desk.held([("a", 3)], lane: .bulk)
-            return desk.reportRequest(batch.id, 0..<1, facts: false, entry: Desk.delivered("a", 1))
+        ) { fixture in
+            let batch = try fixture.held([("a", 3)], lane: .bulk)
+            return fixture.reportRequest(batch.id, 0..<1, facts: false, entry: StoreFixture.delivered("a", 1))
         },
-        ScriptCase("hands the last positions over", again: .other("[0, 0, 1, 0, 1]")) { desk in
-            let batch = try desk.held([("a", 3)])
-            return desk.reportRequest(batch.id, 0..<3, entry: Desk.delivered("a", 3))
+        ScriptCase("hands the last positions over", again: .other("[0, 0, 1, 0, 1]")) { fixture in
+            let batch = try fixture.held([("a", 3)])
+            return fixture.reportRequest(batch.id, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
         ScriptCase(
             "takes facts of a batch that waits again", again: .other("[.x., 0, 2]")
-        ) { desk in
-            let batch = try desk.held([("a", 3)])
-            try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)]))
-            return desk.reportRequest(batch.id, 1..<2, wanted: 3, entry: Desk.delivered("a", 1))
+        ) { fixture in
+            let batch = try fixture.held([("a", 3)])
+            try fixture.perform(PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)]))
+            return fixture.reportRequest(batch.id, 1..<2, wanted: 3, entry: StoreFixture.delivered("a", 1))
         },
         ScriptCase(
             "takes the last facts of a batch that waits again", again: .other("[0, 0, 1, 0, 1]")
-        ) { desk in
-            let batch = try desk.held([("a", 3)], lane: .bulk)
-            try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)]))
-            return desk.reportRequest(batch.id, 0..<3, entry: Desk.delivered("a", 3))
+        ) { fixture in
+            let batch = try fixture.held([("a", 3)], lane: .bulk)
+            try fixture.perform(PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)]))
+            return fixture.reportRequest(batch.id, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
         ScriptCase(
             "takes facts of a batch that is delayed", again: .other("[.x., 0, 2]")
-        ) { desk in
-            let batch = try desk.delayed([("a", 3)])
-            return desk.reportRequest(batch, 1..<2, entry: Desk.delivered("a", 1))
+        ) { fixture in
+            let batch = try fixture.delayed([("a", 3)])
+            return fixture.reportRequest(batch, 1..<2, entry: StoreFixture.delivered("a", 1))
         },
         ScriptCase(
             "takes the last facts of a batch that is delayed", again: .other("[0, 0, 1, 0, 1]")
-        ) { desk in
-            let batch = try desk.delayed([("a", 3)])
-            return desk.reportRequest(batch, 0..<3, entry: Desk.delivered("a", 3))
+        ) { fixture in
+            let batch = try fixture.delayed([("a", 3)])
+            return fixture.reportRequest(batch, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
         ScriptCase(
             "takes the last facts of a batch that is parked", again: .other("[0, 0, 1, 0, 1]")
-        ) { desk in
-            let batch = try desk.held([("a", 3)])
-            try desk.perform(desk.park(batch))
-            return desk.reportRequest(batch.id, 0..<3, entry: Desk.delivered("a", 3))
+        ) { fixture in
+            let batch = try fixture.held([("a", 3)])
+            try fixture.perform(fixture.park(batch))
+            return fixture.reportRequest(batch.id, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
-        ScriptCase("puts batches back to the head, in order", again: .other("0")) { desk in
-            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
-            let batches = try desk.checkout(most: 2).batches
-            _ = try desk.report(batches[0], 0..<1, entry: Desk.delivered("j1", 1))
+        ScriptCase("puts batches back to the head, in order", again: .other("0")) { fixture in
+            for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            let batches = try fixture.checkout(most: 2).batches
+            _ = try fixture.report(batches[0], 0..<1, entry: StoreFixture.delivered("j1", 1))
             return PutBack(
-                token: desk.token, worker: "w1", batches: batches.map { ($0.id, $0.delivery) })
+                token: fixture.token, worker: "w1", batches: batches.map { ($0.id, $0.delivery) })
         },
-        ScriptCase("puts a batch back behind an older one", again: .other("0")) { desk in
-            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
-            let batches = try desk.checkout(most: 2).batches.map { ($0.id, $0.delivery) }
-            try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [batches[0]]))
-            return PutBack(token: desk.token, worker: "w1", batches: [batches[1]])
+        ScriptCase("puts a batch back behind an older one", again: .other("0")) { fixture in
+            for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            let batches = try fixture.checkout(most: 2).batches.map { ($0.id, $0.delivery) }
+            try fixture.perform(PutBack(token: fixture.token, worker: "w1", batches: [batches[0]]))
+            return PutBack(token: fixture.token, worker: "w1", batches: [batches[1]])
         },
-        ScriptCase("parks a batch", again: .other("0")) { desk in
-            desk.park(try desk.held([("a", 2), ("b", 1)]))
+        ScriptCase("parks a batch", again: .other("0")) { fixture in
+            fixture.park(try fixture.held([("a", 2), ("b", 1)]))
         },
         ScriptCase(
             "takes back from all but the living, and not from them",
             again: .other("[0, 0, 0, 0, 0, [], [], []]")
-        ) { desk in
-            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
-            for worker in ["w1", "w2", "w3"] { _ = try desk.checkout(worker, most: 1) }
-            var reclaim = desk.reclaim([])
+        ) { fixture in
+            for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            for worker in ["w1", "w2", "w3"] { _ = try fixture.checkout(worker, most: 1) }
+            var reclaim = fixture.reclaim([])
             reclaim.workers = .allBut(["w1", "w3"])
             return reclaim
         },
         ScriptCase("takes back from those who are gone only", again: .other("[0, 0, 0, 0, 0, [], [], []]")) {
-            desk in
-            for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)]) }
-            for worker in ["w1", "w2"] { _ = try desk.checkout(worker, most: 1) }
-            return desk.reclaim(["w2"])
+            fixture in
+            for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            for worker in ["w1", "w2"] { _ = try fixture.checkout(worker, most: 1) }
+            return fixture.reclaim(["w2"])
         },
         ScriptCase("takes back what a lost worker had", again: .other("[0, 0, 0, 0, 0, [], [], []]")) {
-            desk in
-            for step in 1...3 { try desk.split(step: step, [("j\(step)", 3)]) }
-            let batches = try desk.checkout(credit: 8).batches
-            _ = try desk.report(batches[0], 1..<2, entry: Desk.delivered("j1", 1))
-            return desk.reclaim(["w1"])
+            fixture in
+            for step in 1...3 { try fixture.split(step: step, [("j\(step)", 3)]) }
+            let batches = try fixture.checkout(credit: 8).batches
+            _ = try fixture.report(batches[0], 1..<2, entry: StoreFixture.delivered("j1", 1))
+            return fixture.reclaim(["w1"])
         },
         ScriptCase(
             "closes what may have been sent at most once", again: .other("[0, 0, 0, 0, 0, [], [], []]")
-        ) { desk in
-            try desk.split([("a", 5)], delivery: .atMostOnce)
-            let batch = try desk.checkout(credit: 4).batches[0]
-            _ = try desk.report(batch, 1..<2, entry: Desk.delivered("a", 1))
-            return desk.reclaim(["w1"])
+        ) { fixture in
+            try fixture.split([("a", 5)], delivery: .atMostOnce)
+            let batch = try fixture.checkout(credit: 4).batches[0]
+            _ = try fixture.report(batch, 1..<2, entry: StoreFixture.delivered("a", 1))
+            return fixture.reclaim(["w1"])
         },
     ]
 
     private static let suppression = [
-        ScriptCase("suppresses tokens, and tells of one", again: .other("0")) { desk in
+        ScriptCase("suppresses tokens, and tells of one", again: .other("0")) { fixture in
             var event = FarmEvent(.tokenInvalid)
             event.add("token", hex: [9, 9])
             return Suppress(
                 [
-                    .init(shard: 2, record: Desk.dead([1, 2]).record!),
-                    .init(shard: 0, record: Desk.dead([9, 9], .feedback).record!, event: event),
-                ], scopes: [Desk.scope], writer: "r1", step: 1)
+                    .init(shard: 2, record: StoreFixture.dead([1, 2]).record!),
+                    .init(shard: 0, record: StoreFixture.dead([9, 9], .feedback).record!, event: event),
+                ], scopes: [StoreFixture.scope], writer: "r1", step: 1)
         },
         ScriptCase("tells of a token that its list has already", again: .other("0")) { _ in
             Suppress(
-                [.init(shard: 2, record: nil, event: FarmEvent(.tokenInvalid))], scopes: [Desk.scope],
+                [.init(shard: 2, record: nil, event: FarmEvent(.tokenInvalid))], scopes: [StoreFixture.scope],
                 writer: "r1", step: 1)
         },
-        ScriptCase("takes a writer's steps in turn", again: .other("0")) { desk in
-            let entries = [Suppress.Entry(shard: 2, record: Desk.dead([1, 2]).record!)]
-            try desk.perform(Suppress(entries, scopes: [Desk.scope], writer: "r1", step: 1))
-            try desk.perform(Suppress(entries, scopes: [Desk.scope], writer: "r2", step: 7))
-            return Suppress(entries, scopes: [Desk.scope], writer: "r1", step: 2)
+        ScriptCase("takes a writer's steps in turn", again: .other("0")) { fixture in
+            let entries = [Suppress.Entry(shard: 2, record: StoreFixture.dead([1, 2]).record!)]
+            try fixture.perform(Suppress(entries, scopes: [StoreFixture.scope], writer: "r1", step: 1))
+            try fixture.perform(Suppress(entries, scopes: [StoreFixture.scope], writer: "r2", step: 7))
+            return Suppress(entries, scopes: [StoreFixture.scope], writer: "r1", step: 2)
         },
         ScriptCase("asks for a reading", again: .same) { _ in AskForFeedback() },
-        ScriptCase("begins a reading that was never made", again: .same) { desk in
-            BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60))
+        ScriptCase("begins a reading that was never made", again: .same) { fixture in
+            BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60))
         },
-        ScriptCase("begins no reading while another reads", again: .any) { desk in
+        ScriptCase("begins no reading while another reads", again: .any) { fixture in
             // So long that the rest of it is masked.
             let long = Duration.seconds(4_000_000_000_000)
-            try desk.perform(BeginFeedback(token: desk.token, reader: "r1", limit: long))
-            return BeginFeedback(token: desk.token, reader: "r2", limit: long)
+            try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: long))
+            return BeginFeedback(token: fixture.token, reader: "r2", limit: long)
         },
-        ScriptCase("begins no reading before it is due", again: .any) { desk in
-            try read(desk, "")
-            try desk.redis.run("HSET", "{pushfarm:demo}:feedback", "due", "9000000000000000")
-            return BeginFeedback(token: desk.token, reader: "r2", limit: .seconds(60))
+        ScriptCase("begins no reading before it is due", again: .any) { fixture in
+            try read(fixture, "")
+            try fixture.redis.run("HSET", "{pushfarm:demo}:feedback", "due", "9000000000000000")
+            return BeginFeedback(token: fixture.token, reader: "r2", limit: .seconds(60))
         },
-        ScriptCase("begins a reading that is asked for", again: .same) { desk in
-            try read(desk, "no route")
-            try desk.perform(AskForFeedback())
-            return BeginFeedback(token: desk.token, reader: "r2", limit: .seconds(60))
+        ScriptCase("begins a reading that is asked for", again: .same) { fixture in
+            try read(fixture, "no route")
+            try fixture.perform(AskForFeedback())
+            return BeginFeedback(token: fixture.token, reader: "r2", limit: .seconds(60))
         },
         ScriptCase("begins no reading without the intake", again: .refused("error FENCED intake")) { _ in
             BeginFeedback(token: FenceToken(Array("9:n9:x".utf8)), reader: "r1", limit: .seconds(60))
         },
-        ScriptCase("ends a reading", again: .other("0")) { desk in
-            try read(desk, "no route")
-            try desk.perform(AskForFeedback())
-            try desk.perform(BeginFeedback(token: desk.token, reader: "r2", limit: .seconds(60)))
+        ScriptCase("ends a reading", again: .other("0")) { fixture in
+            try read(fixture, "no route")
+            try fixture.perform(AskForFeedback())
+            try fixture.perform(BeginFeedback(token: fixture.token, reader: "r2", limit: .seconds(60)))
             return EndFeedback(reader: "r2", tuples: 5, next: .seconds(3600), error: "")
         },
-        ScriptCase("ends a reading that failed", again: .other("0")) { desk in
-            try desk.perform(BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60)))
+        ScriptCase("ends a reading that failed", again: .other("0")) { fixture in
+            try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60)))
             return EndFeedback(reader: "r1", tuples: 2, next: .seconds(5), error: "no route")
         },
-        ScriptCase("ends no reading of another", again: .same) { desk in
-            try desk.perform(BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60)))
+        ScriptCase("ends no reading of another", again: .same) { fixture in
+            try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60)))
             return EndFeedback(reader: "r2", tuples: 2, next: .seconds(5), error: "")
         },
     ]
 
     /// The feedback service was read once, and is to be again in an hour.
-    private static func read(_ desk: Desk, _ error: String) throws {
-        try desk.perform(BeginFeedback(token: desk.token, reader: "r1", limit: .seconds(60)))
-        try desk.perform(EndFeedback(reader: "r1", tuples: 3, next: .seconds(3600), error: error))
+    private static func read(_ fixture: StoreFixture, _ error: String) throws {
+        try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60)))
+        try fixture.perform(EndFeedback(reader: "r1", tuples: 3, next: .seconds(3600), error: error))
     }
 
     private static let results = [
-        ScriptCase("books outcomes, a retry, a dead token, and ends a job", again: .other("[0, 0]")) { desk in
-            let batch = try desk.held([("a", 5), ("b", 2)])
-            _ = try desk.report(batch, 0..<5, entry: Desk.delivered("a", 5))
-            _ = try desk.report(batch, 5..<7, entry: Desk.delivered("b", 2))
-            let records = try desk.results()
+        ScriptCase("books outcomes, a retry, a dead token, and ends a job", again: .other("[0, 0]")) {
+            fixture in
+            let batch = try fixture.held([("a", 5), ("b", 2)])
+            _ = try fixture.report(batch, 0..<5, entry: StoreFixture.delivered("a", 5))
+            _ = try fixture.report(batch, 5..<7, entry: StoreFixture.delivered("b", 2))
+            let records = try fixture.results()
             var first = Settlement(entry: records[0].id)
             var job = Settlement.Job(id: "a")
             (job.delivered, job.failed, job.expired, job.cancelled, job.waiting) = (1, 1, 1, 1, 1)
             (job.maybeDuplicated, job.reasons) = (1, ["BadDeviceToken": 1])
             first.jobs = [job]
             first.retries = [
-                .init(shard: 1, lane: .bulk, delay: .zero, tokens: 1, body: Desk.body([("a", 1)], attempt: 1))
+                .init(
+                    shard: 1, lane: .bulk, delay: .zero, tokens: 1,
+                    body: StoreFixture.body([("a", 1)], attempt: 1))
             ]
-            (first.answers, first.scopes) = (3, [Desk.scope])
-            first.deadTokens = [Desk.dead(Desk.tokens(1)[0])]
+            (first.answers, first.scopes) = (3, [StoreFixture.scope])
+            first.invalidTokens = [StoreFixture.dead(StoreFixture.tokens(1)[0])]
             first.events = [
                 FarmEvent(.pushFailed, job: "a", token: [0xab, 1], reason: "BadDeviceToken", status: 400)
             ]
-            return Settle([first, Desk.settlement(records[1], "b", delivered: 2)])
+            return Settle([first, StoreFixture.settlement(records[1], "b", delivered: 2)])
         },
-        ScriptCase("books an entry of an account that is gone", again: .other("[0, 0]")) { desk in
-            let batch = try desk.held([("a", 1)])
-            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
-            try desk.redis.run("DEL", "{pushfarm:demo}:job:a")
-            return Settle([Desk.settlement(try desk.results()[0], "a", delivered: 1)])
+        ScriptCase("books an entry of an account that is gone", again: .other("[0, 0]")) { fixture in
+            let batch = try fixture.held([("a", 1)])
+            _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
+            try fixture.redis.run("DEL", "{pushfarm:demo}:job:a")
+            return Settle([StoreFixture.settlement(try fixture.results()[0], "a", delivered: 1)])
         },
-        ScriptCase("moves what is due", again: .other("[TIME]")) { desk in
+        ScriptCase("moves what is due", again: .other("[TIME]")) { fixture in
             for (step, due) in [
                 (1, Int64(4_000_000_000_000)), (2, 3_000_000_000_000), (3, 4_000_000_000_000),
             ] {
-                try desk.split(
+                try fixture.split(
                     step: step, [("j\(step)", 2)], shard: step, lane: step == 2 ? .bulk : .high, due: due)
             }
             let delayed = "{pushfarm:demo}:delayed"
             for (place, due) in ["1", "2", "90000000000000"].enumerated() {
-                let id = try desk.redis.run("ZRANGE", delayed, "\(place)", "\(place)").array?.first?.text
-                try desk.redis.run("ZADD", delayed, due, id ?? "")
+                let id = try fixture.redis.run("ZRANGE", delayed, "\(place)", "\(place)").array?.first?.text
+                try fixture.redis.run("ZADD", delayed, due, id ?? "")
             }
             return Promote()
         },
-        ScriptCase("makes the gatherers' group", again: .other("0")) { desk in
-            try desk.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "x")
-            try desk.redis.run("XGROUP", "DESTROY", "{pushfarm:demo}:results", "settlement")
+        ScriptCase("makes the gatherers' group", again: .other("0")) { fixture in
+            try fixture.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "x")
+            try fixture.redis.run("XGROUP", "DESTROY", "{pushfarm:demo}:results", "settlement")
             return CreateResultsGroup()
         },
     ]
@@ -422,127 +429,127 @@ extension ScriptCase {
     }
 
     private static let farm = [
-        ScriptCase("pauses once more for another reason", again: .other("0")) { desk in
-            try desk.perform(Pause(reason: "why", fingerprint: "abc"))
-            return Pause(reason: "other", fingerprint: "abc")
+        ScriptCase("pauses once more for another reason", again: .other("0")) { fixture in
+            try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
+            return PauseApp(reason: "other", fingerprint: "abc")
         },
-        ScriptCase("pauses", again: .other("0")) { _ in Pause(reason: "why", fingerprint: "abc") },
-        ScriptCase("resumes", again: .other("0")) { desk in
-            try desk.perform(Pause(reason: "why", fingerprint: "abc"))
-            return Resume()
+        ScriptCase("pauses", again: .other("0")) { _ in PauseApp(reason: "why", fingerprint: "abc") },
+        ScriptCase("resumes", again: .other("0")) { fixture in
+            try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
+            return ResumeApp()
         },
-        ScriptCase("is full", again: .other("[memory, 0, 0, 0, 0]")) { _ in Press.full },
-        ScriptCase("has too many open pushes", again: .other("[backlog, 0, 10, 0, 1]")) { desk in
-            try desk.split([("a", 10)])
-            var press = Press.full
-            press.memory = .keep
-            return press
+        ScriptCase("is full", again: .other("[memory, 0, 0, 0, 0]")) { _ in UpdateAdmission.full },
+        ScriptCase("has too many open pushes", again: .other("[backlog, 0, 10, 0, 1]")) { fixture in
+            try fixture.split([("a", 10)])
+            var updateAdmission = UpdateAdmission.full
+            updateAdmission.memory = .keep
+            return updateAdmission
         },
-        ScriptCase("is still not below nine tenths", again: .other("[inbox, 0, 0, 9, 0]")) { desk in
-            var press = Press.full
-            press.memory = .keep
-            press.limits = AppLimits(backlog: 100, inbox: 10, inboxBytes: 1 << 20, jobBytes: 40)
-            for job in 1...10 { try desk.perform(Submit(job: Array("\(job)".utf8))) }
-            try desk.perform(press)
-            try desk.redis.run("LPOP", "pushfarm:demo")
-            press.retryAfter = .milliseconds(600)
-            return press
+        ScriptCase("is still not below nine tenths", again: .other("[inbox, 0, 0, 9, 0]")) { fixture in
+            var updateAdmission = UpdateAdmission.full
+            updateAdmission.memory = .keep
+            updateAdmission.limits = AppLimits(backlog: 100, inbox: 10, inboxBytes: 1 << 20, jobBytes: 40)
+            for job in 1...10 { try fixture.perform(PushJob(job: Array("\(job)".utf8))) }
+            try fixture.perform(updateAdmission)
+            try fixture.redis.run("LPOP", "pushfarm:demo")
+            updateAdmission.retryAfter = .milliseconds(600)
+            return updateAdmission
         },
-        ScriptCase("is relieved", again: .other("[, 0, 0, 0, 0]")) { desk in
-            try desk.perform(Press.full)
-            var press = Press.full
-            press.memory = .relieved
-            return press
+        ScriptCase("is relieved", again: .other("[, 0, 0, 0, 0]")) { fixture in
+            try fixture.perform(UpdateAdmission.full)
+            var updateAdmission = UpdateAdmission.full
+            updateAdmission.memory = .relieved
+            return updateAdmission
         },
         ScriptCase("holds the intake", again: .same) { _ in
-            Press(
+            UpdateAdmission(
                 memory: .keep, isHeld: true, retryAfter: .milliseconds(500),
                 limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
         },
-        ScriptCase("counts what waits", again: .same) { desk in
+        ScriptCase("counts what waits", again: .same) { fixture in
             for step in 1...4 {
-                try desk.split(
+                try fixture.split(
                     step: step, [("j\(step)", step)], shard: step % 2, lane: step > 2 ? .bulk : .high,
                     due: step == 4 ? 4_000_000_000_000 : 0)
             }
-            let batch = try desk.checkout(most: 1).batches[0]
-            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("j2", 1))
-            try desk.take("a", "b")
-            try desk.perform(Submit(job: Array("c".utf8)))
+            let batch = try fixture.checkout(most: 1).batches[0]
+            _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j2", 1))
+            try fixture.take("a", "b")
+            try fixture.perform(PushJob(job: Array("c".utf8)))
             return ReadDepths(shards: 3)
         },
-        ScriptCase("tells how old the oldest pushes are", again: .same) { desk in
+        ScriptCase("tells how old the oldest pushes are", again: .same) { fixture in
             // Without a batch in their lists, and in the future, which counts as now: real ages differ from run to run.
             for (step, shard) in [0, 2].enumerated() {
-                try desk.split(step: step + 1, [("j\(shard)", 1)], shard: shard, lane: .high)
+                try fixture.split(step: step + 1, [("j\(shard)", 1)], shard: shard, lane: .high)
             }
             for (list, id) in [
                 ("ready:00", "00.h.ffffffff00000.1"), ("in_flight:02", "02.b.r9999999999999-0.1"),
             ] {
-                try desk.redis.run("DEL", "{pushfarm:demo}:\(list)")
-                try desk.redis.run("RPUSH", "{pushfarm:demo}:\(list)", id)
+                try fixture.redis.run("DEL", "{pushfarm:demo}:\(list)")
+                try fixture.redis.run("RPUSH", "{pushfarm:demo}:\(list)", id)
             }
-            try desk.redis.run("DEL", "{pushfarm:demo}:ready:02")
+            try fixture.redis.run("DEL", "{pushfarm:demo}:ready:02")
             return ReadAges(shards: 3)
         },
-        ScriptCase("finds keys of the wrong type, and what cannot be read", again: .same) { desk in
-            try desk.redis.run("DEL", "{pushfarm:demo}:owners")
-            try desk.redis.run("SET", "{pushfarm:demo}:owners", "x")
-            try desk.redis.run("HSET", "{pushfarm:demo}:unsettled", "5-0", "7 ends too early")
-            try desk.redis.run("HSET", "{pushfarm:demo}:unreadable", "6-0", "?")
+        ScriptCase("finds keys of the wrong type, and what cannot be read", again: .same) { fixture in
+            try fixture.redis.run("DEL", "{pushfarm:demo}:owners")
+            try fixture.redis.run("SET", "{pushfarm:demo}:owners", "x")
+            try fixture.redis.run("HSET", "{pushfarm:demo}:unsettled", "5-0", "7 ends too early")
+            try fixture.redis.run("HSET", "{pushfarm:demo}:unreadable", "6-0", "?")
             return ReadFaults(shards: 3)
         },
-        ScriptCase("finds no fault", again: .same) { desk in
-            _ = try desk.held([("a", 3)])
-            return Audit(shards: Desk.shards)
+        ScriptCase("finds no fault", again: .same) { fixture in
+            _ = try fixture.held([("a", 3)])
+            return CheckAccounting(shards: StoreFixture.shards)
         },
-        ScriptCase("finds the accounts that are not at rest", again: .same) { desk in
-            try desk.split(step: 1, [("a", 3)])
-            try desk.redis.run(
+        ScriptCase("finds the accounts that are not at rest", again: .same) { fixture in
+            try fixture.split(step: 1, [("a", 3)])
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:job:b", "state", "finished", "accepted", "2", "failed", "2")
-            try desk.redis.run("ZADD", "{pushfarm:demo}:jobs", "5", "b")
-            return ScanJobRecords(shards: Desk.shards)
+            try fixture.redis.run("ZADD", "{pushfarm:demo}:jobs", "5", "b")
+            return ScanJobRecords(shards: StoreFixture.shards)
         },
-        ScriptCase(.compareAndSet, "puts a token", again: .same) { desk in
-            try desk.redis.run("SET", "{pushfarm}:provider:k", "old")
+        ScriptCase(.compareAndSet, "puts a token", again: .same) { fixture in
+            try fixture.redis.run("SET", "{pushfarm}:provider:k", "old")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
         },
-        ScriptCase(.compareAndSet, "leaves what another put", again: .same) { desk in
-            try desk.redis.run("SET", "{pushfarm}:provider:k", "newest")
+        ScriptCase(.compareAndSet, "leaves what another put", again: .same) { fixture in
+            try fixture.redis.run("SET", "{pushfarm}:provider:k", "newest")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
         },
         ScriptCase(.compareAndSet, "puts a first token", again: .same) { _ in
             ["1", "{pushfarm}:provider:k", "", "new", "500000"]
         },
-        ScriptCase(.beat, "writes its line and drops one that ended long ago", again: .same) { desk in
-            try desk.redis.run(
+        ScriptCase(.heartbeat, "writes its line and drops one that ended long ago", again: .same) { fixture in
+            try fixture.redis.run(
                 "HSET", "{pushfarm}:hosts", "old", "1000 n 2 x {}", "b",
-                "\(try end(desk, in: 30)) n2 4 x,y {}")
+                "\(try end(fixture, in: 30)) n2 4 x,y {}")
             return ["1", "{pushfarm}:hosts", "a", "5000", "n1", "", "3", "x", "{\"y\": 1}"]
         },
-        ScriptCase(.beat, "takes its line out", again: .same) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:hosts", "a", "\(try end(desk, in: 30)) n1 4 x,y {}")
+        ScriptCase(.heartbeat, "takes its line out", again: .same) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm}:hosts", "a", "\(try end(fixture, in: 30)) n1 4 x,y {}")
             return ["1", "{pushfarm}:hosts", "a", "0", "n1", "", "0", "", ""]
         },
         ScriptCase(.alert, "raises an alert", again: .other("0")) { _ in alert("fired", 1) },
-        ScriptCase(.alert, "raises a worse one", again: .other("0")) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
+        ScriptCase(.alert, "raises a worse one", again: .other("0")) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
             return alert("fired", 2)
         },
-        ScriptCase(.alert, "raises none that is better than it was", again: .same) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "3 4000 full")
+        ScriptCase(.alert, "raises none that is better than it was", again: .same) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "3 4000 full")
             return alert("fired", 2)
         },
-        ScriptCase(.alert, "calls an alert off", again: .other("0")) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
+        ScriptCase(.alert, "calls an alert off", again: .other("0")) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
             return alert("cleared", 1)
         },
         ScriptCase(.alert, "calls off none that was not raised", again: .same) { _ in alert("cleared", 1) },
         ScriptCase(.initFarm, "founds the farm", again: .same) { _ in
             ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "1", "a", "b"]
         },
-        ScriptCase(.initFarm, "leaves a farm as it was founded", again: .same) { desk in
-            try desk.redis.run("HSET", "{pushfarm}:farm", "shards", "16", "format", "1")
+        ScriptCase(.initFarm, "leaves a farm as it was founded", again: .same) { fixture in
+            try fixture.redis.run("HSET", "{pushfarm}:farm", "shards", "16", "format", "1")
             return ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "1", "a"]
         },
         ScriptCase(.initFarm, "makes an app known", again: .same) { _ in
@@ -551,8 +558,8 @@ extension ScriptCase {
     ]
 }
 
-extension Press {
-    fileprivate static let full = Press(
+extension UpdateAdmission {
+    fileprivate static let full = UpdateAdmission(
         memory: .full, isHeld: false, retryAfter: .milliseconds(500),
         limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
 }

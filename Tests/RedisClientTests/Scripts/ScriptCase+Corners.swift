@@ -8,103 +8,112 @@ extension ScriptCase {
     static let corners = reports + checkouts + settlements + losses.map(Self.loss) + reclaims + splits
 
     /// The first batch that waits in shard 1.
-    static func first(_ desk: Desk, _ place: Int = 0) throws -> BatchID {
-        BatchID(try desk.redis.run("LINDEX", app + "ready:01", "\(place)").bytes ?? [])
+    static func first(_ fixture: StoreFixture, _ place: Int = 0) throws -> BatchID {
+        BatchID(try fixture.redis.run("LINDEX", app + "ready:01", "\(place)").bytes ?? [])
     }
 
     private static func checkout(
-        _ desk: Desk, credit: Int = 100, most: Int = 8, known: [BatchID]? = nil
+        _ fixture: StoreFixture, credit: Int = 100, most: Int = 8, known: [BatchID]? = nil
     ) -> Checkout {
         Checkout(
             worker: "w1", credit: credit, maxBatches: most, known: known,
-            shards: (0..<Desk.shards).map { ($0, desk.token) })
+            shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
     }
 
     /// A batch that w1 had, and that w2 has now, with the pushes of job q parked.
-    private static func handedOn(_ desk: Desk, _ jobs: [(id: String, tokens: Int)]) throws -> BatchID {
-        let batch = try desk.held(jobs)
-        try desk.perform(PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)]))
-        try desk.quarantine("q")
-        _ = try desk.checkout("w2")
+    private static func handedOn(_ fixture: StoreFixture, _ jobs: [(id: String, tokens: Int)]) throws
+        -> BatchID
+    {
+        let batch = try fixture.held(jobs)
+        try fixture.perform(PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)]))
+        try fixture.quarantine("q")
+        _ = try fixture.checkout("w2")
         return batch.id
     }
 
     private static let reports = [
-        ScriptCase("takes late facts of a first push that is parked", again: .other("[xx.., 4, 2]")) { desk in
-            let batch = try handedOn(desk, [("q", 1), ("a", 3)])
-            return desk.reportRequest(batch, 0..<2, entry: Desk.delivered("q", 2))
+        ScriptCase("takes late facts of a first push that is parked", again: .other("[xx.., 4, 2]")) {
+            fixture in
+            let batch = try handedOn(fixture, [("q", 1), ("a", 3)])
+            return fixture.reportRequest(batch, 0..<2, entry: StoreFixture.delivered("q", 2))
         },
-        ScriptCase("takes late facts of a last push that is parked", again: .other("[...x, 4, 2]")) { desk in
-            let batch = try handedOn(desk, [("a", 3), ("q", 1)])
-            return desk.reportRequest(batch, 3..<4, entry: Desk.delivered("q", 1))
+        ScriptCase("takes late facts of a last push that is parked", again: .other("[...x, 4, 2]")) {
+            fixture in
+            let batch = try handedOn(fixture, [("a", 3), ("q", 1)])
+            return fixture.reportRequest(batch, 3..<4, entry: StoreFixture.delivered("q", 1))
         },
-        ScriptCase("raises no credit while the first push is alone in the air", again: .same) { desk in
-            let batch = try desk.held([("a", 9)])
-            try desk.set(batch.id, to: "w1|1|1|9,2,1,1,0,0,0,0|9|.........")
-            return desk.reportRequest(batch.id, 0..<0, wanted: 9, entry: [])
+        ScriptCase("raises no credit while the first push is alone in the air", again: .same) { fixture in
+            let batch = try fixture.held([("a", 9)])
+            try fixture.set(batch.id, to: "w1|1|1|9,2,1,1,0,0,0,0|9|.........")
+            return fixture.reportRequest(batch.id, 0..<0, wanted: 9, entry: [])
         },
-        ScriptCase("raises the credit no further than it is asked", again: .same) { desk in
-            let batch = try desk.held([("a", 9)], credit: 2)
-            return desk.reportRequest(batch.id, 0..<0, wanted: 5, entry: [])
+        ScriptCase("raises the credit no further than it is asked", again: .same) { fixture in
+            let batch = try fixture.held([("a", 9)], credit: 2)
+            return fixture.reportRequest(batch.id, 0..<0, wanted: 5, entry: [])
         },
     ]
 
     /// So many ids without a batch, then a batch that nobody can read, one of a quarantined job, and one to be given.
-    static func rubbish(_ desk: Desk, _ count: Int) throws {
-        for number in 1...count - 2 { try desk.redis.run("RPUSH", app + "ready:01", "01.h.none.\(number)") }
-        for (step, job) in ["unread", "q", "good"].enumerated() { try desk.split(step: step + 1, [(job, 2)]) }
-        try desk.redis.run("HSET", app + "batches", "\(first(desk, count - 2))", "?")
-        try desk.quarantine("q")
-        try desk.redis.run("RPUSH", app + "paused", "01.h.other.1")
+    static func rubbish(_ fixture: StoreFixture, _ count: Int) throws {
+        for number in 1...count - 2 {
+            try fixture.redis.run("RPUSH", app + "ready:01", "01.h.none.\(number)")
+        }
+        for (step, job) in ["unread", "q", "good"].enumerated() {
+            try fixture.split(step: step + 1, [(job, 2)])
+        }
+        try fixture.redis.run("HSET", app + "batches", "\(first(fixture, count - 2))", "?")
+        try fixture.quarantine("q")
+        try fixture.redis.run("RPUSH", app + "paused", "01.h.other.1")
     }
 
     private static let checkouts = [
-        ScriptCase("gives what stands behind 31 that cannot be given", again: .any) { desk in
-            try rubbish(desk, 31)
-            return checkout(desk)
+        ScriptCase("gives what stands behind 31 that cannot be given", again: .any) { fixture in
+            try rubbish(fixture, 31)
+            return checkout(fixture)
         },
-        ScriptCase("gives what stands behind what has no body", again: .any) { desk in
-            for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)]) }
-            try desk.redis.run("HDEL", app + "batches", "\(first(desk))")
-            return checkout(desk)
+        ScriptCase("gives what stands behind what has no body", again: .any) { fixture in
+            for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            try fixture.redis.run("HDEL", app + "batches", "\(first(fixture))")
+            return checkout(fixture)
         },
-        ScriptCase("opens a first push whose job was released meanwhile", again: .any) { desk in
-            try desk.split([("a", 1), ("b", 2)])
-            try desk.set(first(desk), to: "|1|0||2|p..")
-            return checkout(desk)
+        ScriptCase("opens a first push whose job was released meanwhile", again: .any) { fixture in
+            try fixture.split([("a", 1), ("b", 2)])
+            try fixture.set(first(fixture), to: "|1|0||2|p..")
+            return checkout(fixture)
         },
-        ScriptCase("opens a last push whose job was released meanwhile", again: .any) { desk in
-            try desk.split([("a", 2), ("b", 1)])
-            try desk.set(first(desk), to: "|1|0||2|..p")
-            return checkout(desk)
+        ScriptCase("opens a last push whose job was released meanwhile", again: .any) { fixture in
+            try fixture.split([("a", 2), ("b", 1)])
+            try fixture.set(first(fixture), to: "|1|0||2|..p")
+            return checkout(fixture)
         },
-        ScriptCase("grants behind what was handed over, and what is left to the next", again: .any) { desk in
-            for step in 1...2 { try desk.split(step: step, [("j\(step)", 4)]) }
-            try desk.set(first(desk), to: "|1|0||2|xx..")
-            return checkout(desk, credit: 3)
+        ScriptCase("grants behind what was handed over, and what is left to the next", again: .any) {
+            fixture in
+            for step in 1...2 { try fixture.split(step: step, [("j\(step)", 4)]) }
+            try fixture.set(first(fixture), to: "|1|0||2|xx..")
+            return checkout(fixture, credit: 3)
         },
-        ScriptCase("grants all when the suspects are through", again: .any) { desk in
-            try desk.split([("a", 5)])
-            try desk.set(first(desk), to: "|1|0|2,1,1,1,0,0,0,0|3|xx...")
-            return checkout(desk)
+        ScriptCase("grants all when the suspects are through", again: .any) { fixture in
+            try fixture.split([("a", 5)])
+            try fixture.set(first(fixture), to: "|1|0|2,1,1,1,0,0,0,0|3|xx...")
+            return checkout(fixture)
         },
-        ScriptCase("gives no more batches than it is asked for, of whatever shards", again: .any) { desk in
-            for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)], shard: step) }
-            return checkout(desk, most: 1, known: [])
+        ScriptCase("gives no more batches than it is asked for, of whatever shards", again: .any) { fixture in
+            for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)], shard: step) }
+            return checkout(fixture, most: 1, known: [])
         },
-        ScriptCase("gives a paused app's worker what it had only", again: .same) { desk in
-            for step in 1...2 { try desk.split(step: step, [("j\(step)", 2)]) }
-            _ = try desk.checkout(most: 1)
-            try desk.perform(Pause(reason: "why", fingerprint: "abc"))
-            return checkout(desk, known: [])
+        ScriptCase("gives a paused app's worker what it had only", again: .same) { fixture in
+            for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            _ = try fixture.checkout(most: 1)
+            try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
+            return checkout(fixture, known: [])
         },
     ]
 
     private static let settlements = [
-        ScriptCase("books an entry of three jobs", again: .other("[0, 0]")) { desk in
-            let batch = try desk.held([("a", 3), ("b", 2), ("c", 2)])
-            _ = try desk.report(batch, 0..<6, entry: Desk.delivered("a", 6))
-            var settlement = Settlement(entry: try desk.results()[0].id)
+        ScriptCase("books an entry of three jobs", again: .other("[0, 0]")) { fixture in
+            let batch = try fixture.held([("a", 3), ("b", 2), ("c", 2)])
+            _ = try fixture.report(batch, 0..<6, entry: StoreFixture.delivered("a", 6))
+            var settlement = Settlement(entry: try fixture.results()[0].id)
             settlement.jobs = [("a", 3), ("b", 2), ("c", 1)].map { id, count in
                 var job = Settlement.Job(id: id)
                 (job.delivered, job.failed, job.reasons) = (count - 1, 1, ["r\(id)": 1])
@@ -160,110 +169,110 @@ extension ScriptCase {
             .crash(hadSent: true)
         ),
         ("begins again behind one suspect", "2|3|1,1,1,2,0,1,1,0|2|x..", .crash(hadSent: true)),
-        ("parks nothing when nobody is accused", "2|0|0,0,0,0,0,0,0,5|3|...", .innocent),
+        ("parks nothing when nobody is accused", "2|0|0,0,0,0,0,0,0,5|3|...", .unrelated),
     ]
 
     private static func loss(_ what: String, _ state: String, _ loss: WorkerLoss) -> ScriptCase {
-        ScriptCase(what, again: .other("[0, 0, 0, 0, 0, [], [], []]")) { desk in
-            let batch = try desk.held([("a", state.count { $0 == "." || $0 == "x" })])
-            try desk.set(batch.id, to: "w1|" + state)
-            return desk.reclaim(["w1"], loss)
+        ScriptCase(what, again: .other("[0, 0, 0, 0, 0, [], [], []]")) { fixture in
+            let batch = try fixture.held([("a", state.count { $0 == "." || $0 == "x" })])
+            try fixture.set(batch.id, to: "w1|" + state)
+            return fixture.reclaim(["w1"], loss)
         }
     }
 
     private static let reclaims = [
-        ScriptCase("blames none of two jobs whose pushes were alone in the air", again: .any) { desk in
-            let batch = try desk.held([("a", 1), ("b", 2)])
-            try desk.set(batch.id, to: "w1|2|2|3,2,1,1,0,0,0,0|3|...")
-            return desk.reclaim(["w1"], .crash(hadSent: true))
+        ScriptCase("blames none of two jobs whose pushes were alone in the air", again: .any) { fixture in
+            let batch = try fixture.held([("a", 1), ("b", 2)])
+            try fixture.set(batch.id, to: "w1|2|2|3,2,1,1,0,0,0,0|3|...")
+            return fixture.reclaim(["w1"], .crash(hadSent: true))
         },
-        ScriptCase("closes the one push that was sent at most once", again: .any) { desk in
-            try desk.split([("a", 3)], delivery: .atMostOnce)
-            _ = try desk.checkout(credit: 1)
-            return desk.reclaim(["w1"])
+        ScriptCase("closes the one push that was sent at most once", again: .any) { fixture in
+            try fixture.split([("a", 3)], delivery: .atMostOnce)
+            _ = try fixture.checkout(credit: 1)
+            return fixture.reclaim(["w1"])
         },
-        ScriptCase("parks a batch behind another, and takes back the next", again: .any) { desk in
-            let batch = try desk.held([("a", 2)])
-            _ = try desk.held(step: 2, [("b", 2)])
-            try desk.redis.run("RPUSH", app + "paused", "01.h.other.1")
-            try desk.set(batch.id, to: "w1|5|0|0,0,0,0,0,0,0,4|2|..")
-            return desk.reclaim(["w1"], .crash(hadSent: false))
+        ScriptCase("parks a batch behind another, and takes back the next", again: .any) { fixture in
+            let batch = try fixture.held([("a", 2)])
+            _ = try fixture.held(step: 2, [("b", 2)])
+            try fixture.redis.run("RPUSH", app + "paused", "01.h.other.1")
+            try fixture.set(batch.id, to: "w1|5|0|0,0,0,0,0,0,0,4|2|..")
+            return fixture.reclaim(["w1"], .crash(hadSent: false))
         },
-        ScriptCase("blames no job whose account is gone", again: .any) { desk in
-            let batch = try desk.held([("a", 2)])
-            try desk.set(batch.id, to: "w1|2|2|2,1,1,1,0,0,0,0|2|..")
-            try desk.redis.run("DEL", app + "job:a")
-            return desk.reclaim(["w1"], .crash(hadSent: true))
+        ScriptCase("blames no job whose account is gone", again: .any) { fixture in
+            let batch = try fixture.held([("a", 2)])
+            try fixture.set(batch.id, to: "w1|2|2|2,1,1,1,0,0,0,0|2|..")
+            try fixture.redis.run("DEL", app + "job:a")
+            return fixture.reclaim(["w1"], .crash(hadSent: true))
         },
         ScriptCase("names the shards that are another's, and takes back from the others", again: .any) {
-            desk in
-            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)], shard: step) }
-            _ = try desk.checkout()
-            for shard in ["01", "03"] { try desk.redis.run("HSET", app + "owners", shard, "2:n9:x") }
-            return desk.reclaim(["w1"])
+            fixture in
+            for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)], shard: step) }
+            _ = try fixture.checkout()
+            for shard in ["01", "03"] { try fixture.redis.run("HSET", app + "owners", shard, "2:n9:x") }
+            return fixture.reclaim(["w1"])
         },
     ]
 
     /// So many hours before now, as Redis has it.
-    private static func ago(_ desk: Desk, hours: Int64) throws -> Int64 {
-        let seconds = try desk.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0
+    private static func ago(_ fixture: StoreFixture, hours: Int64) throws -> Int64 {
+        let seconds = try fixture.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0
         return (seconds - hours * 3600) * 1000
     }
 
     private static let splits = [
-        ScriptCase("keeps batches of one list in their order", again: .other("[0]")) { desk in
-            try desk.take("a")
+        ScriptCase("keeps batches of one list in their order", again: .other("[0]")) { fixture in
+            try fixture.take("a")
             let batches = (1...3).map {
-                Split.NewBatch(shard: 1, lane: .high, tokens: $0, body: Desk.body([("new", $0)]))
+                Split.NewBatch(shard: 1, lane: .high, tokens: $0, body: StoreFixture.body([("new", $0)]))
             }
             return Split(
-                token: desk.token, step: 1, dropped: 1,
+                token: fixture.token, step: 1, dropped: 1,
                 jobs: [Split.Job(id: "new", opens: true, submitted: 6, accepted: 6)], batches: batches)
         },
-        ScriptCase("splits a job with nothing to send", again: .other("[0]")) { desk in
-            try desk.take("a")
+        ScriptCase("splits a job with nothing to send", again: .other("[0]")) { fixture in
+            try fixture.take("a")
             return Split(
-                token: desk.token, step: 1, dropped: 1,
+                token: fixture.token, step: 1, dropped: 1,
                 jobs: [Split.Job(id: "new", opens: true, submitted: 1, accepted: 0, malformed: 1)],
                 batches: [])
         },
-        ScriptCase("finds a known id behind events", again: .refused("error EXISTS old")) { desk in
-            try desk.redis.run("HSET", app + "job:old", "state", "open", "created_at", "5")
-            try desk.take("a", "b")
+        ScriptCase("finds a known id behind events", again: .refused("error EXISTS old")) { fixture in
+            try fixture.redis.run("HSET", app + "job:old", "state", "open", "created_at", "5")
+            try fixture.take("a", "b")
             var event = FarmEvent(.tokenMalformed)
             event.add("job", "new")
             return Split(
-                token: desk.token, step: 1, dropped: 2,
+                token: fixture.token, step: 1, dropped: 2,
                 jobs: [
                     Split.Job(id: "new", opens: true, submitted: 2, accepted: 0, events: [event, event]),
                     Split.Job(id: "old", opens: true, submitted: 1, accepted: 0),
                 ], batches: [])
         },
-        ScriptCase("drops the one account that is too many, and looks no further", again: .any) { desk in
+        ScriptCase("drops the one account that is too many, and looks no further", again: .any) { fixture in
             for (place, job) in ["old1", "old2"].enumerated() {
-                try ended(desk, job, at: farAhead + 5 * Int64(place))
+                try ended(fixture, job, at: farAhead + 5 * Int64(place))
             }
-            try desk.redis.run("ZADD", app + "jobs", "\(farAhead + 1)", "gone")
-            try desk.take("a")
-            return split(desk, retention: kept(3))
+            try fixture.redis.run("ZADD", app + "jobs", "\(farAhead + 1)", "gone")
+            try fixture.take("a")
+            return split(fixture, retention: kept(3))
         },
-        ScriptCase("drops what has expired for some hours", again: .any) { desk in
+        ScriptCase("drops what has expired for some hours", again: .any) { fixture in
             for (hours, job) in [(108, "gone1"), (107, "gone2")] {
-                try desk.redis.run("ZADD", app + "jobs", "\(ago(desk, hours: Int64(hours)))", job)
+                try fixture.redis.run("ZADD", app + "jobs", "\(ago(fixture, hours: Int64(hours)))", job)
             }
-            try desk.take("a")
-            return split(desk)
+            try fixture.take("a")
+            return split(fixture)
         },
-        ScriptCase("leaves in the list what is half as old as it may be", again: .any) { desk in
-            try desk.redis.run("ZADD", app + "jobs", "\(ago(desk, hours: 36))", "gone")
-            try desk.take("a")
-            return split(desk)
+        ScriptCase("leaves in the list what is half as old as it may be", again: .any) { fixture in
+            try fixture.redis.run("ZADD", app + "jobs", "\(ago(fixture, hours: 36))", "gone")
+            try fixture.take("a")
+            return split(fixture)
         },
         ScriptCase("drops no account that ended late, when there are as many as may be", again: .any) {
-            desk in
-            try ended(desk, "late", at: farAhead, place: longAgo)
-            try desk.take("a")
-            return split(desk, retention: kept(2))
+            fixture in
+            try ended(fixture, "late", at: farAhead, place: longAgo)
+            try fixture.take("a")
+            return split(fixture, retention: kept(2))
         },
     ]
 }

@@ -11,23 +11,23 @@ extension ScriptCase {
 
     /// Opens a job of one push in shard 1.
     static func split(
-        _ desk: Desk, step: Int = 1, _ id: String = "new", retention: Retention = Retention(),
+        _ fixture: StoreFixture, step: Int = 1, _ id: String = "new", retention: Retention = Retention(),
         alone: String = ""
     ) -> Split {
         Split(
-            token: desk.token, step: step, dropped: 1,
+            token: fixture.token, step: step, dropped: 1,
             jobs: [Split.Job(id: id, opens: true, submitted: 1, accepted: 1)],
-            batches: [.init(shard: 1, lane: .high, tokens: 1, body: Desk.body([(id, 1)]))],
+            batches: [.init(shard: 1, lane: .high, tokens: 1, body: StoreFixture.body([(id, 1)]))],
             retention: retention, alone: Array(alone.utf8))
     }
 
     /// A job record that ended at `time`, and has this place in the list.
-    static func ended(_ desk: Desk, _ job: String, at time: Int64, place: Int64? = nil) throws {
-        try desk.redis.run(
+    static func ended(_ fixture: StoreFixture, _ job: String, at time: Int64, place: Int64? = nil) throws {
+        try fixture.redis.run(
             "HSET", app + "job:\(job)", "state", "finished", "created_at", "\(time)", "finished_at",
             "\(time)",
             "accepted", "1", "delivered", "1")
-        try desk.redis.run("ZADD", app + "jobs", "\(place ?? time)", job)
+        try fixture.redis.run("ZADD", app + "jobs", "\(place ?? time)", job)
     }
 
     /// A moment that no retention reaches.
@@ -42,14 +42,14 @@ extension ScriptCase {
     }
 
     private static let splits = [
-        ScriptCase("puts a new account in the place of an old one", again: .any) { desk in
-            try ended(desk, "new", at: longAgo)
-            try desk.redis.run("HSET", app + "job:new", "failed", "3", "reason:x", "3")
-            try desk.take("a")
-            return split(desk)
+        ScriptCase("puts a new account in the place of an old one", again: .any) { fixture in
+            try ended(fixture, "new", at: longAgo)
+            try fixture.redis.run("HSET", app + "job:new", "failed", "3", "reason:x", "3")
+            try fixture.take("a")
+            return split(fixture)
         },
-        ScriptCase("tells of several jobs with several words", again: .any) { desk in
-            try desk.take("a", "b", "c")
+        ScriptCase("tells of several jobs with several words", again: .any) { fixture in
+            try fixture.take("a", "b", "c")
             func event(_ job: String, _ words: Int) -> FarmEvent {
                 var event = FarmEvent(.tokenMalformed)
                 event.add("job", job)
@@ -57,7 +57,7 @@ extension ScriptCase {
                 return event
             }
             return Split(
-                token: desk.token, step: 1, dropped: 3,
+                token: fixture.token, step: 1, dropped: 3,
                 jobs: [
                     Split.Job(
                         id: "a", opens: true, submitted: 3, accepted: 1, malformed: 2,
@@ -68,388 +68,390 @@ extension ScriptCase {
                     Split.Job(id: "c", opens: true, submitted: 2, accepted: 2, lane: .bulk),
                 ],
                 batches: [
-                    .init(shard: 3, lane: .high, tokens: 1, body: Desk.body([("a", 1)])),
-                    .init(shard: 3, lane: .bulk, tokens: 2, body: Desk.body([("c", 2)])),
+                    .init(shard: 3, lane: .high, tokens: 1, body: StoreFixture.body([("a", 1)])),
+                    .init(shard: 3, lane: .bulk, tokens: 2, body: StoreFixture.body([("c", 2)])),
                 ])
         },
-        ScriptCase("keeps to the number of accounts, and to their list", again: .any) { desk in
+        ScriptCase("keeps to the number of accounts, and to their list", again: .any) { fixture in
             for (place, job) in ["old1", "old2", "old3"].enumerated() {
-                try ended(desk, job, at: farAhead + Int64(place))
+                try ended(fixture, job, at: farAhead + Int64(place))
             }
-            try desk.take("a")
-            return split(desk, retention: kept(2))
+            try fixture.take("a")
+            return split(fixture, retention: kept(2))
         },
-        ScriptCase("keeps as many accounts as it may", again: .any) { desk in
+        ScriptCase("keeps as many accounts as it may", again: .any) { fixture in
             for (place, job) in ["old1", "old2"].enumerated() {
-                try ended(desk, job, at: farAhead + Int64(place))
+                try ended(fixture, job, at: farAhead + Int64(place))
             }
-            try desk.take("a")
-            return split(desk, retention: kept(3))
+            try fixture.take("a")
+            return split(fixture, retention: kept(3))
         },
-        ScriptCase("gives an open job a later place in the list", again: .any) { desk in
-            try desk.redis.run(
+        ScriptCase("gives an open job a later place in the list", again: .any) { fixture in
+            try fixture.redis.run(
                 "HSET", app + "job:open", "state", "open", "created_at", "5", "accepted", "1")
-            try desk.redis.run("ZADD", app + "jobs", "5", "open")
-            try ended(desk, "old", at: 6)
-            try desk.take("a")
-            return split(desk, retention: kept(2))
+            try fixture.redis.run("ZADD", app + "jobs", "5", "open")
+            try ended(fixture, "old", at: 6)
+            try fixture.take("a")
+            return split(fixture, retention: kept(2))
         },
         ScriptCase("drops expired accounts from the list, and looks at late ones again", again: .any) {
-            desk in
-            try desk.redis.run("ZADD", app + "jobs", "\(longAgo)", "gone", "\(longAgo + 1)", "gone2")
-            try ended(desk, "late", at: farAhead, place: longAgo + 2)
-            try desk.redis.run("ZADD", app + "jobs", "\(longAgo + 3)", "gone3")
-            try desk.take("a")
-            return split(desk)
+            fixture in
+            try fixture.redis.run("ZADD", app + "jobs", "\(longAgo)", "gone", "\(longAgo + 1)", "gone2")
+            try ended(fixture, "late", at: farAhead, place: longAgo + 2)
+            try fixture.redis.run("ZADD", app + "jobs", "\(longAgo + 3)", "gone3")
+            try fixture.take("a")
+            return split(fixture)
         },
-        ScriptCase("leaves young accounts in the list that are gone", again: .any) { desk in
-            try desk.redis.run("ZADD", app + "jobs", "\(farAhead)", "gone")
-            try desk.take("a")
-            return split(desk)
+        ScriptCase("leaves young accounts in the list that are gone", again: .any) { fixture in
+            try fixture.redis.run("ZADD", app + "jobs", "\(farAhead)", "gone")
+            try fixture.take("a")
+            return split(fixture)
         },
-        ScriptCase("drops several jobs, of which some go one by one", again: .any) { desk in
-            try desk.take("a", "b", "c", "d")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            var request = split(desk)
+        ScriptCase("drops several jobs, of which some go one by one", again: .any) { fixture in
+            try fixture.take("a", "b", "c", "d")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            var request = split(fixture)
             request.dropped = 3
             return request
         },
-        ScriptCase("splits a job that came alone", again: .any) { desk in
-            try desk.take("a")
-            return split(desk, alone: "a")
+        ScriptCase("splits a job that came alone", again: .any) { fixture in
+            try fixture.take("a")
+            return split(fixture, alone: "a")
         },
-        ScriptCase("says that jobs are waiting", again: .any) { desk in
-            try desk.take("a")
-            try fill(desk, "b")
-            return split(desk)
+        ScriptCase("says that jobs are waiting", again: .any) { fixture in
+            try fixture.take("a")
+            try fill(fixture, "b")
+            return split(fixture)
         },
-        ScriptCase("says that the app is full", again: .any) { desk in
-            try desk.take("a")
-            try desk.redis.run("HSET", app + "admission", "max_backlog", "1")
-            return split(desk)
+        ScriptCase("says that the app is full", again: .any) { fixture in
+            try fixture.take("a")
+            try fixture.redis.run("HSET", app + "admission", "max_backlog", "1")
+            return split(fixture)
         },
     ]
 
     private static func take(
-        _ desk: Desk, known: Int = 0, jobs: Int = 9, bytes: Int = 1000, limit: Int = 100
+        _ fixture: StoreFixture, known: Int = 0, jobs: Int = 9, bytes: Int = 1000, limit: Int = 100
     ) -> Take {
-        Take(token: desk.token, known: known, maxJobs: jobs, maxBytes: bytes, maxJobBytes: limit)
+        Take(token: fixture.token, known: known, maxJobs: jobs, maxBytes: bytes, maxJobBytes: limit)
     }
 
-    private static func fill(_ desk: Desk, _ jobs: String...) throws {
-        for job in jobs { try desk.perform(Submit(job: Array(job.utf8))) }
+    private static func fill(_ fixture: StoreFixture, _ jobs: String...) throws {
+        for job in jobs { try fixture.perform(PushJob(job: Array(job.utf8))) }
     }
 
     /// Jobs that came to `taken` unseen, as a watcher of the inbox moves them.
-    private static func slip(_ desk: Desk, _ jobs: String...) throws {
-        for job in jobs { try desk.redis.run("RPUSH", app + "taken", job) }
+    private static func slip(_ fixture: StoreFixture, _ jobs: String...) throws {
+        for job in jobs { try fixture.redis.run("RPUSH", app + "taken", job) }
     }
 
     private static let tooLong = String(repeating: "x", count: 101)
 
     private static let takes = [
         ScriptCase("takes many small jobs in their order, and no more bytes than it may", again: .same) {
-            desk in
-            for number in 10..<45 { try fill(desk, "job\(number)") }
-            return take(desk, jobs: 99, bytes: 131)
+            fixture in
+            for number in 10..<45 { try fill(fixture, "job\(number)") }
+            return take(fixture, jobs: 99, bytes: 131)
         },
-        ScriptCase("takes as many jobs as it may, some of them taken before", again: .same) { desk in
-            for number in 10..<22 { try fill(desk, "job\(number)") }
-            try desk.perform(take(desk, jobs: 12))
-            for number in 22..<45 { try fill(desk, "job\(number)") }
-            return take(desk, known: 2, jobs: 30)
+        ScriptCase("takes as many jobs as it may, some of them taken before", again: .same) { fixture in
+            for number in 10..<22 { try fill(fixture, "job\(number)") }
+            try fixture.perform(take(fixture, jobs: 12))
+            for number in 22..<45 { try fill(fixture, "job\(number)") }
+            return take(fixture, known: 2, jobs: 30)
         },
         ScriptCase(
             "refuses what stands first in the inbox and is too large", again: .other("[0, , 0, 0, 0, 0, a]")
-        ) { desk in
-            try fill(desk, tooLong, "a")
-            return take(desk)
+        ) { fixture in
+            try fill(fixture, tooLong, "a")
+            return take(fixture)
         },
         ScriptCase(
             "refuses what stands first among the taken jobs and is too large",
             again: .other("[0, , 0, 0, 0, 0, a, b]")
-        ) { desk in
-            try slip(desk, tooLong, tooLong, "a")
-            try fill(desk, "b")
-            return take(desk)
+        ) { fixture in
+            try slip(fixture, tooLong, tooLong, "a")
+            try fill(fixture, "b")
+            return take(fixture)
         },
-        ScriptCase("gives nothing from a taken job on that is too large", again: .same) { desk in
-            try slip(desk, "a", "b", tooLong, "c")
-            try fill(desk, "d")
-            return take(desk)
+        ScriptCase("gives nothing from a taken job on that is too large", again: .same) { fixture in
+            try slip(fixture, "a", "b", tooLong, "c")
+            try fill(fixture, "d")
+            return take(fixture)
         },
         ScriptCase("leaves a job alone that is too large and stands behind known ones", again: .same) {
-            desk in
-            try slip(desk, "a", tooLong)
-            try fill(desk, "b")
-            return take(desk, known: 1)
+            fixture in
+            try slip(fixture, "a", tooLong)
+            try fill(fixture, "b")
+            return take(fixture, known: 1)
         },
-        ScriptCase("goes on with a job that is split in part, however large it is", again: .same) { desk in
-            try desk.take(tooLong, tooLong)
-            try desk.perform(desk.firstPart())
-            return take(desk)
+        ScriptCase("goes on with a job that is split in part, however large it is", again: .same) { fixture in
+            try fixture.take(tooLong, tooLong)
+            try fixture.perform(fixture.firstPart())
+            return take(fixture)
         },
-        ScriptCase("counts what it refuses among those that go one by one", again: .any) { desk in
-            try desk.take(tooLong, "a", "b")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            return take(desk)
+        ScriptCase("counts what it refuses among those that go one by one", again: .any) { fixture in
+            try fixture.take(tooLong, "a", "b")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            return take(fixture)
         },
-        ScriptCase("counts the last that it refuses among those that go one by one", again: .any) { desk in
-            try desk.take(tooLong)
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            try fill(desk, "a", "b")
-            return take(desk)
+        ScriptCase("counts the last that it refuses among those that go one by one", again: .any) { fixture in
+            try fixture.take(tooLong)
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fill(fixture, "a", "b")
+            return take(fixture)
         },
-        ScriptCase("takes nothing while there are too many open pushes", again: .same) { desk in
-            try desk.redis.run("HSET", app + "admission", "max_backlog", "10")
-            try desk.redis.run("HSET", app + "load", "open", "10")
-            try desk.take("a")
-            try fill(desk, "b")
-            return take(desk)
+        ScriptCase("takes nothing while there are too many open pushes", again: .same) { fixture in
+            try fixture.redis.run("HSET", app + "admission", "max_backlog", "10")
+            try fixture.redis.run("HSET", app + "load", "open", "10")
+            try fixture.take("a")
+            try fill(fixture, "b")
+            return take(fixture)
         },
-        ScriptCase("takes while there is room for one open push", again: .any) { desk in
-            try desk.redis.run("HSET", app + "admission", "max_backlog", "10")
-            try desk.redis.run("HSET", app + "load", "open", "9")
-            try fill(desk, "b")
-            return take(desk)
+        ScriptCase("takes while there is room for one open push", again: .any) { fixture in
+            try fixture.redis.run("HSET", app + "admission", "max_backlog", "10")
+            try fixture.redis.run("HSET", app + "load", "open", "9")
+            try fill(fixture, "b")
+            return take(fixture)
         },
-        ScriptCase("takes into an app that never had a push", again: .any) { desk in
-            try desk.redis.run("HSET", app + "admission", "max_backlog", "1")
-            try fill(desk, "b")
-            return take(desk)
+        ScriptCase("takes into an app that never had a push", again: .any) { fixture in
+            try fixture.redis.run("HSET", app + "admission", "max_backlog", "1")
+            try fill(fixture, "b")
+            return take(fixture)
         },
-        ScriptCase("lets nobody wait for a job of a full app", again: .same) { desk in
-            try desk.redis.run("HSET", app + "admission", "max_backlog", "0")
-            return take(desk)
+        ScriptCase("lets nobody wait for a job of a full app", again: .same) { fixture in
+            try fixture.redis.run("HSET", app + "admission", "max_backlog", "0")
+            return take(fixture)
         },
-        ScriptCase("takes nothing while a trickle is under way", again: .same) { desk in
-            try trickle(desk, batches: 130)
-            return take(desk)
+        ScriptCase("takes nothing while a trickle is under way", again: .same) { fixture in
+            try trickle(fixture, batches: 130)
+            return take(fixture)
         },
-        ScriptCase("takes when the trickle runs dry", again: .any) { desk in
-            try trickle(desk, batches: 129)
-            return take(desk, jobs: 1)
+        ScriptCase("takes when the trickle runs dry", again: .any) { fixture in
+            try trickle(fixture, batches: 129)
+            return take(fixture, jobs: 1)
         },
-        ScriptCase("takes one by one what is under suspicion", again: .same) { desk in
-            try desk.take("a", "b")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            try fill(desk, "c")
-            return take(desk)
+        ScriptCase("takes one by one what is under suspicion", again: .same) { fixture in
+            try fixture.take("a", "b")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fill(fixture, "c")
+            return take(fixture)
         },
-        ScriptCase("takes the last one that is under suspicion alone", again: .any) { desk in
-            try desk.take("a")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            try fill(desk, "b")
-            return take(desk)
+        ScriptCase("takes the last one that is under suspicion alone", again: .any) { fixture in
+            try fixture.take("a")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fill(fixture, "b")
+            return take(fixture)
         },
-        ScriptCase("gives as many bytes of taken jobs as it may", again: .same) { desk in
-            try desk.take("aaa", "bbb", "c")
-            return take(desk, bytes: 6)
+        ScriptCase("gives as many bytes of taken jobs as it may", again: .same) { fixture in
+            try fixture.take("aaa", "bbb", "c")
+            return take(fixture, bytes: 6)
         },
-        ScriptCase("gives more taken jobs for one more byte", again: .same) { desk in
-            try desk.take("aaa", "bbb", "c")
-            return take(desk, bytes: 7)
+        ScriptCase("gives more taken jobs for one more byte", again: .same) { fixture in
+            try fixture.take("aaa", "bbb", "c")
+            return take(fixture, bytes: 7)
         },
-        ScriptCase("takes nothing when it is full and a trickle", again: .any) { desk in
-            try desk.redis.run("HSET", app + "admission", "max_backlog", "10", "trickle", "1")
-            try desk.redis.run("HSET", app + "load", "open", "10")
-            try fill(desk, "b")
-            return take(desk)
+        ScriptCase("takes nothing when it is full and a trickle", again: .any) { fixture in
+            try fixture.redis.run("HSET", app + "admission", "max_backlog", "10", "trickle", "1")
+            try fixture.redis.run("HSET", app + "load", "open", "10")
+            try fill(fixture, "b")
+            return take(fixture)
         },
-        ScriptCase("takes no second one that is under suspicion", again: .same) { desk in
-            try desk.take("a", "b")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            return take(desk, known: 1)
+        ScriptCase("takes no second one that is under suspicion", again: .same) { fixture in
+            try fixture.take("a", "b")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            return take(fixture, known: 1)
         },
-        ScriptCase("takes one job that is larger than a reply", again: .same) { desk in
-            try fill(desk, "aaaaaaaaaa", "b")
-            return take(desk, bytes: 5)
+        ScriptCase("takes one job that is larger than a reply", again: .same) { fixture in
+            try fill(fixture, "aaaaaaaaaa", "b")
+            return take(fixture, bytes: 5)
         },
-        ScriptCase("gives one taken job that is larger than a reply", again: .same) { desk in
-            try desk.take("aaaaaaaaaa", "b")
-            return take(desk, bytes: 5)
+        ScriptCase("gives one taken job that is larger than a reply", again: .same) { fixture in
+            try fixture.take("aaaaaaaaaa", "b")
+            return take(fixture, bytes: 5)
         },
-        ScriptCase("gives what was taken, and then takes", again: .any) { desk in
-            try desk.take("a", "b")
-            try fill(desk, "c", "d", "e")
-            return take(desk, known: 1, jobs: 3)
+        ScriptCase("gives what was taken, and then takes", again: .any) { fixture in
+            try fixture.take("a", "b")
+            try fill(fixture, "c", "d", "e")
+            return take(fixture, known: 1, jobs: 3)
         },
-        ScriptCase("takes a job as large as it may be", again: .any) { desk in
-            try fill(desk, "aaaa", "bbbbb", "c")
-            return take(desk, limit: 4)
+        ScriptCase("takes a job as large as it may be", again: .any) { fixture in
+            try fill(fixture, "aaaa", "bbbbb", "c")
+            return take(fixture, limit: 4)
         },
-        ScriptCase("answers where a job is that was split in part", again: .same) { desk in
-            try desk.take("big", "next")
-            try desk.perform(desk.firstPart())
-            return take(desk)
+        ScriptCase("answers where a job is that was split in part", again: .same) { fixture in
+            try fixture.take("big", "next")
+            try fixture.perform(fixture.firstPart())
+            return take(fixture)
         },
-        ScriptCase("refuses one of those that go one by one", again: .any) { desk in
-            try desk.take("a", "b", "c")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
+        ScriptCase("refuses one of those that go one by one", again: .any) { fixture in
+            try fixture.take("a", "b", "c")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
             return Refuse(
-                token: desk.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
+                token: fixture.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
         },
-        ScriptCase("refuses the last of those that go one by one", again: .any) { desk in
-            try desk.take("a")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            try desk.perform(Blame(token: desk.token, process: "p2", isAlone: true))
+        ScriptCase("refuses the last of those that go one by one", again: .any) { fixture in
+            try fixture.take("a")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p2", isAlone: true))
             return Refuse(
-                token: desk.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
+                token: fixture.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
         },
-        ScriptCase("holds nothing against jobs when there are none", again: .same) { desk in
-            Blame(token: desk.token, process: "p1", isAlone: true)
+        ScriptCase("holds nothing against jobs when there are none", again: .same) { fixture in
+            RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true)
         },
-        ScriptCase("holds nothing against a job when others were at work", again: .same) { desk in
-            try desk.take("a", "b")
-            try desk.perform(Blame(token: desk.token, process: "p1", isAlone: true))
-            return Blame(token: desk.token, process: "p2", isAlone: false)
+        ScriptCase("holds nothing against a job when others were at work", again: .same) { fixture in
+            try fixture.take("a", "b")
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            return RecordIntakeCrash(token: fixture.token, process: "p2", isAlone: false)
         },
-        ScriptCase("begins again with the next job", again: .any) { desk in
-            try desk.take("a", "b", "c")
+        ScriptCase("begins again with the next job", again: .any) { fixture in
+            try fixture.take("a", "b", "c")
             for process in ["p1", "p2"] {
-                try desk.perform(Blame(token: desk.token, process: process, isAlone: true))
+                try fixture.perform(RecordIntakeCrash(token: fixture.token, process: process, isAlone: true))
             }
-            try desk.perform(split(desk))
-            return Blame(token: desk.token, process: "p3", isAlone: true)
+            try fixture.perform(split(fixture))
+            return RecordIntakeCrash(token: fixture.token, process: "p3", isAlone: true)
         },
-        ScriptCase("refuses as poison what is split in part", again: .any) { desk in
-            try desk.take("big", "next")
-            try desk.perform(desk.firstPart())
+        ScriptCase("refuses as poison what is split in part", again: .any) { fixture in
+            try fixture.take("big", "next")
+            try fixture.perform(fixture.firstPart())
             for process in ["p1", "p2"] {
-                try desk.perform(Blame(token: desk.token, process: process, isAlone: true))
+                try fixture.perform(RecordIntakeCrash(token: fixture.token, process: process, isAlone: true))
             }
-            return Blame(token: desk.token, process: "p3", isAlone: true)
+            return RecordIntakeCrash(token: fixture.token, process: "p3", isAlone: true)
         },
-        ScriptCase("ends a job whose other pushes had ended", again: .any) { desk in
-            try desk.take("big", "next")
-            try desk.perform(desk.firstPart())
-            let batch = try desk.checkout().batches[0]
-            _ = try desk.report(batch, 0..<2, entry: Desk.delivered("big", 2))
-            try desk.perform(Settle([Desk.settlement(try desk.results()[0], "big", delivered: 2)]))
+        ScriptCase("ends a job whose other pushes had ended", again: .any) { fixture in
+            try fixture.take("big", "next")
+            try fixture.perform(fixture.firstPart())
+            let batch = try fixture.checkout().batches[0]
+            _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("big", 2))
+            try fixture.perform(
+                Settle([StoreFixture.settlement(try fixture.results()[0], "big", delivered: 2)]))
             return Refuse(
-                token: desk.token, step: 2, job: nil, field: "f", position: 0, reason: "r", original: [65])
+                token: fixture.token, step: 2, job: nil, field: "f", position: 0, reason: "r", original: [65])
         },
     ]
 
     /// A held gate, two jobs in the inbox, and so many batches, of which one is delayed and one parked.
-    private static func trickle(_ desk: Desk, batches: Int) throws {
-        try desk.redis.run("HSET", app + "admission", "trickle", "1")
-        for batch in 1...batches { try desk.redis.run("HSET", app + "states", "\(batch)", "x") }
-        try desk.redis.run("ZADD", app + "delayed", "5", "1")
-        try desk.redis.run("RPUSH", app + "paused", "2")
-        try fill(desk, "a", "b")
+    private static func trickle(_ fixture: StoreFixture, batches: Int) throws {
+        try fixture.redis.run("HSET", app + "admission", "trickle", "1")
+        for batch in 1...batches { try fixture.redis.run("HSET", app + "states", "\(batch)", "x") }
+        try fixture.redis.run("ZADD", app + "delayed", "5", "1")
+        try fixture.redis.run("RPUSH", app + "paused", "2")
+        try fill(fixture, "a", "b")
     }
 
-    private static func owners(_ desk: Desk, _ fields: String...) throws {
-        try desk.redis.run("DEL", app + "owners")
+    private static func owners(_ fixture: StoreFixture, _ fields: String...) throws {
+        try fixture.redis.run("DEL", app + "owners")
         for index in stride(from: 0, to: fields.count, by: 2) {
-            try desk.redis.run("HSET", app + "owners", fields[index], fields[index + 1])
+            try fixture.redis.run("HSET", app + "owners", fields[index], fields[index + 1])
         }
     }
 
-    private static func checkout(_ desk: Desk, credit: Int, known: [BatchID]?) -> Checkout {
+    private static func checkout(_ fixture: StoreFixture, credit: Int, known: [BatchID]?) -> Checkout {
         Checkout(
             worker: "w1", credit: credit, maxBatches: 8, known: known,
-            shards: (0..<Desk.shards).map { ($0, desk.token) })
+            shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
     }
 
     /// Shard 1 gets another owner.
-    private static func lose(_ desk: Desk) throws {
-        try desk.redis.run("HSET", app + "owners", "01", "2:n9:x")
+    private static func lose(_ fixture: StoreFixture) throws {
+        try fixture.redis.run("HSET", app + "owners", "01", "2:n9:x")
     }
 
     private static let deliveries = [
-        ScriptCase("has all of a batch that is gone", again: .same) { desk in
-            desk.reportRequest(BatchID(Array("01.h.gone.1".utf8)), 0..<1, entry: Desk.delivered("a", 1))
+        ScriptCase("has all of a batch that is gone", again: .same) { fixture in
+            fixture.reportRequest(
+                BatchID(Array("01.h.gone.1".utf8)), 0..<1, entry: StoreFixture.delivered("a", 1))
         },
-        ScriptCase("takes facts about another's shard", again: .other("[.x., 3, 1]")) { desk in
-            let batch = try desk.held([("a", 3)])
-            try lose(desk)
-            return desk.reportRequest(batch.id, 1..<2, entry: Desk.delivered("a", 1))
+        ScriptCase("takes facts about another's shard", again: .other("[.x., 3, 1]")) { fixture in
+            let batch = try fixture.held([("a", 3)])
+            try lose(fixture)
+            return fixture.reportRequest(batch.id, 1..<2, entry: StoreFixture.delivered("a", 1))
         },
-        ScriptCase("takes no decision about another's shard", again: .same) { desk in
-            let batch = try desk.held([("a", 3)])
-            try lose(desk)
-            return desk.reportRequest(batch.id, 1..<2, facts: false, entry: Desk.delivered("a", 1))
+        ScriptCase("takes no decision about another's shard", again: .same) { fixture in
+            let batch = try fixture.held([("a", 3)])
+            try lose(fixture)
+            return fixture.reportRequest(batch.id, 1..<2, facts: false, entry: StoreFixture.delivered("a", 1))
         },
-        ScriptCase("looks for nothing unless it is asked", again: .same) { desk in
-            _ = try desk.held([("a", 3)])
-            return checkout(desk, credit: 0, known: nil)
+        ScriptCase("looks for nothing unless it is asked", again: .same) { fixture in
+            _ = try fixture.held([("a", 3)])
+            return checkout(fixture, credit: 0, known: nil)
         },
-        ScriptCase("gives all that a worker had", again: .same) { desk in
-            for step in 1...4 { try desk.split(step: step, [("j\(step)", 2)]) }
-            _ = try desk.checkout("w1")
-            return checkout(desk, credit: 0, known: [])
+        ScriptCase("gives all that a worker had", again: .same) { fixture in
+            for step in 1...4 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            _ = try fixture.checkout("w1")
+            return checkout(fixture, credit: 0, known: [])
         },
-        ScriptCase("gives nothing of a shard that is another's", again: .any) { desk in
-            try desk.split(step: 1, [("a", 2)])
-            try desk.split(step: 2, [("b", 2)], shard: 2)
-            try lose(desk)
-            return checkout(desk, credit: 9, known: nil)
+        ScriptCase("gives nothing of a shard that is another's", again: .any) { fixture in
+            try fixture.split(step: 1, [("a", 2)])
+            try fixture.split(step: 2, [("b", 2)], shard: 2)
+            try lose(fixture)
+            return checkout(fixture, credit: 9, known: nil)
         },
-        ScriptCase("gives nothing back of a shard that is another's", again: .same) { desk in
-            _ = try desk.held([("a", 3)])
-            try lose(desk)
-            return checkout(desk, credit: 0, known: [])
+        ScriptCase("gives nothing back of a shard that is another's", again: .same) { fixture in
+            _ = try fixture.held([("a", 3)])
+            try lose(fixture)
+            return checkout(fixture, credit: 0, known: [])
         },
     ]
 
     private static let leases = [
-        ScriptCase("looks at what is free, and does not take it", again: .any) { desk in
-            try owners(desk, "01", "4::", "02", "1:n9:x", "until:n9", "\(farAhead)")
-            var request = desk.acquire("n2")
+        ScriptCase("looks at what is free, and does not take it", again: .any) { fixture in
+            try owners(fixture, "01", "4::", "02", "1:n9:x", "until:n9", "\(farAhead)")
+            var request = fixture.acquire("n2")
             (request.fields, request.others) = ([.shard(0)], [.shard(1), .shard(2), .shard(3)])
             return request
         },
-        ScriptCase("takes what is looked at and was its predecessor's", again: .any) { desk in
-            try owners(desk, "01", "4:n1:x", "02", "5:n1.2:x", "03", "6:n12:x", "until:n12", "\(farAhead)")
-            var request = desk.acquire("n2", predecessor: "n1")
+        ScriptCase("takes what is looked at and was its predecessor's", again: .any) { fixture in
+            try owners(fixture, "01", "4:n1:x", "02", "5:n1.2:x", "03", "6:n12:x", "until:n12", "\(farAhead)")
+            var request = fixture.acquire("n2", predecessor: "n1")
             (request.fields, request.others) = ([], [.shard(1), .shard(2), .shard(3)])
             return request
         },
-        ScriptCase("takes what was given back, with the next number", again: .same) { desk in
-            try owners(desk, "01", "7::", "intake", "3::")
-            var request = desk.acquire("n2")
+        ScriptCase("takes what was given back, with the next number", again: .same) { fixture in
+            try owners(fixture, "01", "7::", "intake", "3::")
+            var request = fixture.acquire("n2")
             request.fields = [.shard(1), .intake]
             return request
         },
-        ScriptCase("finds its own again", again: .same) { desk in
-            try owners(desk, "01", "7:n2:host", "02", "3:n1:host", "until:n2", "5", "until:n1", "6")
-            var request = desk.acquire("n2")
+        ScriptCase("finds its own again", again: .same) { fixture in
+            try owners(fixture, "01", "7:n2:host", "02", "3:n1:host", "until:n2", "5", "until:n1", "6")
+            var request = fixture.acquire("n2")
             request.fields = [.shard(1)]
             return request
         },
-        ScriptCase("believes no end that is later than a lease", again: .any) { desk in
-            try owners(desk, "01", "7:n9:x", "until:n9", "\(farAhead)")
-            var request = desk.acquire("n2")
+        ScriptCase("believes no end that is later than a lease", again: .any) { fixture in
+            try owners(fixture, "01", "7:n9:x", "until:n9", "\(farAhead)")
+            var request = fixture.acquire("n2")
             request.fields = [.shard(1)]
             return request
         },
-        ScriptCase("takes what a living host has, when it must", again: .any) { desk in
-            try owners(desk, "01", "7:n9:x", "02", "4:n9:x", "until:n9", "\(farAhead)")
-            var request = desk.acquire("n2")
+        ScriptCase("takes what a living host has, when it must", again: .any) { fixture in
+            try owners(fixture, "01", "7:n9:x", "02", "4:n9:x", "until:n9", "\(farAhead)")
+            var request = fixture.acquire("n2")
             (request.fields, request.seized) = ([.shard(2)], [.shard(1)])
             return request
         },
-        ScriptCase("takes nothing and asks for nothing", again: .same) { desk in
-            var request = desk.acquire("n2")
+        ScriptCase("takes nothing and asks for nothing", again: .same) { fixture in
+            var request = fixture.acquire("n2")
             request.fields = []
             return request
         },
-        ScriptCase("renews what is its own after its end", again: .same) { desk in
-            try owners(desk, "01", "7:n1:host", "02", "3::", "until:n1", "5")
+        ScriptCase("renews what is its own after its end", again: .same) { fixture in
+            try owners(fixture, "01", "7:n1:host", "02", "3::", "until:n1", "5")
             return RenewLeases(
                 nonce: "n1", host: "host", lease: .seconds(600), fields: [.shard(1), .shard(2)])
         },
     ]
 
     private static let settlements = [
-        ScriptCase("books several entries of one job at once", again: .other("[0, 0]")) { desk in
-            let batch = try desk.held([("a", 9), ("b", 3)])
+        ScriptCase("books several entries of one job at once", again: .other("[0, 0]")) { fixture in
+            let batch = try fixture.held([("a", 9), ("b", 3)])
             for range in [0..<4, 4..<8, 8..<9, 9..<12] {
-                _ = try desk.report(batch, range, entry: Desk.delivered("a", range.count))
+                _ = try fixture.report(batch, range, entry: StoreFixture.delivered("a", range.count))
             }
-            let records = try desk.results()
+            let records = try fixture.results()
             var settlements = records.map { Settlement(entry: $0.id) }
             for index in 0..<3 {
                 var job = Settlement.Job(id: "a")
@@ -461,7 +463,7 @@ extension ScriptCase {
                     settlements[index].retries = [
                         .init(
                             shard: index, lane: .high, delay: .seconds(1000 + index), tokens: 1,
-                            body: Desk.body([("a", 1)], attempt: 1))
+                            body: StoreFixture.body([("a", 1)], attempt: 1))
                     ]
                     settlements[index].events = [
                         FarmEvent(.pushFailed, job: "a", token: [UInt8(index)], reason: "same")
@@ -474,142 +476,145 @@ extension ScriptCase {
             settlements[3].jobs = [other]
             return Settle(settlements)
         },
-        ScriptCase("books jobs of one push among larger ones", again: .other("[0, 0]")) { desk in
+        ScriptCase("books jobs of one push among larger ones", again: .other("[0, 0]")) { fixture in
             let jobs = [("a", 1), ("b", 1), ("c", 3), ("d", 1)]
-            let batch = try desk.held(jobs)
+            let batch = try fixture.held(jobs)
             for (range, (job, _)) in zip([0..<1, 1..<2, 2..<3, 5..<6], jobs) {
-                _ = try desk.report(batch, range, entry: Desk.delivered(job, 1))
+                _ = try fixture.report(batch, range, entry: StoreFixture.delivered(job, 1))
             }
-            let all = try zip(desk.results(), jobs).map { Desk.settlement($0, $1.0, delivered: 1) }
-            try desk.perform(Settle([all[1]]))
+            let all = try zip(fixture.results(), jobs).map { StoreFixture.settlement($0, $1.0, delivered: 1) }
+            try fixture.perform(Settle([all[1]]))
             return Settle(all)
         },
-        ScriptCase("books what is left when some entries are settled", again: .other("[0, 0]")) { desk in
-            let batch = try desk.held([("a", 3)])
+        ScriptCase("books what is left when some entries are settled", again: .other("[0, 0]")) { fixture in
+            let batch = try fixture.held([("a", 3)])
             for range in [0..<1, 1..<2, 2..<3] {
-                _ = try desk.report(batch, range, entry: Desk.delivered("a", 1))
+                _ = try fixture.report(batch, range, entry: StoreFixture.delivered("a", 1))
             }
-            let all = try desk.results().map { Desk.settlement($0, "a", delivered: 1) }
-            try desk.perform(Settle([all[1]]))
+            let all = try fixture.results().map { StoreFixture.settlement($0, "a", delivered: 1) }
+            try fixture.perform(Settle([all[1]]))
             return Settle(all)
         },
         ScriptCase("keeps what it may of dead tokens, and an account as long", again: .other("[0, 0]")) {
-            desk in
-            let batch = try desk.held([("a", 2)])
-            _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
-            var settlement = Desk.settlement(try desk.results()[0], "a", delivered: 2)
-            (settlement.answers, settlement.scopes) = (2, [Desk.scope])
-            settlement.deadTokens = [Desk.dead([1, 2, 3], .unregistered), Desk.dead([4, 5], shard: 0)]
+            fixture in
+            let batch = try fixture.held([("a", 2)])
+            _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
+            var settlement = StoreFixture.settlement(try fixture.results()[0], "a", delivered: 2)
+            (settlement.answers, settlement.scopes) = (2, [StoreFixture.scope])
+            settlement.invalidTokens = [
+                StoreFixture.dead([1, 2, 3], .unregistered), StoreFixture.dead([4, 5], shard: 0),
+            ]
             var retention = kept(1, seconds: 50_000)
             retention.suppressed = 0
             return Settle([settlement], retention: retention)
         },
-        ScriptCase("tells of a dead token that belongs nowhere", again: .other("[0, 0]")) { desk in
-            let batch = try desk.held([("a", 1)])
-            _ = try desk.report(batch, 0..<1, entry: Desk.delivered("a", 1))
-            var settlement = Desk.settlement(try desk.results()[0], "a", delivered: 1)
+        ScriptCase("tells of a dead token that belongs nowhere", again: .other("[0, 0]")) { fixture in
+            let batch = try fixture.held([("a", 1)])
+            _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
+            var settlement = StoreFixture.settlement(try fixture.results()[0], "a", delivered: 1)
             settlement.answers = 1
-            settlement.deadTokens = [Desk.dead([1, 2, 3])]
-            settlement.deadTokens[0].record = nil
+            settlement.invalidTokens = [StoreFixture.dead([1, 2, 3])]
+            settlement.invalidTokens[0].record = nil
             return Settle([settlement])
         },
         ScriptCase(
             "pauses the app when nearly all tokens are bad, and suppresses none", again: .other("[0, 0]")
         ) {
-            desk in try guarded(desk, bad: 950)
+            fixture in try guarded(fixture, bad: 950)
         },
-        ScriptCase("pauses nothing for a few answers, all of them bad", again: .other("[0, 0]")) { desk in
-            try one(desk, answers: 1) { $0.deadTokens = [Desk.dead([2, 3])] }
+        ScriptCase("pauses nothing for a few answers, all of them bad", again: .other("[0, 0]")) { fixture in
+            try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
         ScriptCase("goes on when not quite all are bad, and suppresses none", again: .other("[0, 0]")) {
-            desk in try guarded(desk, bad: 949)
+            fixture in try guarded(fixture, bad: 949)
         },
-        ScriptCase("keeps suppressions until they are confirmed", again: .other("[0, 0]")) { desk in
-            try guarded(desk, bad: 201)
+        ScriptCase("keeps suppressions until they are confirmed", again: .other("[0, 0]")) { fixture in
+            try guarded(fixture, bad: 201)
         },
-        ScriptCase("keeps more of them", again: .other("[0, 0]")) { desk in
-            try desk.perform(guarded(desk, bad: 201))
-            return try one(desk, answers: 1) { $0.deadTokens = [Desk.dead([2, 3])] }
+        ScriptCase("keeps more of them", again: .other("[0, 0]")) { fixture in
+            try fixture.perform(guarded(fixture, bad: 201))
+            return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
-        ScriptCase("lets suppressions through again when fewer are bad", again: .other("[0, 0]")) { desk in
-            try desk.perform(guarded(desk, bad: 201))
-            return try one(desk, answers: 300) { _ in }
+        ScriptCase("lets suppressions through again when fewer are bad", again: .other("[0, 0]")) { fixture in
+            try fixture.perform(guarded(fixture, bad: 201))
+            return try one(fixture, answers: 300) { _ in }
         },
         ScriptCase("lets through what is found after an operator has confirmed", again: .other("[0, 0]")) {
-            desk in
-            try desk.perform(guarded(desk, bad: 201))
-            try desk.perform(SettleUnconfirmed(.confirm))
-            return try one(desk, answers: 1) { $0.deadTokens = [Desk.dead([2, 3])] }
+            fixture in
+            try fixture.perform(guarded(fixture, bad: 201))
+            try fixture.perform(SettleUnconfirmed(.confirm))
+            return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
-        ScriptCase("applies what was kept, as an operator confirms it", again: .other("[0, 0]")) { desk in
-            try desk.perform(guarded(desk, bad: 201))
+        ScriptCase("applies what was kept, as an operator confirms it", again: .other("[0, 0]")) { fixture in
+            try fixture.perform(guarded(fixture, bad: 201))
             return SettleUnconfirmed(.confirm)
         },
-        ScriptCase("applies some of it", again: .next) { desk in
-            try desk.perform(guarded(desk, bad: 201))
+        ScriptCase("applies some of it", again: .next) { fixture in
+            try fixture.perform(guarded(fixture, bad: 201))
             return SettleUnconfirmed(.confirm, most: 1)
         },
-        ScriptCase("drops what was kept, as an operator wants it", again: .other("[0, 0]")) { desk in
-            try desk.perform(guarded(desk, bad: 201))
+        ScriptCase("drops what was kept, as an operator wants it", again: .other("[0, 0]")) { fixture in
+            try fixture.perform(guarded(fixture, bad: 201))
             return SettleUnconfirmed(.discard)
         },
-        ScriptCase("applies nothing that is not due", again: .same) { desk in
-            try desk.perform(guarded(desk, bad: 201))
+        ScriptCase("applies nothing that is not due", again: .same) { fixture in
+            try fixture.perform(guarded(fixture, bad: 201))
             return SettleUnconfirmed(.due)
         },
-        ScriptCase("applies what is due", again: .other("[0, 0]")) { desk in
-            try desk.perform(guarded(desk, bad: 201))
-            try desk.perform(try one(desk, answers: 300) { _ in })
+        ScriptCase("applies what is due", again: .other("[0, 0]")) { fixture in
+            try fixture.perform(guarded(fixture, bad: 201))
+            try fixture.perform(try one(fixture, answers: 300) { _ in })
             return SettleUnconfirmed(.due)
         },
-        ScriptCase("suppresses what a screening finds, and pauses nothing", again: .other("[0, 0]")) { desk in
-            try desk.redis.run(
+        ScriptCase("suppresses what a screening finds, and pauses nothing", again: .other("[0, 0]")) {
+            fixture in
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "700", "screen_topic", "0")
-            return try one(desk, answers: 0) { $0.screen([Desk.dead([3, 1])], of: 1) }
+            return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
         },
-        ScriptCase("keeps what a screening finds of which all is bad", again: .other("[0, 0]")) { desk in
-            try desk.redis.run(
+        ScriptCase("keeps what a screening finds of which all is bad", again: .other("[0, 0]")) { fixture in
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "999", "screen_topic", "0")
-            return try one(desk, answers: 0) { $0.screen([Desk.dead([3, 1])], of: 1) }
+            return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
         },
-        ScriptCase("pauses the app when a screening's topic is wrong", again: .other("[0, 0]")) { desk in
-            try desk.redis.run(
+        ScriptCase("pauses the app when a screening's topic is wrong", again: .other("[0, 0]")) { fixture in
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "0", "screen_topic", "999")
-            return try one(desk, answers: 0) {
-                $0.screen([Desk.dead([3, 1], .deviceTokenNotForTopic)], of: 1)
+            return try one(fixture, answers: 0) {
+                $0.screen([StoreFixture.dead([3, 1], .deviceTokenNotForTopic)], of: 1)
             }
         },
-        ScriptCase("takes more bad tokens than answers for none", again: .other("[0, 0]")) { desk in
-            try desk.redis.run(
+        ScriptCase("takes more bad tokens than answers for none", again: .other("[0, 0]")) { fixture in
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "answers", "1000", "bad", "9223372036854775807")
-            return try one(desk, answers: 1) { $0.deadTokens = [Desk.dead([2, 3])] }
+            return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
         ScriptCase("takes more bad tokens than answers to a screening for none", again: .other("[0, 0]")) {
-            desk in
-            try desk.redis.run(
+            fixture in
+            try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "1e308", "screen_topic",
                 "inf")
-            return try one(desk, answers: 0) { $0.screen([Desk.dead([3, 1])], of: 1) }
+            return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
         },
-        ScriptCase("suppresses what the guard lets through", again: .other("[0, 0]")) { desk in
-            try guarded(desk, bad: 200)
+        ScriptCase("suppresses what the guard lets through", again: .other("[0, 0]")) { fixture in
+            try guarded(fixture, bad: 200)
         },
-        ScriptCase("suppresses no bad token of a paused app", again: .other("[0, 0]")) { desk in
-            let settle = try guarded(desk, bad: 2)
-            try desk.perform(Pause(reason: "bad tokens: 1"))
+        ScriptCase("suppresses no bad token of a paused app", again: .other("[0, 0]")) { fixture in
+            let settle = try guarded(fixture, bad: 2)
+            try fixture.perform(PauseApp(reason: "bad tokens: 1"))
             return settle
         },
-        ScriptCase("settles what it can beside what cannot be read", again: .other("[0, 0]")) { desk in
-            try desk.split([("a", 2), ("b", 2)])
-            let batch = try desk.checkout().batches[0]
-            _ = try desk.report(batch, 0..<2, entry: Desk.delivered("a", 2))
-            _ = try desk.report(batch, 2..<4, entry: Desk.delivered("b", 2))
-            var all = try desk.results().map { Desk.settlement($0, "a", delivered: 2) }
+        ScriptCase("settles what it can beside what cannot be read", again: .other("[0, 0]")) { fixture in
+            try fixture.split([("a", 2), ("b", 2)])
+            let batch = try fixture.checkout().batches[0]
+            _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
+            _ = try fixture.report(batch, 2..<4, entry: StoreFixture.delivered("b", 2))
+            var all = try fixture.results().map { StoreFixture.settlement($0, "a", delivered: 2) }
             all[1].jobs = [Settlement.Job(id: "b")]
             (all[1].jobs[0].failed, all[1].jobs[0].reasons) = (2, ["unreadable": 2])
             all[1].unreadable = .init(why: "odd", pushes: 2, original: [9, 9])
-            try desk.redis.run("HSET", "{pushfarm:demo}:job:a", "delivered", "x")
-            try desk.redis.run("HSET", "{pushfarm:demo}:unsettled", "\(all[0].entry)", "7 why")
+            try fixture.redis.run("HSET", "{pushfarm:demo}:job:a", "delivered", "x")
+            try fixture.redis.run("HSET", "{pushfarm:demo}:unsettled", "\(all[0].entry)", "7 why")
             return Settle(all)
         },
         ScriptCase("books nothing of no entries", again: .same) { _ in Settle([]) },
@@ -617,118 +622,122 @@ extension ScriptCase {
 
     /// One more delivered push, and what `change` makes of its settlement.
     private static func one(
-        _ desk: Desk, answers: Int, _ change: (inout Settlement) -> Void
+        _ fixture: StoreFixture, answers: Int, _ change: (inout Settlement) -> Void
     ) throws -> Settle {
-        let step = try desk.redis.run("HGET", "{pushfarm:demo}:intake", "step").text == nil ? 1 : 2
-        let batch = try desk.held(step: step, [("more", 1)])
-        _ = try desk.report(batch, 0..<1, entry: Desk.delivered("more", 1))
-        var settlement = Desk.settlement(try desk.results()[0], "more", delivered: 1)
-        (settlement.answers, settlement.scopes) = (answers, [Desk.scope])
+        let step = try fixture.redis.run("HGET", "{pushfarm:demo}:intake", "step").text == nil ? 1 : 2
+        let batch = try fixture.held(step: step, [("more", 1)])
+        _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("more", 1))
+        var settlement = StoreFixture.settlement(try fixture.results()[0], "more", delivered: 1)
+        (settlement.answers, settlement.scopes) = (answers, [StoreFixture.scope])
         change(&settlement)
         return Settle([settlement])
     }
 
     /// Eight hundred good answers and two of bad tokens are settled; the rest of a thousand comes, `bad` of them bad, and
     /// two tokens of them are told.
-    private static func guarded(_ desk: Desk, bad: Int) throws -> Settle {
-        let batch = try desk.held([("a", 3)])
-        for place in 0..<3 { _ = try desk.report(batch, place..<place + 1, entry: Desk.delivered("a", 1)) }
-        var all = try desk.results().map { Desk.settlement($0, "a", delivered: 1) }
-        (all[0].answers, all[0].scopes) = (997, [Desk.scope])
-        all[0].deadTokens = [Desk.dead([1, 1]), Desk.dead([1, 2], shard: 2)]
-        try desk.perform(Settle([all[0]]))
-        try desk.redis.run("HSET", "{pushfarm:demo}:guard", "bad", "\(bad - 2)")
+    private static func guarded(_ fixture: StoreFixture, bad: Int) throws -> Settle {
+        let batch = try fixture.held([("a", 3)])
+        for place in 0..<3 {
+            _ = try fixture.report(batch, place..<place + 1, entry: StoreFixture.delivered("a", 1))
+        }
+        var all = try fixture.results().map { StoreFixture.settlement($0, "a", delivered: 1) }
+        (all[0].answers, all[0].scopes) = (997, [StoreFixture.scope])
+        all[0].invalidTokens = [StoreFixture.dead([1, 1]), StoreFixture.dead([1, 2], shard: 2)]
+        try fixture.perform(Settle([all[0]]))
+        try fixture.redis.run("HSET", "{pushfarm:demo}:guard", "bad", "\(bad - 2)")
         (all[1].answers, all[2].answers) = (2, 1)
-        all[1].deadTokens = [Desk.dead([2, 1]), Desk.dead([3, 1], .unregistered)]
-        all[2].deadTokens = [Desk.dead([2, 2], .invalidToken)]
+        all[1].invalidTokens = [StoreFixture.dead([2, 1]), StoreFixture.dead([3, 1], .unregistered)]
+        all[2].invalidTokens = [StoreFixture.dead([2, 2], .invalidToken)]
         return Settle(Array(all[1...]))
     }
 
     private static let returns = [
-        ScriptCase("puts back what is its own in this delivery only", again: .any) { desk in
-            for step in 1...3 { try desk.split(step: step, [("j\(step)", 2)]) }
-            let batches = try desk.checkout(most: 2).batches
-            let other = try desk.checkout("w2").batches
+        ScriptCase("puts back what is its own in this delivery only", again: .any) { fixture in
+            for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            let batches = try fixture.checkout(most: 2).batches
+            let other = try fixture.checkout("w2").batches
             return PutBack(
-                token: desk.token, worker: "w1",
+                token: fixture.token, worker: "w1",
                 batches: [(batches[0].id, 9), (batches[1].id, 1), (other[0].id, 1)])
         },
-        ScriptCase("puts several batches back of many in flight", again: .any) { desk in
-            for step in 1...5 { try desk.split(step: step, [("j\(step)", 2)]) }
-            let batches = try desk.checkout(credit: 20).batches
+        ScriptCase("puts several batches back of many in flight", again: .any) { fixture in
+            for step in 1...5 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            let batches = try fixture.checkout(credit: 20).batches
             return PutBack(
-                token: desk.token, worker: "w1", batches: [4, 2, 3].map { (batches[$0].id, 1) })
+                token: fixture.token, worker: "w1", batches: [4, 2, 3].map { (batches[$0].id, 1) })
         },
-        ScriptCase("parks a batch behind another", again: .any) { desk in
-            try desk.redis.run("RPUSH", app + "paused", "01.h.other.1")
-            return desk.park(try desk.held([("a", 2)]))
+        ScriptCase("parks a batch behind another", again: .any) { fixture in
+            try fixture.redis.run("RPUSH", app + "paused", "01.h.other.1")
+            return fixture.park(try fixture.held([("a", 2)]))
         },
-        ScriptCase("puts back nothing that it has not", again: .same) { desk in
-            try desk.split([("a", 2)])
-            let batch = try desk.checkout("w2").batches[0]
-            return PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)])
+        ScriptCase("puts back nothing that it has not", again: .same) { fixture in
+            try fixture.split([("a", 2)])
+            let batch = try fixture.checkout("w2").batches[0]
+            return PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)])
         },
-        ScriptCase("puts a bulk batch of several jobs back", again: .any) { desk in
-            let batch = try desk.held([("a", 2), ("b", 3)], lane: .bulk)
-            _ = try desk.report(batch, 1..<3, entry: Desk.delivered("a", 2))
-            return PutBack(token: desk.token, worker: "w1", batches: [(batch.id, 1)])
+        ScriptCase("puts a bulk batch of several jobs back", again: .any) { fixture in
+            let batch = try fixture.held([("a", 2), ("b", 3)], lane: .bulk)
+            _ = try fixture.report(batch, 1..<3, entry: StoreFixture.delivered("a", 2))
+            return PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)])
         },
-        ScriptCase("closes what was sent of several segments", again: .any) { desk in
+        ScriptCase("closes what was sent of several segments", again: .any) { fixture in
             var builder = BatchBuilder()
             for (job, delivery, count) in [
                 ("a", DeliveryGuarantee.atLeastOnce, 2), ("b", .atMostOnce, 4), ("c", .atLeastOnce, 3),
             ] {
                 let head = SegmentHead(jobID: job, options: PushOptions(delivery: delivery))
                 Array("{}".utf8).withUnsafeBytes { builder.begin(head, payload: $0) }
-                for token in Desk.tokens(count) { token.withUnsafeBytes { builder.append(token: $0) } }
+                for token in StoreFixture.tokens(count) {
+                    token.withUnsafeBytes { builder.append(token: $0) }
+                }
             }
-            try desk.take("x")
-            try desk.perform(
+            try fixture.take("x")
+            try fixture.perform(
                 Split(
-                    token: desk.token, step: 1, dropped: 1,
+                    token: fixture.token, step: 1, dropped: 1,
                     jobs: [("a", 2), ("b", 4), ("c", 3)].map {
                         Split.Job(id: $0, opens: true, submitted: $1, accepted: $1)
                     }, batches: [.init(shard: 1, lane: .bulk, tokens: 9, body: builder.finish() ?? [])]))
-            let batch = try desk.checkout(credit: 8).batches[0]
-            _ = try desk.report(batch, 3..<4, entry: Desk.delivered("b", 1))
-            return desk.reclaim(["w1"])
+            let batch = try fixture.checkout(credit: 8).batches[0]
+            _ = try fixture.report(batch, 3..<4, entry: StoreFixture.delivered("b", 1))
+            return fixture.reclaim(["w1"])
         },
-        ScriptCase("fails no single suspect of a second crash", again: .any) { desk in
-            let batch = try desk.held([("a", 4)])
-            try desk.set(batch.id, to: "w1|3|2|4,1,1,1,0,2,1,0|3|x...")
-            return desk.reclaim(["w1"], .crash(hadSent: true))
+        ScriptCase("fails no single suspect of a second crash", again: .any) { fixture in
+            let batch = try fixture.held([("a", 4)])
+            try fixture.set(batch.id, to: "w1|3|2|4,1,1,1,0,2,1,0|3|x...")
+            return fixture.reclaim(["w1"], .crash(hadSent: true))
         },
-        ScriptCase("takes the batches of several workers back in order", again: .any) { desk in
-            for step in 1...4 { try desk.split(step: step, [("j\(step)", 2)]) }
-            for worker in ["w1", "w2", "w1", "w3"] { _ = try desk.checkout(worker, most: 1) }
-            try desk.redis.run("RPUSH", app + "in_flight:01", "01.h.nothing.1")
-            return desk.reclaim(["w1", "w2"])
+        ScriptCase("takes the batches of several workers back in order", again: .any) { fixture in
+            for step in 1...4 { try fixture.split(step: step, [("j\(step)", 2)]) }
+            for worker in ["w1", "w2", "w1", "w3"] { _ = try fixture.checkout(worker, most: 1) }
+            try fixture.redis.run("RPUSH", app + "in_flight:01", "01.h.nothing.1")
+            return fixture.reclaim(["w1", "w2"])
         },
     ]
 
     private static let promotions = [
-        ScriptCase("moves nothing when nothing is due", again: .same) { desk in
-            _ = try desk.split([("a", 2)], due: farAhead)
+        ScriptCase("moves nothing when nothing is due", again: .same) { fixture in
+            _ = try fixture.split([("a", 2)], due: farAhead)
             return Promote()
         },
-        ScriptCase("forgets what has a state and no body", again: .any) { desk in
-            _ = try desk.split([("a", 2)], due: farAhead)
-            try desk.makeDue()
-            try desk.redis.run("DEL", app + "batches")
+        ScriptCase("forgets what has a state and no body", again: .any) { fixture in
+            _ = try fixture.split([("a", 2)], due: farAhead)
+            try fixture.makeDue()
+            try fixture.redis.run("DEL", app + "batches")
             return Promote()
         },
-        ScriptCase("forgets what has no body", again: .any) { desk in
-            _ = try desk.split([("a", 2)], due: farAhead)
-            try desk.redis.run("ZADD", app + "delayed", "1", "01.h.nothing.1")
+        ScriptCase("forgets what has no body", again: .any) { fixture in
+            _ = try fixture.split([("a", 2)], due: farAhead)
+            try fixture.redis.run("ZADD", app + "delayed", "1", "01.h.nothing.1")
             return Promote()
         },
     ]
 }
 
 extension Settlement {
-    fileprivate mutating func screen(_ tokens: [DeadToken], of answers: Int) {
+    fileprivate mutating func screen(_ tokens: [InvalidToken], of answers: Int) {
         screened = answers
-        deadTokens = tokens
-        for index in deadTokens.indices { deadTokens[index].isScreened = true }
+        invalidTokens = tokens
+        for index in invalidTokens.indices { invalidTokens[index].isScreened = true }
     }
 }

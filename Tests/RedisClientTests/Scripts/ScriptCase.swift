@@ -38,27 +38,29 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
     /// The answer to the same call once more.
     let again: Answer
     /// Makes the situation, and the call.
-    let prepare: @Sendable (Desk) throws -> RESPCommand
+    let prepare: @Sendable (StoreFixture) throws -> RESPCommand
 
-    init<Step: Request>(_ what: String, again: Answer, _ prepare: @escaping @Sendable (Desk) throws -> Step) {
+    init<Step: Request>(
+        _ what: String, again: Answer, _ prepare: @escaping @Sendable (StoreFixture) throws -> Step
+    ) {
         guard let script = Step.script else { preconditionFailure("\(Step.self) is no script") }
         (self.script, self.what, self.again) = (script, what, again)
-        self.prepare = { desk in
-            let step = try prepare(desk)
-            return step.command(desk.keys, hash: try desk.redis.hash(script))
+        self.prepare = { fixture in
+            let step = try prepare(fixture)
+            return step.command(fixture.keys, hash: try fixture.redis.hash(script))
         }
     }
 
     /// A script of the farm: the number of its keys, keys, arguments.
     init(
         _ script: Script, _ what: String, again: Answer,
-        _ prepare: @escaping @Sendable (Desk) throws -> [String]
+        _ prepare: @escaping @Sendable (StoreFixture) throws -> [String]
     ) {
         (self.script, self.what, self.again) = (script, what, again)
-        self.prepare = { desk in
-            let words = try prepare(desk)
+        self.prepare = { fixture in
+            let words = try prepare(fixture)
             var command = RESPCommand("EVALSHA")
-            command.append(try desk.redis.hash(script))
+            command.append(try fixture.redis.hash(script))
             for word in words { command.append(word) }
             return command
         }
@@ -76,31 +78,31 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let before: RedisDump
         let answer: String
         let after: RedisDump
-        let rung: [String]
+        let woken: [String]
     }
 
     /// - Parameter redis: what is in it goes.
     func run(_ way: Way, on redis: PrivateRedis) throws -> Outcome {
-        let desk = try Desk(on: redis)
-        let command = try prepare(desk)
-        let before = try RedisDump(desk.redis)
-        let bell = try desk.redis.anotherClient()
+        let fixture = try StoreFixture(on: redis)
+        let command = try prepare(fixture)
+        let before = try RedisDump(fixture.redis)
+        let bell = try fixture.redis.anotherClient()
         _ = try bell.run(RESPCommand("SUBSCRIBE", "{pushfarm:demo}:wakeups"))
         switch way {
         case .once: break
-        case .twice: try desk.redis.run(command)
+        case .twice: try fixture.redis.run(command)
         case .replyLost:
-            let other = try desk.redis.anotherClient()
+            let other = try fixture.redis.anotherClient()
             try other.send(command)
             #expect(other.hasReply(within: 20_000))
-        case .withoutMemory: try desk.redis.run("CONFIG", "SET", "maxmemory", "1")
+        case .withoutMemory: try fixture.redis.run("CONFIG", "SET", "maxmemory", "1")
         }
-        let answer = try desk.redis.run(command)
-        let after = try RedisDump(desk.redis, since: before)
-        if way == .withoutMemory { try desk.redis.run("CONFIG", "SET", "maxmemory", "0") }
-        try desk.redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "end")
-        var rung: [String] = []
-        while let word = try bell.receive().array?.last?.text, word != "end" { rung.append(word) }
-        return Outcome(before: before, answer: after.text(answer), after: after, rung: rung.sorted())
+        let answer = try fixture.redis.run(command)
+        let after = try RedisDump(fixture.redis, since: before)
+        if way == .withoutMemory { try fixture.redis.run("CONFIG", "SET", "maxmemory", "0") }
+        try fixture.redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "end")
+        var woken: [String] = []
+        while let word = try bell.receive().array?.last?.text, word != "end" { woken.append(word) }
+        return Outcome(before: before, answer: after.text(answer), after: after, woken: woken.sorted())
     }
 }

@@ -28,7 +28,7 @@ import Testing
             guard way == .withoutMemory || !scriptCase.again.changesMore else { continue }
             #expect(other.after.changes(since: once.after) == [], "\(way)")
             if way == .withoutMemory {
-                #expect(other.answer == once.answer && other.rung == once.rung, "\(way)")
+                #expect(other.answer == once.answer && other.woken == once.woken, "\(way)")
             } else {
                 #expect(scriptCase.again.allows(other.answer, after: once.answer), "\(way): \(other.answer)")
             }

@@ -22,9 +22,9 @@ enum Judge {
     static func check(_ answer: RESPValue) throws {
         if answer.error?.code == "NOSCRIPT" { return }
         guard let faults = answer.array?.map({ $0.text ?? "?" }) else {
-            throw SimulationFault.books(["\(answer)"])
+            throw SimulationFault.accounting(["\(answer)"])
         }
-        guard faults.isEmpty else { throw SimulationFault.books(faults) }
+        guard faults.isEmpty else { throw SimulationFault.accounting(faults) }
     }
 
     private static let text = """

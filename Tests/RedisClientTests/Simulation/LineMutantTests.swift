@@ -61,16 +61,16 @@ private final class MutantBench {
     private var run: SimulationRun
     private let cases: [(case: ScriptCase, lines: [String])]
     /// A changed script may never end: milliseconds until that is taken for noticed.
-    private static let patience: Int32 = 5_000
+    private static let timeout: Int32 = 5_000
     /// Of each profile.
     private let seeds: UInt64
 
     private static let environment = ProcessInfo.processInfo.environment
 
     init() throws {
-        let redis = try PrivateRedis(timeout: Self.patience)
+        let redis = try PrivateRedis(timeout: Self.timeout)
         self.redis = redis
-        run = try SimulationRun(patience: Self.patience)
+        run = try SimulationRun(timeout: Self.timeout)
         seeds = UInt64(Self.environment["PUSHFARM_SEEDS"] ?? "2") ?? 2
         cases = try ScriptCase.all.map { ($0, try Effects.lines(of: $0, on: redis)) }
         for (one, lines) in cases where try !Self.isRight(one, lines, on: redis) {
@@ -101,8 +101,8 @@ private final class MutantBench {
 
     private func tryOut(_ mutant: LineMutant) throws -> LineMutantTests.Notice {
         // A script that does not end blocks its Redis for good.
-        if !redis.answers { redis = try PrivateRedis(timeout: Self.patience) }
-        if !run.redis.answers { run = try SimulationRun(patience: Self.patience) }
+        if !redis.answers { redis = try PrivateRedis(timeout: Self.timeout) }
+        if !run.redis.answers { run = try SimulationRun(timeout: Self.timeout) }
         redis.variant.change = mutant
         run.redis.variant.change = mutant
         for script in mutant.scripts {

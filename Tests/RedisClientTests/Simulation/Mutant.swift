@@ -48,7 +48,8 @@ struct Mutant: Sendable, CustomStringConvertible {
             .report, "leaves a finished batch in its list",
             "if call('LREM', P .. 'in_flight:' .. nn, 1, id) == 0 and", "if false and"),
         Mutant(
-            .report, "does not count facts of a batch in nobody's hands", "if s.worker == '' or parked then",
+            .report, "does not count facts of a batch in nobody's hands",
+            "if s.worker == '' or has_paused then",
             "if false then", by: Seed(number: 5, profile: .rollBacks)),
         Mutant(
             .reclaim, "does not count suspects", "add_to_records(maybe_sent, 'maybe_duplicated', 1)",

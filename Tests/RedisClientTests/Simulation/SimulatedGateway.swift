@@ -30,8 +30,8 @@ final class SimulatedGateway {
     /// - Parameter trouble: a number below 100 that says what goes wrong.
     func send(_ token: [UInt8], attempt: UInt8, trouble: Int, at turn: Int, isForgotten: Bool) -> Answer {
         if trouble < 2 { return .unprocessed }
-        let patience = XXH64.hash(token, seed: 78) % 10
-        if (patience == 0 && attempt < 1) || (patience == 1 && attempt < 2) { return .throttled }
+        let share = XXH64.hash(token, seed: 78) % 10
+        if (share == 0 && attempt < 1) || (share == 1 && attempt < 2) { return .throttled }
         let fate = Self.fate(token) ?? .failed
         if fate == .delivered {
             accepted[token, default: []].append(Acceptance(turn: turn, isForgotten: isForgotten))

@@ -42,7 +42,7 @@ final class SimulatedGatherer {
                 settlement.events.append(
                     FarmEvent(.pushFailed, job: id, token: batch.bytes[push.token], reason: reason.rawValue))
                 settlement.letters.append(
-                    .init(job: id, reason: reason.rawValue, pushes: 1, body: Desk.body([(id, 1)])))
+                    .init(job: id, reason: reason.rawValue, pushes: 1, body: StoreFixture.body([(id, 1)])))
             }
         case .report(let bytes):
             let entry = try ResultsEntry(decoding: bytes)
@@ -76,9 +76,9 @@ final class SimulatedGatherer {
                         reason: entry.text(failure.reason)))
                 if failure.isDead {
                     let bytes = Array(entry.bytes[token.range])
-                    settlement.scopes.insert(Desk.scope)
-                    settlement.deadTokens.append(
-                        Desk.dead(
+                    settlement.scopes.insert(StoreFixture.scope)
+                    settlement.invalidTokens.append(
+                        StoreFixture.dead(
                             bytes, shard: ShardHash.shard(of: bytes, shards: Simulation.shards), .unregistered
                         ))
                 }

@@ -82,7 +82,7 @@ final class SimulatedHost {
 
     private func loss(_ end: End, hadSent: Bool) -> WorkerLoss {
         switch end {
-        case .orderly: return .innocent
+        case .orderly: return .unrelated
         case .crash: return .crash(hadSent: hadSent)
         case .kill:
             kills.removeAll { $0 < simulation.clock.now - 60_000_000 }
@@ -142,7 +142,7 @@ final class SimulatedHost {
 
     /// Ends what was called back.
     private func sweepCancelled() throws {
-        guard simulation.profile.cancels > 0, try !simulation.marks(.cancels).isEmpty else { return }
+        guard simulation.profile.cancels > 0, try !simulation.pauses(.cancels).isEmpty else { return }
         guard let page = try simulation.attempt(ScanBatches()) else { return }
         _ = try simulation.attempt(CancelBatches(page.items))
     }
@@ -274,7 +274,7 @@ final class SimulatedHost {
 
     private func recover() throws {
         if let gone = dead.first {
-            let accused = ReadAccused(worker: gone.name, shards: shards.map(\.number))
+            let accused = ReadSuspects(worker: gone.name, shards: shards.map(\.number))
             guard let suspects = try simulation.attempt(accused)?.suspects else { return }
             let loss = loss(gone.end, hadSent: suspects > 0)
             guard let reply = try simulation.attempt(Reclaim(.gone([gone.name]), loss: loss, shards: shards))

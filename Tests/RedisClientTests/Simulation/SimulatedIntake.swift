@@ -39,7 +39,7 @@ final class SimulatedIntake {
         if token != served { begin(token) }
         do {
             if let ended {
-                let request = Blame(token: token, process: ended.name, isAlone: ended.isAlone)
+                let request = RecordIntakeCrash(token: token, process: ended.name, isAlone: ended.isAlone)
                 guard try simulation.attempt(request) != nil else { return }
                 self.ended = nil
                 return begin(token)

@@ -207,7 +207,7 @@ final class SimulatedWorker {
                 settle(
                     push,
                     isOnce
-                        ? .lostTrack(cause: "cut")
+                        ? .becameUnknown(cause: "cut")
                         : .retry(.unknownOutcome, status: 0, reason: "cut", retryAfterMilliseconds: 0))
             }
         }
@@ -322,7 +322,7 @@ final class SimulatedWorker {
     /// For whoever looks for the cause of a fault.
     var description: String {
         let held = window.held.values.sorted { $0.number < $1.number }.map {
-            "\($0.id) \($0.standing) credit \($0.granted)/\($0.count) reported \($0.reported) unreported \($0.unreported)"
+            "\($0.id) \($0.ownership) credit \($0.granted)/\($0.count) reported \($0.reported) unreported \($0.unreported)"
                 + " in flight \($0.inFlight)\($0.isSuspect ? " suspect" : "")\($0.mustCompare ? " uncompared" : "")"
                 + "\($0.isReporting ? " reporting" : "")\($0.isHalted ? " halted" : "")"
         }

@@ -6,7 +6,7 @@ import Testing
 /// Lets everything come to its end, and checks every number.
 extension Simulation {
     /// Turns without faults after which everything is done; it takes some dozens.
-    private static let patience = 800
+    private static let mostRounds = 800
 
     func finish() throws {
         isQuiet = true
@@ -16,7 +16,7 @@ extension Simulation {
         orphans = []
         hosts.removeLast(hosts.count - 1)
         hosts[0].resume()
-        for round in 1...Self.patience {
+        for round in 1...Self.mostRounds {
             try step()
             guard round % 4 == 0 else { continue }
             let depths = try perform(ReadDepths(shards: Self.shards))
@@ -25,12 +25,12 @@ extension Simulation {
                 clock.jump(600_000_000)
             }
             guard depths.isEmpty else { continue }
-            if depths.parked == 0 {
+            if depths.paused == 0 {
                 note("the end, after \(round) turns")
                 return try checkBooks()
             }
             // The cause is mended, and an operator lets them go on.
-            if !isCured { try checkParked(depths.parked) }
+            if !isCured { try checkPaused(depths.paused) }
             isCured = true
             try releaseAll()
         }
@@ -47,15 +47,15 @@ extension Simulation {
         return words.count > 1 ? Int(words[1]) : nil
     }
 
-    private func checkParked(_ parked: Int) throws {
+    private func checkPaused(_ parked: Int) throws {
         if profile.poisonJobs + profile.poisonTokens + profile.holds == 0 {
             throw SimulationFault.count("\(parked) batches are parked and no job is poison")
         }
     }
 
     private func checkBooks() throws {
-        let faults = try perform(Audit(shards: Self.shards))
-        guard faults.isEmpty else { throw SimulationFault.books(["fsck:"] + faults) }
+        let faults = try perform(CheckAccounting(shards: Self.shards))
+        guard faults.isEmpty else { throw SimulationFault.accounting(["fsck:"] + faults) }
         var jobRecords: [Int: [JobRecord]] = [:]
         for id in try perform(LatestJobs(count: 10_000)) {
             guard let jobRecord = JobRecord(id: id, app: "demo", fields: try perform(ReadJobRecord(job: id))),
@@ -91,7 +91,7 @@ extension Simulation {
             guard holds else { throw SimulationFault.count("job \(job.number) \(what): \(jobRecord)") }
         }
         try check(jobRecord.state == .finished && jobRecord.queued == 0, "is not finished")
-        try check(jobRecord.inFlight == 0 && jobRecord.waiting == 0, "has something open")
+        try check(jobRecord.inFlight == 0 && jobRecord.delayed == 0, "has something open")
         let ended = jobRecord.delivered + jobRecord.failed + jobRecord.expired + jobRecord.cancelled
         try check(jobRecord.cancelled == 0 || job.mayBeCancelled, "was cancelled by nobody")
         try check(ended == job.tokens.count, "does not add up to \(job.tokens.count)")
@@ -183,7 +183,7 @@ extension Simulation {
         let pending = try redis.run("XPENDING", "{pushfarm:demo}:results", "settlement").array?.first?.integer
         guard pending == 0 else { throw SimulationFault.count("\(pending ?? -1) entries are pending") }
         // An operator may have held back a job that Redis then forgot.
-        let parked = try (marks(.jobs) + marks(.cancels)).contains { mark in
+        let parked = try (pauses(.jobs) + pauses(.cancels)).contains { mark in
             !jobs.contains { $0.id == mark.text && $0.mayBeLost }
         }
         guard !parked else { throw SimulationFault.count("jobs are held back") }

@@ -39,7 +39,7 @@ extension Simulation {
         } else if falls(profile.cancels) {
             try cancel()
         } else if falls(profile.holds) {
-            try chance(50) ? hold() : letGo()
+            try chance(50) ? hold() : resume()
         } else if falls(profile.promotions) {
             try promote()
         } else {

@@ -15,7 +15,9 @@ extension Simulation {
         // The job record says whether it was done, whatever becomes of the answer.
         jobs[number].mayBeCancelled = true
         note("an operator cancels \(id)")
-        guard try attempt(Hold(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else { return }
+        guard try attempt(SetPause(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else {
+            return
+        }
         recall([id], [])
     }
 
@@ -24,28 +26,28 @@ extension Simulation {
             guard let job = pick(jobs), let token = pick(job.tokens) else { return }
             let shard = ShardHash.shard(of: token, shards: Self.shards)
             note("an operator holds back \(token.prefix(2))")
-            if try attempt(Hold(.device(token, shard: shard), by: Self.by)) != nil { recall([], [shard]) }
+            if try attempt(SetPause(.device(token, shard: shard), by: Self.by)) != nil { recall([], [shard]) }
             return
         }
         guard let id = pick(jobs.compactMap(\.id)) else { return }
         note("an operator holds back \(id)")
-        let kind: Hold.Kind = chance(50) ? .pause : .quarantine
-        if try attempt(Hold(.job(id, kind), by: Self.by)) != nil { recall([id], []) }
+        let kind: SetPause.Kind = chance(50) ? .pause : .quarantine
+        if try attempt(SetPause(.job(id, kind), by: Self.by)) != nil { recall([id], []) }
     }
 
-    func letGo() throws {
+    func resume() throws {
         switch below(3) {
-        case 0: if let id = pick(jobs.compactMap(\.id)) { try letGo(.pausedJob(id)) }
-        case 1: if let id = pick(jobs.compactMap(\.id)) { try letGo(.job(id)) }
-        default: if let token = pick(try marks(.devices)) { try letGo(.device(token.name)) }
+        case 0: if let id = pick(jobs.compactMap(\.id)) { try resume(.pausedJob(id)) }
+        case 1: if let id = pick(jobs.compactMap(\.id)) { try resume(.job(id)) }
+        default: if let token = pick(try pauses(.devices)) { try resume(.device(token.name)) }
         }
     }
 
-    private func letGo(_ what: Release.What) throws {
+    private func resume(_ what: ResumePaused.Selection) throws {
         note("an operator lets go of \(what)")
         var next: Int? = 0
         while let start = next {
-            let reply = try attempt(Release(what, start: start, limit: 1 + below(4)))
+            let reply = try attempt(ResumePaused(what, start: start, limit: 1 + below(4)))
             next = reply?.next
         }
     }
@@ -59,9 +61,9 @@ extension Simulation {
         }
     }
 
-    func marks(_ kind: ReadMarks.Kind) throws -> [ReadMarks.Mark] {
-        let request = ReadMarks(kind)
-        return request.marks(try perform(request))
+    func pauses(_ kind: ReadPauses.Kind) throws -> [ReadPauses.Item] {
+        let request = ReadPauses(kind)
+        return request.pauses(try perform(request))
     }
 
     /// Most workers hear of it, some at once and some not.
@@ -71,8 +73,8 @@ extension Simulation {
 
     /// The last operator lets everything go on.
     func releaseAll() throws {
-        for mark in try marks(.jobs) { try perform(Release(.job(mark.text), limit: 1000)) }
-        for mark in try marks(.devices) { try perform(Release(.device(mark.name), limit: 1000)) }
-        try perform(Release(limit: 1000))
+        for item in try pauses(.jobs) { try perform(ResumePaused(.job(item.text), limit: 1000)) }
+        for item in try pauses(.devices) { try perform(ResumePaused(.device(item.name), limit: 1000)) }
+        try perform(ResumePaused(limit: 1000))
     }
 }

@@ -90,7 +90,7 @@ final class Simulation {
             return dice < 0
         }
         if falls(profile.lost) {
-            note("lost: \(told(request))")
+            note("lost: \(traced(request))")
             return nil
         }
         if falls(profile.twice) {
@@ -113,7 +113,7 @@ final class Simulation {
 
     /// Redis reads later what a connection that is gone had still in its buffers.
     func postpone<Step: Request>(_ request: Step) {
-        note("later: \(told(request))")
+        note("later: \(traced(request))")
         let action = { [unowned self] in _ = try perform(request, orStoreError: true) }
         late.append((turn + 1 + below(30), action))
     }
@@ -135,7 +135,7 @@ final class Simulation {
             answers = try run(request)
         }
         let answer = answers[1]
-        note("\(told(request)): \(told(answer))")
+        note("\(traced(request)): \(traced(answer))")
         if answers.count > 2 { try Judge.check(answers[2]) }
         do { return try Step.result(answer) } catch {
             if case StoreError.redis(let error) = error {
@@ -174,20 +174,20 @@ final class Simulation {
     private func submit() throws {
         switch below(100) {
         case 0..<3:
-            try perform(Submit(job: Array("{broken".utf8)))
+            try perform(PushJob(job: Array("{broken".utf8)))
         case 3..<5:
-            try perform(Submit(job: [UInt8](repeating: 120, count: SimulatedHost.jobBytes + 1)))
-        case 5..<8: if profile.poisonJobs > 0 { try perform(Submit(job: Self.deadlyJob)) }
+            try perform(PushJob(job: [UInt8](repeating: 120, count: SimulatedHost.jobBytes + 1)))
+        case 5..<8: if profile.poisonJobs > 0 { try perform(PushJob(job: Self.deadlyJob)) }
         case 8..<16:
             // A producer that did not get its answer.
             if let job = pick(jobs.filter { $0.id != nil && !$0.mayBeLost }) {
-                try perform(Submit(job: job.raw))
+                try perform(PushJob(job: job.raw))
             }
         default:
             guard jobs.count < Self.mostJobs else { return }
             let job = SimulatedJob(number: jobs.count, simulation: self)
             jobs.append(job)
-            try perform(Submit(job: job.raw))
+            try perform(PushJob(job: job.raw))
         }
     }
 }

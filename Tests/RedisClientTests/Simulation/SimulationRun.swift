@@ -22,8 +22,8 @@ struct SimulationRun {
     static let turns = 600
     let redis: PrivateRedis
 
-    init(_ variant: ScriptVariant = ScriptVariant(), patience: Int32 = 30_000) throws {
-        redis = try PrivateRedis(["--databases", "10"], timeout: patience)
+    init(_ variant: ScriptVariant = ScriptVariant(), timeout: Int32 = 30_000) throws {
+        redis = try PrivateRedis(["--databases", "10"], timeout: timeout)
         var variant = variant
         variant.isTimed = true
         redis.variant = variant

@@ -62,7 +62,7 @@ package final class Gateway {
 
     /// Sends a control command, such as a fault, to the simulator.
     @discardableResult
-    package func tell(_ line: String) throws -> String {
+    package func control(_ line: String) throws -> String {
         let socket = try UnixSocket(started.control)
         try socket.send(Array((line + "\n").utf8))
         var answer: [UInt8] = []
@@ -80,7 +80,7 @@ package final class Gateway {
     }
 
     private func counters() throws -> [String: Any] {
-        try JSONSerialization.jsonObject(with: Data(tell("counters").utf8)) as? [String: Any] ?? [:]
+        try JSONSerialization.jsonObject(with: Data(control("counters").utf8)) as? [String: Any] ?? [:]
     }
 
     /// Waits until the simulator has received `count` requests.

@@ -62,21 +62,21 @@ package struct Guardian: Sendable {
         close(ends[0])
     }
 
-    package func watch(_ group: pid_t) { tell("+ \(group)\n") }
-    package func forget(_ group: pid_t) { tell("- \(group)\n") }
+    package func watch(_ group: pid_t) { send("+ \(group)\n") }
+    package func forget(_ group: pid_t) { send("- \(group)\n") }
 
-    func watch(namespace: String) { tell("n \(namespace)\n") }
-    func forget(namespace: String) { tell("d \(namespace)\n") }
+    func watch(namespace: String) { send("n \(namespace)\n") }
+    func forget(namespace: String) { send("d \(namespace)\n") }
 
-    func watch(mount: String) { tell("m \(mount)\n") }
-    func forget(mount: String) { tell("u \(mount)\n") }
+    func watch(mount: String) { send("m \(mount)\n") }
+    func forget(mount: String) { send("u \(mount)\n") }
 
     /// - Parameter folder: a unique name without a space.
-    package func watch(folder: String) { tell("f \(folder)\n") }
-    package func forget(folder: String) { tell("r \(folder)\n") }
+    package func watch(folder: String) { send("f \(folder)\n") }
+    package func forget(folder: String) { send("r \(folder)\n") }
 
     /// Closes the pipe to the guardian, as happens when the test process ends.
     package func dismiss() { close(input) }
 
-    private func tell(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }
+    private func send(_ line: String) { _ = line.withCString { write(input, $0, strlen($0)) } }
 }

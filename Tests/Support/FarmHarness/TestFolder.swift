@@ -3,7 +3,7 @@ import Foundation
 /// The folder of one test. Its name is short, because the paths of sockets have a limit.
 package final class TestFolder {
     package let path: String
-    private let book = FolderBook.current
+    private let book = TestFolders.current
 
     package init() throws {
         var template = Array((NSTemporaryDirectory() + "pf.XXXXXX").utf8CString)

@@ -6,7 +6,7 @@ extension Checker {
         var before: [String: [String: Int]] = [:]
         var time: Int64 = 0
         var told: Set<String> = []
-        for note in evidence.books {
+        for note in evidence.notes {
             // The observation may fall between Redis's restart and the moment when the run noticed the restart.
             let between = min(time, note.at)...note.at
             if expectation.rollBacks.contains(where: { $0.away.overlaps(between) }) { before = [:] }
@@ -62,7 +62,7 @@ extension Checker {
         return nil
     }
 
-    private mutating func checkEnd(_ id: String, _ job: PushBook.Job) {
+    private mutating func checkEnd(_ id: String, _ job: JoinedPushes.Job) {
         guard let jobRecord = job.jobRecord else {
             if let accepted = job.acceptedAt, !mayBeForgotten(accepted) {
                 verdict.complain(.books, "no record of job \(id)")

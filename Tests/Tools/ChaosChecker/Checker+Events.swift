@@ -26,7 +26,7 @@ extension Checker {
         }
     }
 
-    private mutating func compare(_ id: String, _ job: PushBook.Job, _ event: EventNote) {
+    private mutating func compare(_ id: String, _ job: JoinedPushes.Job, _ event: EventNote) {
         for field in ["accepted", "delivered", "failed", "expired", "cancelled"]
         where Self.number(field, of: event) != job.count(field) {
             verdict.complain(
@@ -42,7 +42,7 @@ extension Checker {
         return event.fields[field].map { Int($0) } ?? (isAlwaysTold ? nil : 0)
     }
 
-    private mutating func compareCounts(_ id: String, _ job: PushBook.Job) {
+    private mutating func compareCounts(_ id: String, _ job: JoinedPushes.Job) {
         let failed = job.pushes.values.count { $0.failure?.type == "push.failed" }
         let expired = job.pushes.values.count { $0.failure?.type == "push.expired" }
         if failed != job.count("failed") || expired != job.count("expired") {

@@ -2,15 +2,15 @@
 extension Checker {
     mutating func checkLedgers() {
         checkStreams()
-        for (before, note) in zip(evidence.books, evidence.books.dropFirst()) {
+        for (before, note) in zip(evidence.notes, evidence.notes.dropFirst()) {
             if note.number != before.number + 1 || note.at < before.at {
                 verdict.complain(.ledger, "observation \(note.number) follows \(before.number)")
             }
         }
-        if evidence.books.last?.jobRecords == nil {
+        if evidence.notes.last?.jobRecords == nil {
             verdict.complain(.ledger, "no observation of the job records at the end")
         }
-        verdict.looks = evidence.books.count { $0.jobRecords != nil }
+        verdict.looks = evidence.notes.count { $0.jobRecords != nil }
         for (before, event) in zip(evidence.events, evidence.events.dropFirst())
         where event.at < before.at && expectation.rollBacks.isEmpty {
             verdict.complain(.ledger, "events are out of order at \(event.at)")

@@ -3,7 +3,7 @@ extension Checker {
     mutating func checkOrder() {
         let ordered = book.jobs.values.lazy.filter { $0.promise.isOrdered && $0.acceptedAt != nil }
         let places = firstAttempts()
-        var byToken: [Lane: [PushBook.Job]] = [:]
+        var byToken: [Lane: [JoinedPushes.Job]] = [:]
         for job in ordered {
             for token in job.pushes.keys { byToken[Lane(job.producer, token), default: []].append(job) }
         }

@@ -10,7 +10,7 @@ extension Checker {
         }
     }
 
-    private mutating func checkRefused(_ id: String, _ job: PushBook.Job) {
+    private mutating func checkRefused(_ id: String, _ job: JoinedPushes.Job) {
         for (token, push) in job.pushes where !push.requests.isEmpty {
             verdict.unexpected += 1
             verdict.complain(.unexpected, "token \(token) of job \(id), which Redis refused")
@@ -18,7 +18,7 @@ extension Checker {
         if job.jobRecord != nil { verdict.complain(.books, "a record of job \(id), which Redis refused") }
     }
 
-    private mutating func check(_ id: String, _ job: PushBook.Job) {
+    private mutating func check(_ id: String, _ job: JoinedPushes.Job) {
         var tally = Tally()
         let isForgotten = job.acceptedAt.map(mayBeForgotten) == true && job.jobRecord == nil
         for (token, push) in job.pushes {
@@ -53,7 +53,7 @@ extension Checker {
         var doubled = 0
     }
 
-    private mutating func add(_ id: String, _ job: PushBook.Job, _ tally: Tally) {
+    private mutating func add(_ id: String, _ job: JoinedPushes.Job, _ tally: Tally) {
         verdict.delivered += tally.delivered
         verdict.doubled += tally.doubled
         verdict.missedClaims += tally.missed
@@ -80,7 +80,8 @@ extension Checker {
 
     /// Checks that a failure has the gateway's response or a plausible reason of the farm.
     private mutating func checkReason(
-        _ id: String, _ token: String, _ job: PushBook.Job, _ push: PushBook.Push, _ failure: EventNote
+        _ id: String, _ token: String, _ job: JoinedPushes.Job, _ push: JoinedPushes.Push,
+        _ failure: EventNote
     ) {
         let requests = push.requests.map { evidence.gateway[$0] }
         let isTrue =
@@ -91,7 +92,7 @@ extension Checker {
                 case "unknown": job.promise.atMostOnce
                 case "poison": expectation.poison.contains(token)
                 case "exhausted": requests.contains { $0.status != 200 }
-                case "suppressed": deadTokens.contains(token)
+                case "suppressed": invalidTokens.contains(token)
                 case "lost": !expectation.rollBacks.isEmpty
                 default:
                     requests.contains {

@@ -5,10 +5,10 @@
 package struct Checker {
     let evidence: Evidence
     let expectation: Expectation
-    let book: PushBook
+    let book: JoinedPushes
     var verdict = Verdict()
     /// The tokens that the gateway reported as unregistered or invalid.
-    let deadTokens: Set<String>
+    let invalidTokens: Set<String>
 
     package static func judge(_ evidence: Evidence, _ expectation: Expectation) -> Verdict {
         var checker = Checker(evidence, expectation)
@@ -27,8 +27,8 @@ package struct Checker {
         self.evidence = evidence
         self.expectation = expectation
         var verdict = Verdict()
-        book = PushBook(evidence, &verdict)
-        deadTokens = Set(evidence.gateway.lazy.filter { $0.status == 410 }.map(\.token))
+        book = JoinedPushes(evidence, &verdict)
+        invalidTokens = Set(evidence.gateway.lazy.filter { $0.status == 410 }.map(\.token))
         self.verdict = verdict
     }
 

@@ -5,7 +5,7 @@ package struct Evidence: Sendable {
     /// The gateway's notes in the order of its ledger.
     package var gateway: [GatewayNote] = []
     /// The observations of the job records in order of time. The last observation is the end of the run.
-    package var books: [BooksNote] = []
+    package var notes: [JobRecordsNote] = []
     /// The events in the order of the stream.
     package var events: [EventNote] = []
     package var faults: [FaultNote] = []
@@ -78,7 +78,7 @@ package struct GatewayNote: Equatable, Sendable {
 }
 
 /// All job records at one moment, from HGETALL; nil when Redis was not reachable.
-package struct BooksNote: Equatable, Sendable {
+package struct JobRecordsNote: Equatable, Sendable {
     /// The number of the observation, which increases by one.
     package var number: Int
     package var at: Int64

@@ -27,19 +27,19 @@ package struct Verdict: Sendable {
     package var recovery: Int64 = 0
     /// The time from the end of the last fault until the last job record was finished, in milliseconds.
     package var finishedAfter: Int64 = 0
-    package var complaints: [Complaint] = []
+    package var complaints: [BrokenPromise] = []
 
     package init() {}
 
     package var isGood: Bool { complaints.isEmpty }
 
-    mutating func complain(_ kind: Complaint.Kind, _ text: @autoclosure () -> String) {
+    mutating func complain(_ kind: BrokenPromise.Kind, _ text: @autoclosure () -> String) {
         counts[kind, default: 0] += 1
         // The verdict keeps only the first complaints of each kind and counts the others.
-        if counts[kind, default: 0] <= Self.named { complaints.append(Complaint(kind, text())) }
+        if counts[kind, default: 0] <= Self.named { complaints.append(BrokenPromise(kind, text())) }
     }
 
     /// The number of complaints of each kind, including complaints that are not kept.
-    package private(set) var counts: [Complaint.Kind: Int] = [:]
+    package private(set) var counts: [BrokenPromise.Kind: Int] = [:]
     private static let named = 20
 }

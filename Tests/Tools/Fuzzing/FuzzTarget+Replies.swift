@@ -21,18 +21,20 @@ extension FuzzTarget {
     }
 
     private static let requests: [any Request.Type] = [
-        AcquireLeases.self, AskForFeedback.self, Audit.self, AuditPart.self, BeginFeedback.self, Blame.self,
-        CancelBatches.self, MakeDue.self, Hold.self, ListWaiting.self,
+        AcquireLeases.self, AskForFeedback.self, CheckAccounting.self, CheckAccountingPart.self,
+        BeginFeedback.self, RecordIntakeCrash.self,
+        CancelBatches.self, MakeDue.self, SetPause.self, ListWaiting.self,
         CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, SettleUnconfirmed.self,
         NoteUnsettled.self, ReadFaults.self,
-        ReadLoad.self, ReadAges.self, ReadMarks.self, ReadStanding.self, ScanStates.self,
+        ReadLoad.self, ReadAges.self, ReadPauses.self, ReadAppState.self, ScanStates.self,
         SetAdmission.self, SetRate.self,
         Checkout.self, ClaimResults.self, CountDeadLetters.self, CreateResultsGroup.self,
         DropOldSuppressed.self, EndFeedback.self, ForgetApp.self, LastDeadLetter.self, LatestJobs.self,
         Repair.self,
         NextJob.self,
-        Offer.self,
-        Park.self, Pause.self, Press.self, Promote.self, PutBack.self, ReadJobRecord.self, ReadAccused.self,
+        SubmitJob.self,
+        QuarantineBatch.self, PauseApp.self, UpdateAdmission.self, Promote.self, PutBack.self,
+        ReadJobRecord.self, ReadSuspects.self,
         ReadAudit.self,
         ListReports.self, ReadBatches.self, ReadBatchStates.self, ReadDelayed.self, ReadListEnd.self,
         ReadDepths.self, ReadFeedback.self,
@@ -40,11 +42,11 @@ extension FuzzTarget {
         ReadResults.self,
         ReadScopes.self, ReadSuppressed.self, ReadSuppressionEnds.self, Reclaim.self,
         Refuse.self,
-        ReleaseLeases.self, Release.self, RenewLeases.self, Replay.self, Report.self, Resume.self,
+        ReleaseLeases.self, ResumePaused.self, RenewLeases.self, Replay.self, Report.self, ResumeApp.self,
         ScanJobRecords.self,
         ScanBatches.self,
         Settle.self,
-        Split.self, Submit.self, Suppress.self, Take.self, TellEvent.self, TrimDeadLetters.self,
+        Split.self, PushJob.self, Suppress.self, Take.self, AddEvent.self, TrimDeadLetters.self,
     ]
 
     private static func readAll(_ value: RESPValue) throws(Violation) {

@@ -41,12 +41,12 @@ struct GovernorDrawing {
         return drawing.svg(height: panel.top + panel.height + 50)
     }
 
-    private var weather: [Weather] {
-        Weather.all + [Weather(at: Weather.loadEnds, line: "", words: "no more load")]
+    private var weather: [GatewayWeather] {
+        GatewayWeather.all + [GatewayWeather(at: GatewayWeather.loadEnds, line: "", words: "no more load")]
     }
 
     private func x(_ seconds: Double) -> Double {
-        Self.left + seconds / Weather.end * (Self.width - Self.left - Self.right)
+        Self.left + seconds / GatewayWeather.end * (Self.width - Self.left - Self.right)
     }
 
     private func legend(_ drawing: inout Drawing) {
@@ -61,7 +61,7 @@ struct GovernorDrawing {
         }
     }
 
-    private func mark(_ drawing: inout Drawing, _ weather: Weather) {
+    private func mark(_ drawing: inout Drawing, _ weather: GatewayWeather) {
         let bottom = Self.panels.connections.top + Self.panels.connections.height
         drawing.line(x(weather.at), Self.panels.rate.top, x(weather.at), bottom, "#bbbbbb")
         drawing.text(x(weather.at) + 3, Self.panels.rate.top - 6, weather.words, size: 10, colour: "#555555")
@@ -76,7 +76,7 @@ struct GovernorDrawing {
             drawing.line(Self.left, y, Self.width - Self.right, y, "#e4e4e4")
             drawing.text(Self.left - 6, y + 4, String(Int(tick)), anchor: .end)
         }
-        for tick in stride(from: 0, through: Weather.end, by: 20) {
+        for tick in stride(from: 0, through: GatewayWeather.end, by: 20) {
             drawing.text(x(tick), top + height + 16, String(Int(tick)), anchor: .middle)
         }
     }

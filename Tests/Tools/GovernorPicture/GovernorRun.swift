@@ -19,24 +19,25 @@ struct GovernorRun {
     private static let backlog = 40_000
 
     func run() async throws -> (samples: [Sample], log: String) {
-        var options = Farm.Options(workers: 1, faults: Weather.start, simulatorOptions: Weather.options)
+        var options = Farm.Options(
+            workers: 1, faults: GatewayWeather.start, simulatorOptions: GatewayWeather.options)
         options.hasLedger = false
         let farm = try await Farm(options)
         let (gateway, coordinator) = (farm.gateway, farm.coordinator)
         let producer = try farm.redis.client()
-        var (samples, weather, jobs) = ([Sample](), Weather.all[...], 0)
+        var (samples, weather, jobs) = ([Sample](), GatewayWeather.all[...], 0)
         let start = ContinuousClock.now
         while true {
             let now = (ContinuousClock.now - start) / .seconds(1)
-            guard now < Weather.end else { break }
+            guard now < GatewayWeather.end else { break }
             if let next = weather.first, now >= next.at {
-                try gateway.tell(next.line)
+                try gateway.control(next.line)
                 say("\(Int(now)) s: \(next.words)")
                 weather.removeFirst()
             }
-            let sample = try await look(farm, at: now)
+            let sample = try await observe(farm, at: now)
             samples.append(sample)
-            while now < Weather.loadEnds, jobs * Self.jobSize < sample.accepted + Self.backlog {
+            while now < GatewayWeather.loadEnds, jobs * Self.jobSize < sample.accepted + Self.backlog {
                 jobs += 1
                 let job = Job(id: "j\(jobs)", tokens: Tokens.make(Self.jobSize, seed: UInt64(jobs)))
                 try producer.run("RPUSH", "pushfarm:demo", job.text)
@@ -48,9 +49,10 @@ struct GovernorRun {
         return (samples, coordinator.error)
     }
 
-    private func look(_ farm: Farm, at now: Double) async throws -> Sample {
+    private func observe(_ farm: Farm, at now: Double) async throws -> Sample {
         let counters =
-            try JSONSerialization.jsonObject(with: Data(farm.gateway.tell("counters").utf8)) as? [String: Any]
+            try JSONSerialization.jsonObject(with: Data(farm.gateway.control("counters").utf8))
+            as? [String: Any]
             ?? [:]
         let byStatus = counters["by_status"] as? [String: Int] ?? [:]
         let refused = byStatus.filter { $0.key != "200" }.values.reduce(0, +)

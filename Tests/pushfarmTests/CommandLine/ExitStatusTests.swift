@@ -33,13 +33,13 @@ struct ExitStatusTests {
 
     /// The program breaks what is wider than 79 columns.
     @Test func `no line of the help is too wide`() {
-        func look(_ command: any ParsableCommand.Type) {
+        func check(_ command: any ParsableCommand.Type) {
             for line in command.configuration.discussion.split(separator: "\n") where line.count > 79 {
                 Issue.record("\(command): \(line)")
             }
-            for each in command.configuration.subcommands { look(each) }
+            for each in command.configuration.subcommands { check(each) }
         }
-        look(Pushfarm.self)
+        check(Pushfarm.self)
     }
 
     @Test func `every command shows an example`() throws {
@@ -71,7 +71,8 @@ struct ExitStatusTests {
         "doctor", "ping",
         "pause a", "cancel j", "promote j", "rate a 5/s", "admission open a", "paused", "backlog",
         "dead list", "replay --job j", "refused list", "events", "find --job j",
-        "bandit simulate --arms 0.1,0.2 --policy even", "scale 2 all", "quiet h", "drain h", "stop h", "restart all", "upgrade all", "reload all",
+        "bandit simulate --arms 0.1,0.2 --policy even", "scale 2 all", "quiet h", "drain h", "stop h",
+        "restart all", "upgrade all", "reload all",
         "shards", "shards move 1 h", "debug takeover 1 --app a --host h", "debug kill h/0",
         "debug purge all", "debug dump h",
         "debug log-level debug all", "pause --job j", "pause --app a", "pause --shard 1 --app a",

@@ -27,16 +27,16 @@ struct DemoTests {
     }
 
     private func jobRecord(delivered: Int, failed: Int, maybe: Int, gateway: String) throws -> DemoSummary {
-        var books = JobRecord(id: "demo-1", app: "demo", state: .finished)
-        books.accepted = delivered + failed
-        books.delivered = delivered
-        books.failed = failed
-        books.maybeDuplicated = maybe
-        books.reasons = failed > 0 ? ["BadDeviceToken": failed] : [:]
+        var record = JobRecord(id: "demo-1", app: "demo", state: .finished)
+        record.accepted = delivered + failed
+        record.delivered = delivered
+        record.failed = failed
+        record.maybeDuplicated = maybe
+        record.reasons = failed > 0 ? ["BadDeviceToken": failed] : [:]
         var jobRecord = DemoSummary(
             load: DemoLoad(pushes: 100, bad: 10), gateway: try #require(GatewayCount(json: gateway)))
         jobRecord.time = .seconds(2)
-        jobRecord.add(books)
+        jobRecord.add(record)
         return jobRecord
     }
 

@@ -15,7 +15,7 @@ struct TableWidthTests {
     private static var jobRecord: JobRecord {
         var jobRecord = JobRecord(id: job, app: app, state: .open)
         (jobRecord.submitted, jobRecord.accepted, jobRecord.delivered) = (98_765_432, 98_765_432, 12_345_678)
-        (jobRecord.failed, jobRecord.expired, jobRecord.inFlight, jobRecord.waiting) = (
+        (jobRecord.failed, jobRecord.expired, jobRecord.inFlight, jobRecord.delayed) = (
             123_456, 99_999, 65_536, 4_000
         )
         jobRecord.reasons = ["DeviceTokenNotForTopic": 123_456]
@@ -23,7 +23,7 @@ struct TableWidthTests {
         return jobRecord
     }
 
-    private static var mark: ReadMarks.Mark {
+    private static var item: ReadPauses.Item {
         .init(
             name: Array(job.utf8), since: now - 86_400_000, kind: "pause", by: "annabelle@ops-bastion-1",
             reason: "the text of this campaign names the wrong day and must not go out")
@@ -36,7 +36,7 @@ struct TableWidthTests {
         var app = AppStatus(
             app: Self.app, pause: nil, full: nil,
             depths: ReadDepths.Reply(
-                inbox: 98_765, taken: 1, delayed: 98_765, results: 0, parked: 3, open: 987_654_321,
+                inbox: 98_765, taken: 1, delayed: 98_765, results: 0, paused: 3, open: 987_654_321,
                 shards: [.init(high: 98_765, bulk: 98_765, flight: 12)]),
             openJobs: 9_876,
             owners: [.init(host: "alpha-1.example", shards: 1024, hasIntake: true, leaseLeft: .seconds(5))],
@@ -48,7 +48,7 @@ struct TableWidthTests {
             redis: RedisInfo("redis_version:7.0.15\r\nused_memory:512000000\r\n"))
         status.at = now
         status.latest = [
-            ToldAlert([
+            AlertEntry([
                 "type": "alert.cleared", "at": "1799999000000", "alert": "backlog_age", "app": Self.app,
                 "text":
                     "\(Self.app): the oldest push of the lane bulk has waited 99 min, and it is not paused",
@@ -95,7 +95,7 @@ struct TableWidthTests {
             "jobs --running": JobsCommand.text(running: [job], stuck: false, at: now, style),
             "backlog": BacklogCommand.text([backlog], at: now, style),
             "paused": PausedCommand.text(
-                [.init(app: app, what: "token", name: token, mark: mark)], at: now, style),
+                [.init(app: app, what: "token", name: token, item: item)], at: now, style),
             "dead list": sums.text(style), "dead list --letters": letters.text(style),
             "refused list": RefusedListCommand.text([(app, refused)], at: now, style),
             "find": FindCommand.text([finding], style), "shards": owners.text(style),

@@ -14,7 +14,7 @@ struct FarmStatusTests {
         let app = AppStatus(
             app: "demo", pause: nil, full: nil,
             depths: ReadDepths.Reply(
-                inbox: 0, taken: 0, delayed: 0, results: 0, parked: 0, open: open, shards: []),
+                inbox: 0, taken: 0, delayed: 0, results: 0, paused: 0, open: open, shards: []),
             openJobs: 0, owners: isOwned ? [.init(host: "a", leaseLeft: .seconds(3))] : [], unowned: unowned)
         return FarmStatus(
             hosts: [HostStatus(name: "a", json: Array(line.utf8), isAlive: true)], apps: [app],
@@ -30,7 +30,7 @@ struct FarmStatusTests {
     /// - Parameters:
     ///   - states: of the hosts.
     ///   - worker: the state of each host's only one.
-    private func idle(_ states: [String], worker: String = "ready", withheld: [ReadMarks.Mark] = [])
+    private func idle(_ states: [String], worker: String = "ready", pausedShards: [ReadPauses.Item] = [])
         -> FarmStatus
     {
         var status = status(open: 5)
@@ -39,7 +39,7 @@ struct FarmStatusTests {
                 #"{"host":"h\#(number)","state":"\#(state)","workers":[{"worker":"0","state":"\#(worker)","shards":3}]}"#
             return HostStatus(name: "h\(number)", json: Array(line.utf8), isAlive: true)
         }
-        status.apps[0].withheld = withheld
+        status.apps[0].pausedShards = pausedShards
         return status
     }
 
@@ -49,10 +49,10 @@ struct FarmStatusTests {
         #expect(
             idle(["running"], worker: "quiet").troubles
                 == ["worker 0 of h0 is quiet: its shards wait until it is restarted"])
-        let pause = ReadMarks.Mark(
+        let pause = ReadPauses.Item(
             name: Array("07".utf8), since: 0, kind: "pause", by: "ann@ops-1", reason: "loops")
         #expect(
-            idle(["running"], withheld: [pause]).troubles
+            idle(["running"], pausedShards: [pause]).troubles
                 == ["demo: shard 7 is not served: paused by ann@ops-1: loops"])
     }
 

@@ -4,24 +4,24 @@ import Testing
 
 /// The status as an operator sees it.
 struct StatusTextTests {
-    private static func text(_ look: TopModel.Look) -> [String] {
-        StatusText(status: look.status, style: TextStyle()).text.split(
+    private static func text(_ snapshot: TopModel.Snapshot) -> [String] {
+        StatusText(status: snapshot.status, style: TextStyle()).text.split(
             separator: "\n", omittingEmptySubsequences: false
         )
         .map(String.init)
     }
 
     @Test func `what is wrong stands first`() {
-        let lines = Self.text(TopFarm.look(pausesShop: true, alerts: 2))
+        let lines = Self.text(TopFarm.snapshot(pausesShop: true, alerts: 2))
         #expect(lines[0] == "3 troubles  2 hosts  12,000/s  1,204,431 open")
         #expect(lines[1] == "! shop is paused: credentials: InvalidProviderToken")
         #expect(lines[2] == "! a0: the oldest push has waited 7 min")
         #expect(lines[4].isEmpty && lines[5].hasPrefix("alpha  running  coordinator 3000  up 2 h"))
-        #expect(Self.text(TopFarm.look())[0] == "all is well  2 hosts  12,000/s  1,204,431 open")
+        #expect(Self.text(TopFarm.snapshot())[0] == "all is well  2 hosts  12,000/s  1,204,431 open")
     }
 
     @Test func `workers and apps fit into eighty columns`() {
-        let lines = Self.text(TopFarm.look(pausesShop: true, alerts: 2))
+        let lines = Self.text(TopFarm.snapshot(pausesShop: true, alerts: 2))
         for line in lines { #expect(line.count <= 80, "\(line.count): \(line)") }
         #expect(
             lines.contains(
@@ -33,19 +33,19 @@ struct StatusTextTests {
     }
 
     @Test func `last alerts say when and whether they are over`() {
-        var look = TopFarm.look(3600)
-        look.status.latest = [
-            ToldAlert([
+        var snapshot = TopFarm.snapshot(3600)
+        snapshot.status.latest = [
+            AlertEntry([
                 "type": "alert.cleared", "at": "\(TopFarm.start + 3_540_000)", "alert": "app_paused",
                 "app": "shop",
                 "text": "shop is paused: x",
             ]),
-            ToldAlert([
+            AlertEntry([
                 "type": "alert.fired", "at": "\(TopFarm.start)", "alert": "redis_full",
                 "text": "Redis is full",
             ]),
         ]
-        let lines = Self.text(look)
+        let lines = Self.text(snapshot)
         #expect(lines.contains("   60 s ago  cleared  shop is paused: x"))
         #expect(lines.contains(" 60 min ago  fires    Redis is full"))
     }

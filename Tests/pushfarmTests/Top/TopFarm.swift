@@ -9,10 +9,10 @@ enum TopFarm {
     /// - Parameters:
     ///   - second: since the first look.
     ///   - rate: of app "news".
-    static func look(
+    static func snapshot(
         _ second: Int = 0, rate: Int = 12_000, pausesShop: Bool = false, hosts: [String] = ["alpha", "beta"],
         alerts: Int = 0, jobs: [JobRecord] = []
-    ) -> TopModel.Look {
+    ) -> TopModel.Snapshot {
         let lines = hosts.enumerated().map { index, name in
             HostStatus(
                 name: name, json: Array(host(name, index, rate / hosts.count).utf8), isAlive: name != "gone")
@@ -24,11 +24,11 @@ enum TopFarm {
             ))
         status.at = start + Int64(second) * 1000
         status.alerts = (0..<alerts).map { number in
-            FarmRegistry.RaisedAlert(
+            FarmRegistry.ActiveAlert(
                 id: "backlog_age app a\(number) ", level: 1, since: start,
                 text: "a\(number): the oldest push has waited 7 min")
         }
-        return TopModel.Look(status: status, jobs: jobs)
+        return TopModel.Snapshot(status: status, jobs: jobs)
     }
 
     private static func host(_ name: String, _ index: Int, _ rate: Int) -> String {
@@ -49,7 +49,7 @@ enum TopFarm {
                 ? .init(reason: "credentials: InvalidProviderToken", fingerprint: "", since: 0) : nil,
             full: nil,
             depths: ReadDepths.Reply(
-                inbox: 3, taken: 1, delayed: 7, results: 2, parked: 0, open: open,
+                inbox: 3, taken: 1, delayed: 7, results: 2, paused: 0, open: open,
                 shards: [.init(high: 2, bulk: 4_000, flight: 12)]),
             openJobs: nil,
             owners: [.init(host: "alpha", shards: 64, hasIntake: true, leaseLeft: .seconds(5))],

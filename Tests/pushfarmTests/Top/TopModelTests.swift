@@ -7,7 +7,7 @@ import Testing
 struct TopModelTests {
     private func model(_ looks: Int = 1) -> TopModel {
         var model = TopModel()
-        for second in 0..<looks { model.take(TopFarm.look(second)) }
+        for second in 0..<looks { model.take(TopFarm.snapshot(second)) }
         return model
     }
 
@@ -18,7 +18,7 @@ struct TopModelTests {
     @Test func `one goes into a list, down to a thing, and back`() {
         var model = model()
         #expect(model.place == .list(.apps) && model.selected == .app("news"))
-        #expect(press(&model, "\r") == [.look])
+        #expect(press(&model, "\r") == [.refresh])
         #expect(model.place == .app("news") && model.wantsJobs == ["news"])
         #expect(press(&model, "\u{1B}") == [.draw])
         #expect(model.place == .list(.apps) && model.wantsJobs == nil)
@@ -32,16 +32,16 @@ struct TopModelTests {
         #expect(model.place == .worker(host: "beta", index: "0"))
         _ = press(&model, "\u{7F}\u{7F}")
         #expect(model.place == .list(.hosts) && model.selected == .host("beta"))
-        #expect(press(&model, "4") == [.look] && model.wantsJobs == ["news", "shop"])
+        #expect(press(&model, "4") == [.refresh] && model.wantsJobs == ["news", "shop"])
     }
 
     @Test func `a selected row stays selected wherever it goes, and one that is gone is let go`() {
         var model = model()
         _ = press(&model, "3j")
         #expect(model.selected == .host("beta"))
-        model.take(TopFarm.look(1, hosts: ["aaa", "alpha", "beta"]))
+        model.take(TopFarm.snapshot(1, hosts: ["aaa", "alpha", "beta"]))
         #expect(model.selected == .host("beta"))
-        model.take(TopFarm.look(2, hosts: ["aaa", "alpha"]))
+        model.take(TopFarm.snapshot(2, hosts: ["aaa", "alpha"]))
         #expect(model.selected == .host("aaa"))
     }
 
@@ -76,18 +76,18 @@ struct TopModelTests {
     @Test func `what is held stays as it is`() {
         var model = model()
         _ = press(&model, "p")
-        model.take(TopFarm.look(9, rate: 1))
-        #expect(model.look?.status.at == TopFarm.start)
+        model.take(TopFarm.snapshot(9, rate: 1))
+        #expect(model.snapshot?.status.at == TopFarm.start)
         _ = press(&model, "p")
-        model.take(TopFarm.look(10, rate: 1))
-        #expect(model.look?.status.at == TopFarm.start + 10_000)
+        model.take(TopFarm.snapshot(10, rate: 1))
+        #expect(model.snapshot?.status.at == TopFarm.start + 10_000)
     }
 
     @Test func `a job's rate is what was settled between two looks`() {
         var model = TopModel()
         for second in 0..<5 {
             model.take(
-                TopFarm.look(second, jobs: [TopFarm.job("j", accepted: 1000, delivered: 100 * second)]))
+                TopFarm.snapshot(second, jobs: [TopFarm.job("j", accepted: 1000, delivered: 100 * second)]))
         }
         #expect(model.history.last(TopPlace.job(app: "news", id: "j").name) == 100)
         #expect(model.secondsLeft(of: TopFarm.job("j", accepted: 1000, delivered: 400)) == 6)
@@ -106,7 +106,7 @@ struct TopModelTests {
         model.lost("gone", at: 5)
         model.lost("still gone", at: 9)
         #expect(model.awaySince == 5 && model.awayReason == "still gone")
-        model.take(TopFarm.look(3))
+        model.take(TopFarm.snapshot(3))
         #expect(model.awaySince == nil)
     }
 }

@@ -11,7 +11,7 @@ struct TopScreenTests {
         var model = TopModel()
         for second in 0..<30 {
             model.take(
-                TopFarm.look(
+                TopFarm.snapshot(
                     second, rate: second * 400, pausesShop: alerts > 0, alerts: alerts,
                     jobs: [
                         TopFarm.job("order-4711", accepted: 100_000, delivered: 2000 * second, failed: 30),
@@ -97,7 +97,7 @@ struct TopScreenTests {
 
     @Test func `the selected row is always on the screen`() {
         var model = TopModel()
-        model.take(TopFarm.look(0, hosts: (0..<50).map { "host\($0)" }))
+        model.take(TopFarm.snapshot(0, hosts: (0..<50).map { "host\($0)" }))
         _ = model.press(.character("3"), page: 10)
         for _ in 0..<60 {
             let screen = TopScreen(model: model, columns: 80, rows: 24)

@@ -1,7 +1,7 @@
 /// Decides which alerts fire and clear: observations in, news out.
 ///
 /// An alert fires once, is repeated after a while as long as it lasts or when it gets worse, and clears when the condition has been
-/// well for its kind's patience. Knows no clock and tells nobody.
+/// well for its kind's delay. Has no clock and sends nothing.
 package struct AlertEvaluator: Sendable {
     package enum Observation: Equatable, Sendable {
         /// - Parameter level: 1 or more; a higher one is worse.
@@ -11,9 +11,9 @@ package struct AlertEvaluator: Sendable {
         case unclear
     }
 
-    package struct News: Equatable, Sendable {
-        package enum What: String, Sendable { case fired, again, cleared }
-        package let what: What
+    package struct Notification: Equatable, Sendable {
+        package enum Event: String, Sendable { case fired, again, cleared }
+        package let what: Event
         package let alert: Alert
         package let level: Int
         package let text: String
@@ -51,9 +51,9 @@ package struct AlertEvaluator: Sendable {
     ///   - sights: of everything that is looked at; what is raised and is not among them counts as well.
     ///   - clock: Unix milliseconds.
     package mutating func evaluate(_ observations: [Alert: Observation], at now: Instant, clock: Int64)
-        -> [News]
+        -> [Notification]
     {
-        var news: [News] = []
+        var news: [Notification] = []
         for alert in Set(observations.keys).union(raised.keys).sorted(by: { $0.id < $1.id }) {
             switch observations[alert] ?? .good {
             case .bad(let level, let text):
@@ -67,10 +67,10 @@ package struct AlertEvaluator: Sendable {
 
     private mutating func bad(
         _ alert: Alert, _ level: Int, _ text: String, _ now: Instant, _ clock: Int64
-    ) -> News? {
+    ) -> Notification? {
         guard var one = raised[alert] else {
             raised[alert] = Raised(level: level, text: text, since: clock, sentAt: now)
-            return News(what: .fired, alert: alert, level: level, text: text, since: clock)
+            return Notification(what: .fired, alert: alert, level: level, text: text, since: clock)
         }
         let isWorse = level > one.level
         (one.level, one.text, one.wellSince) = (level, text, nil)
@@ -78,11 +78,11 @@ package struct AlertEvaluator: Sendable {
         if isDue { one.sentAt = now }
         raised[alert] = one
         guard isDue else { return nil }
-        return News(
+        return Notification(
             what: isWorse ? .fired : .again, alert: alert, level: level, text: text, since: one.since)
     }
 
-    private mutating func good(_ alert: Alert, _ now: Instant) -> News? {
+    private mutating func good(_ alert: Alert, _ now: Instant) -> Notification? {
         guard var one = raised[alert] else { return nil }
         let since = one.wellSince ?? now
         guard since.duration(to: now) >= alert.kind.clearsAfter else {
@@ -91,7 +91,7 @@ package struct AlertEvaluator: Sendable {
             return nil
         }
         raised[alert] = nil
-        return News(what: .cleared, alert: alert, level: one.level, text: one.text, since: one.since)
+        return Notification(what: .cleared, alert: alert, level: one.level, text: one.text, since: one.since)
     }
 }
 

@@ -11,10 +11,10 @@ package struct CancelRounds: Sendable {
 
     package init() {}
 
-    /// Something else is called back than before.
+    /// Other jobs are cancelled than before.
     package mutating func changed(at now: Instant) { (pause, next) = (Self.first, now) }
 
-    /// - Parameter open: jobs that are called back and not finished.
+    /// - Parameter open: cancelled jobs that are not finished.
     package func isDue(open: Int, at now: Instant) -> Bool { open > 0 && next.map { now >= $0 } ?? true }
 
     /// A round has ended.

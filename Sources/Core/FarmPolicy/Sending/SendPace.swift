@@ -79,7 +79,7 @@ package struct SendPace: Hashable, Sendable {
 
     /// A connection ended and it is unknown which of the pushes in its window caused that: fewer at a time, so that it can be
     /// found.
-    package mutating func lostTrack() {
+    package mutating func becameUnknown() {
         window = max(1, window / 2)
         run = max(1, window / Self.runs)
         safeInARow = 0

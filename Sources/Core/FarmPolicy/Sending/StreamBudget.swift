@@ -98,7 +98,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     package mutating func throttled() { throttles += 1 }
 
     /// Several devices were throttled: that was trouble.
-    package mutating func heedThrottles() {
+    package mutating func slowDownForThrottling() {
         if throttles > 0 { troubled(throttles) }
         throttles = 0
     }

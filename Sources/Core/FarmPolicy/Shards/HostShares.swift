@@ -15,7 +15,7 @@ package struct HostShares: Hashable, Sendable {
     private let intake: String?
     private let shards: [String]
 
-    private struct Entrant {
+    private struct Participant {
         let name: String
         let tickets: Int
     }
@@ -31,16 +31,16 @@ package struct HostShares: Hashable, Sendable {
         app: String, hosts: [(name: String, capacity: Int)], shards: Int = 64, pins: [Int: String] = [:]
     ) {
         let able = hosts.filter { $0.capacity > 0 }
-        let entrants = (able.isEmpty ? hosts : able).map {
-            Entrant(name: $0.name, tickets: min(max($0.capacity, 1), Self.mostTickets))
+        let participants = (able.isEmpty ? hosts : able).map {
+            Participant(name: $0.name, tickets: min(max($0.capacity, 1), Self.mostTickets))
         }
-        guard entrants.count > 1 else {
-            intake = entrants.first?.name
-            self.shards = entrants.first.map { Array(repeating: $0.name, count: shards) } ?? []
+        guard participants.count > 1 else {
+            intake = participants.first?.name
+            self.shards = participants.first.map { Array(repeating: $0.name, count: shards) } ?? []
             return
         }
-        intake = entrants.max { Self.rank($0, "intake", app) < Self.rank($1, "intake", app) }?.name
-        self.shards = Self.deal(app, entrants, shards, pins)
+        intake = participants.max { Self.rank($0, "intake", app) < Self.rank($1, "intake", app) }?.name
+        self.shards = Self.deal(app, participants, shards, pins)
     }
 
     /// The host that should own `place`; nil without any host.
@@ -52,20 +52,20 @@ package struct HostShares: Hashable, Sendable {
     }
 
     private static func deal(
-        _ app: String, _ entrants: [Entrant], _ shards: Int, _ pins: [Int: String]
+        _ app: String, _ participants: [Participant], _ shards: Int, _ pins: [Int: String]
     ) -> [String] {
-        var left = parts(app, entrants, of: shards)
+        var left = parts(app, participants, of: shards)
         var owners: [Int?] = Array(repeating: nil, count: shards)
         for (shard, name) in pins where owners.indices.contains(shard) {
-            guard let index = entrants.firstIndex(where: { $0.name == name }) else { continue }
+            guard let index = participants.firstIndex(where: { $0.name == name }) else { continue }
             owners[shard] = index
             left[index] -= 1
         }
         var draws: [(rank: Rank, shard: Int, index: Int)] = []
-        draws.reserveCapacity(shards * entrants.count)
+        draws.reserveCapacity(shards * participants.count)
         for shard in 0..<shards where owners[shard] == nil {
-            for (index, entrant) in entrants.enumerated() {
-                draws.append((rank(entrant, "\(shard)", app), shard, index))
+            for (index, participant) in participants.enumerated() {
+                draws.append((rank(participant, "\(shard)", app), shard, index))
             }
         }
         draws.sort { $1.rank < $0.rank }
@@ -73,19 +73,19 @@ package struct HostShares: Hashable, Sendable {
             owners[draw.shard] = draw.index
             left[draw.index] -= 1
         }
-        return owners.map { entrants[$0 ?? 0].name }
+        return owners.map { participants[$0 ?? 0].name }
     }
 
     /// How many shards each is to have: what is left over of whole ones goes to those that lack most, and then by the draw.
-    private static func parts(_ app: String, _ entrants: [Entrant], of shards: Int) -> [Int] {
-        let all = entrants.reduce(0) { $0 + $1.tickets }
-        var parts = entrants.map { shards * $0.tickets / all }
-        let lacking = entrants.indices.sorted { one, other in
+    private static func parts(_ app: String, _ participants: [Participant], of shards: Int) -> [Int] {
+        let all = participants.reduce(0) { $0 + $1.tickets }
+        var parts = participants.map { shards * $0.tickets / all }
+        let lacking = participants.indices.sorted { one, other in
             let (first, second) = (
-                shards * entrants[one].tickets % all, shards * entrants[other].tickets % all
+                shards * participants[one].tickets % all, shards * participants[other].tickets % all
             )
             if first != second { return first > second }
-            return rank(entrants[other], "rest", app) < rank(entrants[one], "rest", app)
+            return rank(participants[other], "rest", app) < rank(participants[one], "rest", app)
         }
         for index in lacking.prefix(shards - parts.reduce(0, +)) { parts[index] += 1 }
         return parts
@@ -101,18 +101,18 @@ package struct HostShares: Hashable, Sendable {
         }
     }
 
-    private static func rank(_ entrant: Entrant, _ place: String, _ app: String) -> Rank {
+    private static func rank(_ participant: Participant, _ place: String, _ app: String) -> Rank {
         var hash = XXH64(seed: 0)
         // Zeros stand between the parts: names hold none, so no two triples read the same.
-        for part in [app, place, entrant.name] {
+        for part in [app, place, participant.name] {
             var part = part
             part.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
             hash.update(0)
         }
         let base = hash.digest
         var best: UInt64 = 0
-        for worker in 0..<UInt64(entrant.tickets) { best = max(best, ticket(base, worker)) }
-        return Rank(ticket: best, name: entrant.name)
+        for worker in 0..<UInt64(participant.tickets) { best = max(best, ticket(base, worker)) }
+        return Rank(ticket: best, name: participant.name)
     }
 
     /// SplitMix64's output function: steps of an odd constant, well mixed.

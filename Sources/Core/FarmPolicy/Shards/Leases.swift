@@ -88,7 +88,7 @@ package struct HandOver: Sendable {
 /// Since when places that another living host should own have been free.
 ///
 /// It may not know that it should, or not be able to: a host that sees a free shard for long takes it.
-package struct Vacancies<Place: Hashable & Sendable>: Sendable {
+package struct UnclaimedFields<Place: Hashable & Sendable>: Sendable {
     /// As long as a lease: a host that lives has looked several times.
     package static var grace: Duration { .seconds(10) }
 

@@ -31,7 +31,7 @@ package struct ShardQuarantine: Sendable {
     package mutating func crashed(
         _ shards: some Sequence<Shard>, at now: Instant
     ) -> [(shard: Shard, duration: Duration, crashes: Int)] {
-        var aside: [(shard: Shard, duration: Duration, crashes: Int)] = []
+        var quarantined: [(shard: Shard, duration: Duration, crashes: Int)] = []
         for shard in shards {
             var record = records[shard] ?? Record()
             if let end = record.end, end.duration(to: now) > window { record = Record() }
@@ -43,11 +43,11 @@ package struct ShardQuarantine: Sendable {
                 let duration = min(longest, first * (1 << min(record.times, 20)))
                 record.times += 1
                 record.end = now.advanced(by: duration)
-                aside.append((shard, duration, record.total))
+                quarantined.append((shard, duration, record.total))
             }
             records[shard] = record
         }
-        return aside
+        return quarantined
     }
 
     package func holds(_ shard: Shard, at now: Instant) -> Bool {

@@ -74,8 +74,8 @@ package struct Autoscaler: Sendable {
         var rate: Double { count > 0 ? sum / count : 0 }
 
         /// - Returns: how long it has been so.
-        mutating func see(_ isSo: Bool, rate: Double, at now: Instant) -> Duration {
-            guard isSo else {
+        mutating func see(_ condition: Bool, rate: Double, at now: Instant) -> Duration {
+            guard condition else {
                 self = Span()
                 return .zero
             }

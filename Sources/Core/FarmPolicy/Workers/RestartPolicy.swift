@@ -16,7 +16,7 @@ package struct RestartPolicy: Hashable, Sendable {
     /// A process that was up for less hardly lived.
     package var brief: Duration = .seconds(1)
     /// Between an end and the next start when lives are brief.
-    package var breath: Duration = .milliseconds(300)
+    package var shortDelay: Duration = .milliseconds(300)
     package var allowedFailedStarts = 3
 
     private var backOff = BackOff(first: .seconds(1), longest: .seconds(60))
@@ -49,7 +49,7 @@ package struct RestartPolicy: Hashable, Sendable {
         if life >= calm { progressed() }
         let isBrief = life < brief
         defer { wasBrief = isBrief }
-        let soon: Decision = .start(after: isBrief && wasBrief ? breath : .zero)
+        let soon: Decision = .start(after: isBrief && wasBrief ? shortDelay : .zero)
         guard cause == .crash else { return soon }
         guard isInRow else {
             isInRow = true
@@ -62,7 +62,7 @@ package struct RestartPolicy: Hashable, Sendable {
         _ cause: EndCause, using random: inout some RandomNumberGenerator
     ) -> Decision {
         // Another's act says nothing about whether it would have got ready.
-        if cause == .kill { return .start(after: breath) }
+        if cause == .kill { return .start(after: shortDelay) }
         failedStarts += 1
         guard failedStarts < allowedFailedStarts else { return .giveUp(failedStarts: failedStarts) }
         isInRow = true

@@ -9,7 +9,7 @@ package struct FarmEvent: Sendable {
         case pushExpired = "push.expired"
         case tokenInvalid = "token.invalid"
         case tokenMalformed = "token.malformed"
-        /// A shard waits, because its pushes were in the air in crash after crash.
+        /// A shard waits because its pushes were in flight at several crashes.
         case shardQuarantined = "shard.quarantined"
         /// Pushes that count as delivered were lost, as a gateway said too late.
         case gatewayLate = "gateway.late"

@@ -12,7 +12,7 @@ package struct ReadDepths: Request {
         /// Entries.
         package let results: Int
         /// Batches.
-        package let parked: Int
+        package let paused: Int
         /// Pushes that are in a batch or in an entry.
         package let open: Int
         /// Batches of each shard.
@@ -21,7 +21,7 @@ package struct ReadDepths: Request {
         /// Of a farm of so many shards with empty queues.
         package static func empty(shards: Int) -> Reply {
             Reply(
-                inbox: 0, taken: 0, delayed: 0, results: 0, parked: 0, open: 0,
+                inbox: 0, taken: 0, delayed: 0, results: 0, paused: 0, open: 0,
                 shards: Array(repeating: Shard(high: 0, bulk: 0, flight: 0), count: shards))
         }
     }
@@ -60,14 +60,14 @@ package struct ReadDepths: Request {
         var reader = try ReplyReader(value, Self.self)
         let (inbox, taken) = (try reader.integer(), try reader.integer())
         let (delayed, results) = (try reader.integer(), try reader.integer())
-        let (parked, open) = (try reader.integer(), try reader.integer())
+        let (paused, open) = (try reader.integer(), try reader.integer())
         var shards: [Shard] = []
         while !reader.isAtEnd {
             shards.append(
                 Shard(high: try reader.integer(), bulk: try reader.integer(), flight: try reader.integer()))
         }
         return Reply(
-            inbox: inbox, taken: taken, delayed: delayed, results: results, parked: parked, open: open,
+            inbox: inbox, taken: taken, delayed: delayed, results: results, paused: paused, open: open,
             shards: shards)
     }
 }
@@ -147,7 +147,7 @@ package struct ListWaiting: Request {
         /// Those that are due first before the others.
         case delayed
         /// In the order in which they were paused.
-        case parked
+        case paused
     }
 
     package typealias Reply = [String]
@@ -158,7 +158,7 @@ package struct ListWaiting: Request {
         let list: [any CommandWord] =
             switch place {
             case .delayed: ["ZRANGE", AppKey(\.delayed)]
-            case .parked: ["LRANGE", AppKey(\.paused)]
+            case .paused: ["LRANGE", AppKey(\.paused)]
             }
         words = [WordList(list), start, start + count - 1]
     }

@@ -111,8 +111,8 @@ extension Suspicion {
 }
 
 /// Quarantines a batch that the worker cannot read, with the reason where an operator finds it.
-package struct Park: Request {
-    package static var script: Script? { .park }
+package struct QuarantineBatch: Request {
+    package static var script: Script? { .quarantine }
     /// Whether the worker had the batch.
     package typealias Reply = Bool
 

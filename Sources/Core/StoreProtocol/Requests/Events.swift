@@ -25,8 +25,8 @@ package struct EventEntry: Equatable, Sendable {
 }
 
 /// Writes an event that belongs to no other step, at Redis's time.
-package struct TellEvent: Request {
-    package static var script: Script? { .tell }
+package struct AddEvent: Request {
+    package static var script: Script? { .addEvent }
     /// Whether it was written now, and not before.
     package typealias Reply = Bool
 

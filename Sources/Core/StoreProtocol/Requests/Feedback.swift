@@ -8,7 +8,7 @@ package struct AskForFeedback: Request {
 
     package var words: [any CommandWord] { [ScriptKeys.prefix, "ask"] }
 
-    /// The moment of the wish, in Unix milliseconds: ``ReadFeedback/State/served`` is later then.
+    /// The time of the request, in Unix milliseconds: ``ReadFeedback/State/served`` is later then.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int64 { try number(value) }
 }
 

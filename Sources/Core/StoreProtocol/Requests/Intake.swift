@@ -11,7 +11,7 @@ package struct Take: Request {
         /// Jobs that were refused here because of their size.
         package let refused: Int
         /// So many jobs go one by one: one of them may have ended the process that held them.
-        package let careful: Int
+        package let suspects: Int
         /// The inbox has more, which stays there until so much time has passed: the app or the farm is full.
         package let heldBack: Duration?
         /// The jobs' exact bytes, in order, behind the known ones.
@@ -35,13 +35,13 @@ package struct Take: Request {
         let job = try reader.text()
         let offset = try reader.integer()
         let refused = try reader.integer()
-        let careful = try reader.integer()
+        let suspects = try reader.integer()
         let pause = try reader.integer()
         var jobs: [[UInt8]] = []
         while !reader.isAtEnd { jobs.append(try reader.bytes()) }
         return Reply(
             step: step, head: job.isEmpty ? nil : IntakeHead(job: job, offset: offset), refused: refused,
-            careful: careful, heldBack: pause > 0 ? .milliseconds(pause) : nil, jobs: jobs)
+            suspects: suspects, heldBack: pause > 0 ? .milliseconds(pause) : nil, jobs: jobs)
     }
 }
 
@@ -61,7 +61,7 @@ package struct IntakeHead: Equatable, Sendable {
 package struct Refuse: Request {
     package enum Reply: Equatable, Sendable {
         /// It is counted, and producers get an event.
-        case told
+        case eventWritten
         /// It is counted. There are too many for an event each.
         case counted
         /// This step was done before.
@@ -93,7 +93,7 @@ package struct Refuse: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         switch value.integer {
         case 0: .doneBefore
-        case 1: .told
+        case 1: .eventWritten
         case 2: .counted
         default: throw .unexpectedReply("\(Self.self)")
         }
@@ -103,17 +103,17 @@ package struct Refuse: Request {
 /// Counts the end of an intake process against the taken jobs that it was working on.
 ///
 /// A job that causes `limit` ends, all but the first of them alone, is refused.
-package struct Blame: Request {
+package struct RecordIntakeCrash: Request {
     package struct Reply: Equatable, Sendable {
-        /// Jobs that go one by one from now on.
-        package let careful: Int
+        /// Taken jobs that are processed one by one from now on.
+        package let suspects: Int
         /// Ends that count against the first of them; 0 while it may be another's doing.
         package let ends: Int
         /// The first job was refused with this end.
         package let isRefused: Bool
     }
 
-    package static var script: Script? { .blame }
+    package static var script: Script? { .intakeCrash }
 
     package let words: [any CommandWord]
 
@@ -130,7 +130,7 @@ package struct Blame: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, Self.self)
         return Reply(
-            careful: try reader.integer(), ends: try reader.integer(), isRefused: try reader.flag())
+            suspects: try reader.integer(), ends: try reader.integer(), isRefused: try reader.flag())
     }
 }
 
@@ -164,7 +164,7 @@ package struct NextJob: Request {
 }
 
 /// Puts a job into the inbox. Not to be repeated blindly: a job without an id would come twice.
-package struct Submit: Request {
+package struct PushJob: Request {
     /// Jobs in the inbox.
     package typealias Reply = Int
 
@@ -178,7 +178,7 @@ package struct Submit: Request {
 /// Puts a job into the inbox if there is room, as producers do: through the function of ``FunctionLibrary``.
 ///
 /// With an id it may be repeated when its reply was lost: the second job is a duplicate of the first.
-package struct Offer: Request {
+package struct SubmitJob: Request {
     package enum Reply: Equatable, Sendable {
         /// Jobs in the inbox.
         case accepted(waiting: Int)

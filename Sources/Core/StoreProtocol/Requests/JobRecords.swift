@@ -1,7 +1,7 @@
 package import RedisProtocol
 
 /// The counts of one job. At every instant accepted = delivered + failed + expired + cancelled + queued + in flight +
-/// waiting.
+/// delayed.
 package struct JobRecord: Equatable, Sendable {
     package enum State: String, Sendable { case open, finished }
 
@@ -20,18 +20,18 @@ package struct JobRecord: Equatable, Sendable {
     /// With a worker, or reported and not yet settled.
     package var inFlight = 0
     /// Delayed until their start or a retry.
-    package var waiting = 0
+    package var delayed = 0
     /// How many pushes may have been sent twice, at most.
     package var maybeDuplicated = 0
     /// Unix milliseconds of Redis's clock.
     package var createdAt: Int64 = 0
     package var finishedAt: Int64?
     /// When an outcome was settled last; 0 before, and for a job that was finished at once.
-    package var lastAt: Int64 = 0
+    package var lastOutcomeAt: Int64 = 0
     /// Crashes of workers that count against the job.
     package var crashes = 0
     /// Why it is paused; nil when it is not.
-    package var parked: String?
+    package var pausedReason: String?
     /// The job whose dead letters it replays; how many of its own were replayed.
     package var replayOf: String?
     package var replayed = 0
@@ -40,7 +40,7 @@ package struct JobRecord: Equatable, Sendable {
     /// Failures by reason.
     package var reasons: [String: Int] = [:]
 
-    package var queued: Int { accepted - delivered - failed - expired - cancelled - inFlight - waiting }
+    package var queued: Int { accepted - delivered - failed - expired - cancelled - inFlight - delayed }
 
     package init(id: String, app: String, state: State) {
         (self.id, self.app, self.state) = (id, app, state)
@@ -77,15 +77,15 @@ extension JobRecord {
         expired = number("expired")
         cancelled = number("cancelled")
         inFlight = number("in_flight")
-        waiting = number("delayed")
+        delayed = number("delayed")
         maybeDuplicated = number("maybe_duplicated")
         crashes = number("crashes")
-        parked = fields["paused_reason"]
+        pausedReason = fields["paused_reason"]
         replayOf = fields["replay_of"]
         warning = fields["warning"]
         replayed = number("replayed")
         createdAt = Int64(number("created_at"))
-        lastAt = Int64(number("last_outcome_at"))
+        lastOutcomeAt = Int64(number("last_outcome_at"))
         finishedAt = fields["finished_at"].flatMap { Int64(foreign: $0) }
         for (name, count) in fields where name.hasPrefix("reason:") {
             reasons[String(name.dropFirst(7))] = Int(foreign: count) ?? 0

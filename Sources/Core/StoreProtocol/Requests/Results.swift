@@ -176,7 +176,7 @@ package struct Promote: Request {
         /// When the next one is due; nil if none is delayed.
         package let nextDue: Duration?
         /// Shards that got batches.
-        package let rung: [Int]
+        package let woken: [Int]
     }
 
     package static var script: Script? { .promote }
@@ -189,6 +189,6 @@ package struct Promote: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, Self.self)
-        return Reply(nextDue: try reader.duration(), rung: try reader.remainingShards())
+        return Reply(nextDue: try reader.duration(), woken: try reader.remainingShards())
     }
 }

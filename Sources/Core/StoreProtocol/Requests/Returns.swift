@@ -2,8 +2,8 @@ package import RedisProtocol
 
 /// How a worker exited, as far as it matters to the pushes that it had in flight.
 package enum WorkerLoss: Equatable, Sendable {
-    /// It ended in order, or its host or its lease did: no job is blamed.
-    case innocent
+    /// It ended in order, or its host or its lease did: no job counts as suspect.
+    case unrelated
     /// By its own doing. `hadSent`: it had pushes in flight, of any app.
     case crash(hadSent: Bool)
     /// By SIGKILL from outside. `recent`: kills on the host in the last minute, with this one.
@@ -15,7 +15,7 @@ extension WorkerLoss: CommandWord {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         let (kind, hadSent, recent) =
             switch self {
-            case .innocent: ("0", true, 0)
+            case .unrelated: ("0", true, 0)
             case .crash(let hadSent): ("crash", hadSent, 0)
             case .kill(let hadSent, let recent): ("kill", hadSent, recent)
             }
@@ -35,13 +35,13 @@ private let poisonLimits = [
 ]
 
 /// Finds the shards of which an exited worker had pushes in flight. To be made before its batches are reclaimed.
-package struct ReadAccused: Request {
+package struct ReadSuspects: Request {
     package struct Reply: Equatable, Sendable {
         package let suspects: Int
         package let shards: [Int]
     }
 
-    package static var script: Script? { .accused }
+    package static var script: Script? { .suspects }
 
     package let words: [any CommandWord]
 
@@ -72,10 +72,10 @@ package struct Reclaim: Request {
         package let unknown: Int
         /// Positions closed as poison.
         package let poisoned: Int
-        package let parked: Int
+        package let quarantinedBatches: Int
         package let fenced: [Int]
         /// Shards with batches put back.
-        package let rung: [Int]
+        package let woken: [Int]
         /// Jobs whose pushes end workers, now quarantined.
         package let quarantined: [String]
     }
@@ -87,7 +87,7 @@ package struct Reclaim: Request {
     package var shards: [(number: Int, token: FenceToken)]
 
     package init(
-        _ workers: Workers, loss: WorkerLoss = .innocent, shards: [(number: Int, token: FenceToken)]
+        _ workers: Workers, loss: WorkerLoss = .unrelated, shards: [(number: Int, token: FenceToken)]
     ) {
         (self.workers, self.loss, self.shards) = (workers, loss, shards)
     }
@@ -108,7 +108,8 @@ package struct Reclaim: Request {
         var reader = try ReplyReader(value, Self.self)
         return Reply(
             putBack: try reader.integer(), suspects: try reader.integer(), unknown: try reader.integer(),
-            poisoned: try reader.integer(), parked: try reader.integer(), fenced: try reader.shards(),
-            rung: try reader.shards(), quarantined: try reader.texts())
+            poisoned: try reader.integer(), quarantinedBatches: try reader.integer(),
+            fenced: try reader.shards(),
+            woken: try reader.shards(), quarantined: try reader.texts())
     }
 }

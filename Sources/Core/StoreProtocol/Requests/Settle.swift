@@ -34,7 +34,7 @@ package struct Settlement: Sendable {
     }
 
     /// An unregistered or invalid token.
-    package struct DeadToken: Sendable {
+    package struct InvalidToken: Sendable {
         package var shard: Int
         /// A screening has found it: such tokens are counted apart.
         package var isScreened = false
@@ -84,7 +84,7 @@ package struct Settlement: Sendable {
     /// Answers of the gateway among the outcomes; those to screenings apart.
     package var answers = 0
     package var screened = 0
-    package var deadTokens: [DeadToken] = []
+    package var invalidTokens: [InvalidToken] = []
     /// Where the dead tokens' records belong.
     package var scopes: Set<SuppressionScope> = []
     package var events: [FarmEvent] = []
@@ -106,7 +106,7 @@ extension Settlement {
         var words: [any CommandWord] = [
             packed, WordList(retries, isCounted: true),
             screened > 0 ? "\(answers)/\(screened)" : "\(answers)",
-            WordList(deadTokens, isCounted: true), WordList(events, isCounted: true),
+            WordList(invalidTokens, isCounted: true), WordList(events, isCounted: true),
         ]
         if !letters.isEmpty {
             words += ["letters", letters.count, retention.deadPushes, retention.deadBytes, WordList(letters)]
@@ -141,7 +141,7 @@ extension Settlement.Retry: CommandWord {
     }
 }
 
-extension Settlement.DeadToken: CommandWord {
+extension Settlement.InvalidToken: CommandWord {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(LeaseField.name(ofShard: shard) + (isScreened ? "s" : ""))
         command.append(record?.bytes ?? [])
@@ -198,11 +198,11 @@ package struct Settle: Request {
         package let booked: Int
         package let finishedJobs: Int
         /// The guard has paused the app.
-        package var alarm: Alarm?
+        package var alarm: GuardPause?
     }
 
     /// More bad tokens among the last answers than are suppressed without asking.
-    package struct Alarm: Equatable, Sendable {
+    package struct GuardPause: Equatable, Sendable {
         package let bad: Int
         package let answers: Int
     }
@@ -229,7 +229,7 @@ package struct Settle: Request {
         var reader = try ReplyReader(value, Self.self)
         var reply = Reply(booked: try reader.integer(), finishedJobs: try reader.integer())
         if !reader.isAtEnd {
-            reply.alarm = Alarm(bad: try reader.integer(), answers: try reader.integer())
+            reply.alarm = GuardPause(bad: try reader.integer(), answers: try reader.integer())
         }
         return reply
     }

@@ -50,7 +50,7 @@ package struct Split: Request {
     package enum Reply: Equatable, Sendable {
         /// The shards that have new batches, and when the first of the delayed ones is due. `isDrained`: nothing is taken
         /// or in the inbox, and the app has room: there is nothing to take.
-        case done(rung: [Int], nextDue: Duration?, isDrained: Bool)
+        case done(woken: [Int], nextDue: Duration?, isDrained: Bool)
         /// This step was done before: the reply was lost.
         case doneBefore
     }
@@ -91,7 +91,7 @@ package struct Split: Request {
         guard try reader.flag() else { return .doneBefore }
         let next = try reader.duration()
         let isDrained = try reader.flag()
-        return .done(rung: try reader.remainingShards(), nextDue: next, isDrained: isDrained)
+        return .done(woken: try reader.remainingShards(), nextDue: next, isDrained: isDrained)
     }
 }
 

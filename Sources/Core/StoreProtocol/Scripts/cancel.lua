@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Cancels pushes of cancelled jobs, in batches that no worker holds.
 --
--- Uses  base, events, records, holds, endings, batches, cancelling, shelving
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  batches
 -- Reply [batches looked at, pushes cancelled, batches that ended]
@@ -16,15 +16,15 @@ for _, id in ipairs(ARGV) do
     if spent > MOST then break end
     looked = looked + 1
     local s, body = load_state(id), call('HGET', BODIES, id)
-    local isRead, dots = false, nil
+    local isRead, open_positions = false, nil
     spent = spent + 20
     if s and body and s.worker == '' then
-        isRead, dots = pcall(cancel_positions, s, body)
+        isRead, open_positions = pcall(cancel_positions, s, body)
         spent = spent + 20 + #body / 256 + (isRead and 4 * (body:byte(2) * 256 + body:byte(3)) or 0)
     end
-    if isRead and dots then
+    if isRead and open_positions then
         local isDelayed = call('ZSCORE', P .. 'delayed', id)
-        if isDelayed then add_to_records(dots, 'delayed', -1) end
+        if isDelayed then add_to_records(open_positions, 'delayed', -1) end
         if s.open > 0 then
             save_state(id, s)
         else

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Gives a worker batches, with a credit of positions that it may send.
 --
--- Uses  base, events, records, holds, endings, batches, suspicion, cancelling, shelving
+-- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
 --       batches that the worker does not know; known × id; lanes: h high and then bulk, o only high, b only bulk;
@@ -24,7 +24,7 @@ local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3
 local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]
 local admission = call('HMGET', P .. 'admission', 'paused', 'pauses')
-local paused, quarantined = admission[1] or '', admission[2]
+local paused, any_pauses = admission[1] or '', admission[2]
 local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
 local reply = { paused, left, fenced }
 for i = first, #ARGV, 2 do
@@ -43,7 +43,7 @@ if #shards > 0 then
     for k, nn in ipairs(shards) do owners[nn] = values[k] end
 end
 
-local function mine(nn)
+local function is_owned(nn)
     if owned[nn] == nil then
         owned[nn] = owners[nn] == tokens[nn]
         if not owned[nn] then fenced[#fenced + 1] = nn end
@@ -55,7 +55,7 @@ if nknown >= 0 then
     local known = {}
     for i = 5, first - 2 do known[ARGV[i]] = true end
     for _, nn in ipairs(shards) do
-        if mine(nn) then
+        if is_owned(nn) then
             for _, id in ipairs(call('LRANGE', P .. 'in_flight:' .. nn, 0, -1)) do
                 if not known[id] then
                     local s = load_state(id)
@@ -83,7 +83,7 @@ local function take(nn, lane)
         skipped = skipped + 1
         return true
     end
-    if quarantined or s.map:find('p', 1, true) then
+    if any_pauses or s.map:find('p', 1, true) then
         pause_positions(id, s, body)
         counts = {}
         sum_open(counts, body, s)
@@ -125,7 +125,7 @@ if paused == '' then
             local again = {}
             for _, nn in ipairs(waiting) do
                 if given >= most or not has_credit() or skipped >= 32 then break end
-                if mine(nn) then
+                if is_owned(nn) then
                     if take(nn, lane) then
                         again[#again + 1] = nn
                     elseif lane == lanes[#lanes] then

@@ -5,14 +5,14 @@
 -- KEYS  1 prefix
 -- ARGV  ask | begin, intake token, reader, ms that it may take
 --       | end, reader, tuples, ms until the next reading, why it failed or ""
--- Reply ask: the moment of the wish in ms, which is served when `served` is later
+-- Reply ask: the time of the request in ms, which is served when `served` is later
 --       begin: [1, failures in a row], or [0, ms until it is worth asking again]
 --       end: 1, or 0 when another reader has begun since
 -- Fence begin: the intake's token: of all hosts its owner reads. OOM allowed: a few fields.
--- Again ask is a later wish; begin goes on for the same reader; end does nothing.
+-- Again ask is a later request; begin goes on for the same reader; end does nothing.
 --
--- Wishes and beginnings are told apart by their moments, also within a millisecond and when Redis's clock was put back: a
--- reading begins later than the wishes before it, and no earlier than they are the wishes behind it.
+-- Requests and beginnings are told apart by their moments, also within a millisecond and when Redis's clock was put back: a
+-- reading begins later than the requests before it, and no earlier than they are the requests behind it.
 local feedback, t, op = P .. 'feedback', now(), ARGV[1]
 if op == 'ask' then
     local begun = call('HMGET', feedback, 'begun_at', 'served')

@@ -51,7 +51,7 @@ if op == 'leave' then
     return { n }
 end
 
-local reply, mine, ends, names, emptied = { t + lease }, 0, {}, {}, {}
+local reply, own_count, ends, names, emptied = { t + lease }, 0, {}, {}, {}
 for i = 6, #ARGV do names[i - 5] = ARGV[i]:match('^[?!]?(.*)$') end
 if #names == 0 then return reply end
 local values = call('HMGET', owners, unpack(names))
@@ -60,7 +60,7 @@ for i, value in ipairs(values) do
     if value then epoch, owner = parse(value) end
     local is_successor = predecessor ~= '' and (owner == predecessor or owner:sub(1, #predecessor + 1) == predecessor .. '.')
     if owner == nonce then
-        mine = mine + 1
+        own_count = own_count + 1
         reply[i + 1] = op == 'renew' and 1 or value
     elseif op == 'renew' then
         reply[i + 1] = 0
@@ -86,7 +86,7 @@ for i, value in ipairs(values) do
             local token = (epoch + 1) .. ':' .. nonce .. ':' .. host
             call('HSET', owners, field, token)
             if is_successor then emptied[owner] = true end
-            mine = mine + 1
+            own_count = own_count + 1
             reply[i + 1] = token
         end
     end
@@ -102,5 +102,5 @@ if next(emptied) then
     end
     for owner in pairs(emptied) do call('HDEL', owners, 'until:' .. owner) end
 end
-if mine > 0 then call('HSET', owners, 'until:' .. nonce, t + lease) end
+if own_count > 0 then call('HSET', owners, 'until:' .. nonce, t + lease) end
 return reply

@@ -17,33 +17,33 @@ local place = string.format('%x%05x', clock[1], clock[2])
 
 -- The map of a batch in two: what is open of the job, and what is open of others.
 local function part(s, body)
-    local his, others = {}, {}
+    local job_map, other_map = {}, {}
     each_segment(body, function(owner, first, last)
         local open = s.map:sub(first, last)
         local closed = string.rep('x', last - first + 1)
-        his[#his + 1] = owner == job and open or closed
-        others[#others + 1] = owner == job and closed or open
+        job_map[#job_map + 1] = owner == job and open or closed
+        other_map[#other_map + 1] = owner == job and closed or open
     end)
-    return table.concat(his), table.concat(others)
+    return table.concat(job_map), table.concat(other_map)
 end
 
 local function make_due(k, id)
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s or not body then return 0 end
-    local isRead, his, others = pcall(part, s, body)
+    local isRead, job_map, other_map = pcall(part, s, body)
     if not isRead then return 0 end
-    local n = count_open(his, 1, -1)
+    local n = count_open(job_map, 1, -1)
     if n == 0 then return 0 end
     local list, nn = ready_list(id)
-    if count_open(others, 1, -1) == 0 then
+    if count_open(other_map, 1, -1) == 0 then
         call('ZREM', delayed, id)
         call('RPUSH', list, id)
         moved = moved + 1
     else
         local own = nn .. '.' .. id:match('%.(%a)') .. '.' .. place .. '.p' .. (kept + k)
         call('HSET', BODIES, own, body)
-        save_state(own, { worker = '', deliveries = 0, granted = 0, suspicion = '', open = n, map = his })
-        s.map, s.open = others, s.open - n
+        save_state(own, { worker = '', deliveries = 0, granted = 0, suspicion = '', open = n, map = job_map })
+        s.map, s.open = other_map, s.open - n
         save_state(id, s)
         call('RPUSH', list, own)
     end

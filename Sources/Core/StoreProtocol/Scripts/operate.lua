@@ -10,14 +10,14 @@
 -- Fence none: an id is put once, and claimed once by each host.
 -- OOM   allowed: a full Redis is when operators are needed.
 -- Again put and claim say that it was so already; an answer is what it was.
-local KEPT = 86400
+local KEEP_SECONDS = 86400
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local op = ARGV[1]
 
 if op == 'put' then
     if redis.call('HSETNX', KEYS[2], 'ends', now + ARGV[2]) == 0 then return 0 end
-    redis.call('EXPIRE', KEYS[2], KEPT)
+    redis.call('EXPIRE', KEYS[2], KEEP_SECONDS)
     redis.call('XADD', KEYS[1], 'MAXLEN', '~', 10000, '*', 'at', now, 'ends', now + ARGV[2], unpack(ARGV, 4))
     redis.call('PUBLISH', ARGV[3], 'operation')
     return 1
@@ -35,7 +35,7 @@ end
 local answer = ARGV[3] .. ' ' .. ARGV[4]
 if redis.call('HGET', KEYS[2], field) ~= answer then
     redis.call('HSET', KEYS[2], field, answer)
-    redis.call('EXPIRE', KEYS[2], KEPT)
+    redis.call('EXPIRE', KEYS[2], KEEP_SECONDS)
     if ARGV[5] == '1' then
         redis.call('XADD', KEYS[1], 'MAXLEN', '~', 10000, '*', 'at', now, 'of', ARGV[7], 'host', ARGV[2],
             'state', ARGV[3], 'text', ARGV[4])

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Takes unfinished batches back from a worker that has none of their pushes in flight.
 --
--- Uses  base, events, records, holds, endings, batches, cancelling, shelving
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; then (batch, delivery)…, all of one shard
 -- Reply batches put back, at the head of their lists, behind older ones that were put back before

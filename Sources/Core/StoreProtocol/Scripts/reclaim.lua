@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
 -- Reclaims batches of exited workers, and counts the pushes that they may have sent.
 --
--- Uses  base, events, records, holds, endings, batches, suspicion, cancelling, shelving
+-- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  1 gone (the workers named) | all-but (every worker not named); 2 end: 0 (blames no job) | crash (by its own
+-- ARGV  1 gone (the workers named) | all-but (every worker not named); 2 end: 0 (counts against no job) | crash (by its own
 --       doing) | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
---       the last minute, this one included; 5 crashes that fail a single suspect; 6 kills in a row that accuse, and
+--       the last minute, this one included; 5 crashes that fail a single suspect; 6 kills in a row that count, and
 --       7 of them with the same single suspect that fail it; 8 and 9 the same when other workers were killed as well;
 --       10 crashes before any send that quarantine a batch; 11 crashes that quarantine a job; 12 workers, one if it crashed or
 --       was killed; workers × name; then (NN, token)…
@@ -32,12 +32,12 @@
 local every, loss, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
-local most, accuse, same, accuse_amid, same_amid, park, quarantine = unpack(limits)
+local most, kill_limit, same_limit, kill_limit_amid, same_limit_amid, unsent_limit, job_limit = unpack(limits)
 -- So many suspects of kills, or fewer, go one by one.
 local few = 64
 local named, at = {}, 13 + tonumber(ARGV[12])
 for i = 13, at - 1 do named[ARGV[i]] = true end
-local moved, suspects, unknown, poisoned, parked, fenced, wakes = 0, 0, 0, 0, 0, {}, {}
+local moved, suspects, unknown, poisoned, quarantined_batches, fenced, wakes = 0, 0, 0, 0, 0, {}, {}
 local released, maybe_sent, accused_jobs, before_any_send, quarantined = {}, {}, {}, {}, {}
 local jobs_in_flight, was_lost = {}, false
 
@@ -80,14 +80,14 @@ local function killed(s, c, n, position)
     local amid = kills ~= c.kills + 1
     c.kills = c.kills + 1
     if count_single_suspect(c, position) then c.kills = 1 end
-    local accused = c.kills >= (amid and accuse_amid or accuse)
-    if accused then
+    local isCounted = c.kills >= (amid and kill_limit_amid or kill_limit)
+    if isCounted then
         c.suspect, c.alone, c.group = s.granted, 1, n > few and math.ceil(math.sqrt(n)) or 1
     elseif c.crashes == 0 then
         c.suspect, c.alone, c.group = math.max(c.suspect, s.granted), 0, 0
     end
-    local times = amid and same_amid or same
-    return accused and position ~= 0 and c.times >= times and c.kills >= times + (amid and accuse_amid or accuse)
+    local times = amid and same_limit_amid or same_limit
+    return isCounted and position ~= 0 and c.times >= times and c.kills >= times + (amid and kill_limit_amid or kill_limit)
 end
 
 -- The worker had the batch and sent nothing of it.
@@ -99,7 +99,7 @@ local function sent_nothing(body, c)
         c.unsent = c.unsent + 1
         each_segment(body, function(job) before_any_send[job] = true end)
     end
-    return c.unsent >= park
+    return c.unsent >= unsent_limit
 end
 
 -- The one job of these positions; nil if there are several.
@@ -114,7 +114,7 @@ end
 local function reclaim_batch(id, s, nn)
     local body, maybe, lost, total = call('HGET', BODIES, id), {}, {}, 0
     if not body or not pcall(each_segment, body, function() end) then
-        parked = parked + 1
+        quarantined_batches = quarantined_batches + 1
         return quarantine_batch(id, s, P .. 'in_flight:' .. nn, 'unreadable')
     end
     each_segment(body, function(job, first, last, flags)
@@ -130,7 +130,7 @@ local function reclaim_batch(id, s, nn)
             end
         end
     end)
-    local c, isParked = load_suspicion(s.suspicion), false
+    local c, isQuarantined = load_suspicion(s.suspicion), false
     if c.suspect > 0 and (s.map:find('.', 1, true) or #s.map) > c.suspect then
         c = load_suspicion('')
     end
@@ -139,7 +139,7 @@ local function reclaim_batch(id, s, nn)
         unknown, was_lost = unknown + #lost, true
     end
     if loss ~= '0' and total == 0 then
-        isParked = sent_nothing(body, c)
+        isQuarantined = sent_nothing(body, c)
     elseif loss ~= '0' and #maybe > 0 then
         local position = total == 1 and maybe[1][2] or 0
         local is_alone, is_poison = c.alone == 1
@@ -167,9 +167,9 @@ local function reclaim_batch(id, s, nn)
     sum_open(released, body, s)
     s.granted, s.worker, s.suspicion = 0, '', suspicion_text(c)
     save_state(id, s)
-    if isParked then
+    if isQuarantined then
         call('RPUSH', P .. 'paused', id)
-        parked = parked + 1
+        quarantined_batches = quarantined_batches + 1
     else
         return_batch(ready_list(id), id)
         moved = moved + 1
@@ -198,8 +198,8 @@ add_to_records(released, 'in_flight', -1)
 add_to_records(maybe_sent, 'maybe_duplicated', 1)
 count_cancelled()
 
--- Several jobs that shared the batches share the blame with the batches only. What is sent at most once is never sent
--- again, so nothing narrows it down: the job alone is blamed.
+-- Several jobs that shared the batches are not counted, only their batches are. What is sent at most once is never sent
+-- again, so nothing narrows it down: it counts against the job alone.
 local function accuse_single(jobs)
     local first = next(jobs)
     if first and not next(jobs, first) then accused_jobs[first] = true end
@@ -212,12 +212,12 @@ for job in pairs(accused_jobs) do
     if old[1] == 'open' and old[2] ~= ARGV[13] then
         local n, t = increment(job_record, 'crashes', 1), now()
         call('HSET', job_record, 'last_crash', ARGV[13])
-        if n >= quarantine and call('HSETNX', P .. 'paused_jobs', job, t) == 1 then
-            count_holds()
+        if n >= job_limit and call('HSETNX', P .. 'paused_jobs', job, t) == 1 then
+            count_pauses()
             call('HSET', job_record, 'paused_reason', 'poison')
             add_event('job.paused', t, 'job', job, 'reason', 'poison', 'crashes', n)
             quarantined[#quarantined + 1] = job
         end
     end
 end
-return { moved, suspects, unknown, poisoned, parked, fenced, wake(wakes), quarantined }
+return { moved, suspects, unknown, poisoned, quarantined_batches, fenced, wake(wakes), quarantined }

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Drops the first taken job, which did not parse or validate, or whose id is taken, and says why.
 --
--- Uses  base, events, records, holds, endings, taken, refusals
+-- Uses  base, events, records, pauses, finishing, taken_jobs, refusals
 -- KEYS  1 prefix
 -- ARGV  1 intake token; 2 step; 3 job id or ""; 4 field; 5 position; 6 reason; 7 original, cut at 64 KiB;
 --       8 why the rest of a job fails that was split in part; 9 seconds a job record is kept; 10 refused, or duplicate:

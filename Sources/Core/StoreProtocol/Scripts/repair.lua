@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Repairs what `audit` names. Only when an operator asks.
+-- Repairs what `check_accounting` names. Only when an operator asks.
 --
--- Uses  base, events, records, holds, endings, batches, cancelling, shelving, census
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions, census
 -- KEYS  1 prefix
--- ARGV  1 shards of the farm; 2 seconds an account is kept; 3 batch | accounts | jobs; batch: 4 its id; jobs: 4… their ids
+-- ARGV  1 shards of the farm; 2 seconds a job record is kept; 3 batch | job_records | jobs; batch: 4 its id; jobs: 4… their ids
 -- Reply what was done, in words; empty when there was nothing to do
 -- Fence none: every step looks again at what it repairs, in the same moment, so it may run beside a live farm. A worker
 --       that holds a batch which goes back to its list is stale from then on: its facts are taken.
@@ -12,7 +12,7 @@
 -- batch: a batch that no list has goes to its ready list, what of it may have been sent is counted; one that several
 -- lists have stays in one; a false count is put right; one that cannot be read goes to `unreadable`; an id with nothing
 -- behind it goes.
--- accounts: in_flight and delayed become what is there; what is nowhere is failed as lost, what is there and in no
+-- job_records: in_flight and delayed become what is there; what is nowhere is failed as lost, what is there and in no
 -- job record gets one; results entries that cannot be read go to `unreadable`. One moment of the whole app.
 -- jobs: the same, but of the job records only those named and those of jobs that are in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
@@ -49,10 +49,10 @@ local function repair_batch(id)
         if places > 0 then note('batch', id, 'had nothing behind it and is dropped') end
         return
     end
-    local dots, isParked = count_open(s.map, 1, -1), s.map:find('p', 1, true)
-    if dots ~= s.open then
-        note('batch', id, 'counted', s.open, 'open of', dots)
-        s.open = dots
+    local open_positions, isPaused = count_open(s.map, 1, -1), s.map:find('p', 1, true)
+    if open_positions ~= s.open then
+        note('batch', id, 'counted', s.open, 'open of', open_positions)
+        s.open = open_positions
     end
     local list, nn = ready_list(id)
     local ready, flight_list = list:sub(#P + 1), 'in_flight:' .. nn
@@ -66,10 +66,10 @@ local function repair_batch(id)
     elseif is_in('paused', id) then
         place = 'paused'
     end
-    if dots == 0 and (not isParked or place ~= 'paused') then
+    if open_positions == 0 and (not isPaused or place ~= 'paused') then
         take_out(id)
         end_or_pause(id, s)
-        return note('batch', id, 'had nothing to send and is', isParked and 'paused' or 'dropped')
+        return note('batch', id, 'had nothing to send and is', isPaused and 'paused' or 'dropped')
     end
     local gone = take_out(id, place)
     if place ~= flight_list then
@@ -184,7 +184,7 @@ for _, id in ipairs(call('HKEYS', P .. 'unsettled')) do
 end
 local stamp = string.format('%d', now())
 local jobs = {}
-if ARGV[3] == 'accounts' then
+if ARGV[3] == 'job_records' then
     for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do jobs[job] = true end
 else
     for i = 4, #ARGV do jobs[ARGV[i]] = true end

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Puts dead letters, or refused jobs, into the inbox again as a new job, or drops them: all of one call, or none.
 --
--- Uses  base, events, records, letters
+-- Uses  base, events, records, dead_letters
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 a name that only this replay has; 2 its step, ascending from 1; 3 what the replay is of; 4 the last letter that it
 --       may take; 5 seconds for which it is remembered; 6 dead_letters | refused; 7 the new job, JSON, or "": they are dropped;
@@ -39,7 +39,7 @@ for k = first, #ARGV do
     letters[#letters + 1] = letter
 end
 local isDead, stamp, pushes = ARGV[6] == 'dead_letters', string.format('%d', now()), 0
-if isDead then check_letters() end
+if isDead then check_dead_letters() end
 for _, letter in ipairs(letters) do
     if isDead then
         pushes = pushes + (remove_dead_letter(letter) or 0)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Reports positions of a batch to the results stream, and raises the worker's credit.
 --
--- Uses  base, events, records, holds, endings, batches, suspicion, cancelling, shelving
+-- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 positions wanted up to; 6 facts 0/1 (the entry holds
 --       delivered and failed only); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
@@ -61,8 +61,8 @@ if #runs > 0 then
     end
     parts[n + 1] = map:sub(next)
     s.map = table.concat(parts)
-    local parked, sums = map:find('p', 1, true), nil
-    if s.worker == '' or parked then
+    local has_paused, sums = map:find('p', 1, true), nil
+    if s.worker == '' or has_paused then
         -- What no worker held is in flight until it is settled.
         local open = s.worker == '' and '[.p]' or 'p'
         sums = {}
@@ -82,14 +82,14 @@ if #runs > 0 then
         add_to_records(sums, 'in_flight', 1)
         if call('ZSCORE', P .. 'delayed', id) then add_to_records(sums, 'delayed', -1) end
     end
-    s.open = parked and count_open(s.map, 1, -1) or s.open - handed
+    s.open = has_paused and count_open(s.map, 1, -1) or s.open - handed
     if s.open == 0 then
         if call('LREM', P .. 'in_flight:' .. nn, 1, id) == 0 and call('LREM', list, 1, id) == 0
             and call('ZREM', P .. 'delayed', id) == 0 then
             call('LREM', P .. 'paused', 1, id)
         end
         end_or_pause(id, s)
-        if parked then count_cancelled() end
+        if has_paused then count_cancelled() end
         return { 0, s.granted, 1, stale, 1 }
     end
 end

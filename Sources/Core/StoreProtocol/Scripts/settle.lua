@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Settles results entries: outcomes, retries, invalid tokens, events; finishes jobs.
 --
--- Uses  base, events, records, holds, endings, batches, cancelling, pausing, suppression, letters
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, app_pause, suppression, dead_letters
 -- KEYS  1 prefix
 -- ARGV  1 seconds a job record is kept; 2 "most hold pause": records that a shard's suppression list keeps at most, and the
 --       shares of the guard in percent (20 and 95 where they are left out); 3 scopes, scopes × (field, text); entries;
@@ -215,11 +215,11 @@ check_digits(P .. 'load', 'open', load[1])
 check_digits(P .. 'load', 'settled', load[2])
 local hasUnsettled = check_key('HLEN', P .. 'unsettled') ~= 0
 if hasUnreadable then check_key('HLEN', UNREADABLE) end
-has_holds = call('EXISTS', PAUSED_JOBS, CANCELS) > 0
-if has_holds then
+has_pauses = call('EXISTS', PAUSED_JOBS, CANCELS) > 0
+if has_pauses then
     for _, key in ipairs({ PAUSED_JOBS, CANCELS, PAUSED_TOKENS }) do check_key('HLEN', key) end
 end
-if has_holds or hasRetries then check_key('HLEN', P .. 'admission') end
+if has_pauses or hasRetries then check_key('HLEN', P .. 'admission') end
 if hasRetries then
     check_key('ZCARD', P .. 'delayed')
     check_key('HLEN', STATES)
@@ -262,23 +262,23 @@ for _, job in ipairs(drops) do drop_record(job) end
 local acks = {}
 
 -- A ring of the last thousand answers, as two numbers: of those before so many as there is room for count on, in proportion.
-local alarm, begins, screen_holds
+local is_tripped, begins_holding, screen_holds
 local hadBad = bad > 0
-local RING = 1000
-local function weigh(all, before, more, found)
-    local stay = math.min(all, math.max(0, RING - more))
+local WINDOW = 1000
+local function shift_window(all, before, more, found)
+    local stay = math.min(all, math.max(0, WINDOW - more))
     local sum = found + (all > 0 and before * stay / all or 0)
     return stay + more, sum < 0.5 and 0 or sum
 end
 
 local function update_guard(more, found)
-    if more == 0 or paused or found == 0 and bad == 0 and answers >= RING then return end
-    answers, bad = weigh(answers, bad, more, found)
-    alarm = answers >= RING and bad >= PAUSE * answers
-    if alarm then return end
-    local was, isHigh = state, answers >= RING and bad > HOLD * answers
+    if more == 0 or paused or found == 0 and bad == 0 and answers >= WINDOW then return end
+    answers, bad = shift_window(answers, bad, more, found)
+    is_tripped = answers >= WINDOW and bad >= PAUSE * answers
+    if is_tripped then return end
+    local was, isHigh = state, answers >= WINDOW and bad > HOLD * answers
     if isHigh and (was == '' or was == 'release') then
-        state, begins = 'held', true
+        state, begins_holding = 'held', true
     elseif bad < 0.8 * HOLD * answers and was ~= '' then
         state = was == 'confirmed' and '' or 'release'
     end
@@ -290,10 +290,10 @@ local function update_screening_guard(more, found, wrong)
     if more == 0 then return end
     local all = share_of(2 ^ 48, guard_counts[4]) or 0
     local before = share_of(all, guard_counts[5]) or 0
-    local _, topic = weigh(all, share_of(all, guard_counts[6]) or 0, more, wrong)
-    all, before = weigh(all, before, more, found)
-    screen_holds = all >= RING and before >= PAUSE * all
-    if all >= RING and topic >= PAUSE * all and not paused then
+    local _, topic = shift_window(all, share_of(all, guard_counts[6]) or 0, more, wrong)
+    all, before = shift_window(all, before, more, found)
+    screen_holds = all >= WINDOW and before >= PAUSE * all
+    if all >= WINDOW and topic >= PAUSE * all and not paused then
         pause_app(string.format('screening: DeviceTokenNotForTopic in %d of the last %d answers; most likely the topic is wrong',
             math.ceil(topic), all), '', stamp)
         all, before, topic = 0, 0, 0
@@ -335,8 +335,8 @@ local function withdraw(f)
     call('HINCRBY', P .. 'suppression', 'taken_back', 1)
 end
 
-local function settle_guard()
-    if alarm then
+local function apply_guard()
+    if is_tripped then
         withdraw()
         call('DEL', P .. 'guard', UNCONFIRMED)
         call('HDEL', P .. 'suppression', 'holding')
@@ -378,7 +378,7 @@ local function settle_entry(entry)
         local nn, mark = ARGV[at]:match('^(%d+)(s?)$')
         local record = ARGV[at + 1]
         local isGuarded, isScreened = is_guarded(record), mark == 's'
-        if isGuarded and not isScreened and (alarm or paused) then
+        if isGuarded and not isScreened and (is_tripped or paused) then
             at = at + 3 + tonumber(ARGV[at + 2])
         elseif isGuarded and not isScreened and state == 'held' then
             keep_unconfirmed(nn, record, at + 2)
@@ -395,7 +395,7 @@ local function settle_entry(entry)
 end
 
 local kept
-local function keep_letters(at)
+local function add_dead_letters(at)
     kept = at
     for k = at + 3, at + 2 + 5 * tonumber(ARGV[at]), 5 do
         add_dead_letter(ARGV[k], ARGV[k + 1], ARGV[k + 2], tonumber(ARGV[k + 3]), ARGV[k + 4])
@@ -423,17 +423,17 @@ for k = 1, nentries do
 end
 update_guard(answered, found)
 update_screening_guard(screened, screen_bad, screen_topic)
-if begins then
+if begins_holding then
     withdraw(keep_unconfirmed)
     call('HSET', P .. 'suppression', 'holding', '1')
 end
 for _, entry in ipairs(settled) do
     settle_entry(entry)
-    if entry.letters then keep_letters(entry.letters) end
+    if entry.letters then add_dead_letters(entry.letters) end
     if entry.unreadable then keep_entry(entry.id, entry.unreadable) end
 end
-if kept then trim_letters(tonumber(ARGV[kept + 1]), tonumber(ARGV[kept + 2]), 0, 512) end
-settle_guard()
+if kept then trim_dead_letters(tonumber(ARGV[kept + 1]), tonumber(ARGV[kept + 2]), 0, 512) end
+apply_guard()
 if hasAudit and #settled > 0 then
     local records, bytes = {}, 0
     for _, entry in ipairs(settled) do
@@ -502,9 +502,9 @@ if ended > 0 then count_ended(ended) end
 
 -- Removes a retry's pushes of cancelled jobs.
 local function cancel_retry(id)
-    local s, body, dots = load_state(id), call('HGET', BODIES, id), nil
-    if not pcall(function() dots = cancel_positions(s, body) end) or not dots then return end
-    add_to_records(dots, 'delayed', -1)
+    local s, body, open_positions = load_state(id), call('HGET', BODIES, id), nil
+    if not pcall(function() open_positions = cancel_positions(s, body) end) or not open_positions then return end
+    add_to_records(open_positions, 'delayed', -1)
     if s.open > 0 then return save_state(id, s) end
     call('ZREM', P .. 'delayed', id)
     drop_batch(id)
@@ -514,5 +514,5 @@ if #retried > 0 and has_cancels() then
     count_cancelled()
 end
 
-if alarm then return { #settled, finished, math.floor(bad), answers } end
+if is_tripped then return { #settled, finished, math.floor(bad), answers } end
 return { #settled, finished }

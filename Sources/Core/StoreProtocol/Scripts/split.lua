@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Turns taken jobs into job records and batches: one step of the intake.
 --
--- Uses  base, events, records, holds, endings, batches, cancelling, admission, taken
+-- Uses  base, events, records, pauses, finishing, batches, cancelling, back_pressure, taken_jobs
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 step; 3 jobs to drop from the head of `taken`; 4 head job id or ""; 5 head offset;
 --       6 job records kept at most; 7 seconds a job record is kept; 8 jobs; 9 batches;
@@ -58,7 +58,7 @@ if opened > 0 and call('EXISTS', unpack(keys)) > 0 then
     end
 end
 
-local n, holds = 0, call('HMGET', P .. 'admission', 'pauses', 'cancels')
+local n, pauses = 0, call('HMGET', P .. 'admission', 'pauses', 'cancels')
 i = 10
 for _ = 1, njobs do
     local id, opens, submitted, accepted, malformed, duplicates, lane, warning, events = unpack(ARGV, i, i + 8)
@@ -81,8 +81,8 @@ for _ = 1, njobs do
         end
         if #opens > 1 then call('HSET', job_record, 'replay_of', opens:sub(2)) end
     end
-    if opens ~= '0' and holds[1] and pause_of(id) then
-        call('HSET', P .. 'job:' .. id, 'paused_reason', hold_reason(pause_of(id)))
+    if opens ~= '0' and pauses[1] and pause_of(id) then
+        call('HSET', P .. 'job:' .. id, 'paused_reason', pause_reason(pause_of(id)))
     end
     i = i + 9
     for _ = 1, tonumber(events) do i = add_next_event(stamp, i) end
@@ -95,7 +95,7 @@ local wakes, first, added = {}, -1, 0
 -- a lost batch would be taken for another.
 local clock = call('TIME')
 local place = string.format('%x%05x', clock[1], clock[2])
-local states, bodies, has_cancelled = {}, {}, holds[2]
+local states, bodies, has_cancelled = {}, {}, pauses[2]
 for k = 1, nbatches do
     local nn, lane, due, tokens, body = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
     i = i + 5

@@ -12,7 +12,7 @@
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
 -- Again the job is pushed again: with an id it is refused as a duplicate, here or when it is split.
 --
--- It reads what the script `gate` keeps up to date and what `split` and `settle` count. The limits are the mark of an app that a
+-- It reads what the script `admission` keeps up to date and what `split` and `settle` count. The limits are the mark of an app that a
 -- coordinator configures. The list of apps is only read to suggest a name, where it may be: not in a Redis Cluster, where it is
 -- in another slot, and not by users without the right to.
 -- It refuses less than the intake's parser: nothing that the parser would take of a job that is new. A job of more than WHOLE bytes is not decoded.
@@ -201,10 +201,10 @@ local function submit(keys, args)
         return redis.error_reply('ERR usage: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]')
     end
     local prefix = '{' .. inbox .. '}:'
-    local gate = call('HMGET', prefix .. 'admission', 'full', 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes',
+    local admission = call('HMGET', prefix .. 'admission', 'full', 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes',
         'max_job_bytes')
-    local most, time = tonumber(gate[6]), call('TIME')
-    if not gate[2] then
+    local most, time = tonumber(admission[6]), call('TIME')
+    if not admission[2] then
         -- Redis was emptied, and no coordinator has said yet what its apps are.
         if redis.pcall('SCARD', '{pushfarm}:apps') == 0 then return { 'BUSY', 1000 + time[2] % 1000, 'starting' } end
         return { 'REFUSED', 0, unknown_app(app) }
@@ -222,12 +222,12 @@ local function submit(keys, args)
     end
     -- Spread over twice the time, so that those who wait do not come back together.
     local function busy(why)
-        local retry = tonumber(gate[2]) or 1000
+        local retry = tonumber(admission[2]) or 1000
         return { 'BUSY', retry + time[2] % retry, why }
     end
-    if gate[1] then return busy(gate[1]) end
+    if admission[1] then return busy(admission[1]) end
     local jobs = call('LLEN', inbox)
-    local backlog, length, bytes = tonumber(gate[3]), tonumber(gate[4]), tonumber(gate[5])
+    local backlog, length, bytes = tonumber(admission[3]), tonumber(admission[4]), tonumber(admission[5])
     if length and jobs >= length then return busy('inbox') end
     -- An estimate from the first nodes of the list. One job goes into an empty inbox, however large.
     if bytes and jobs > 0 and call('MEMORY', 'USAGE', inbox, 'SAMPLES', '5') + #job > bytes then

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Takes jobs from the inbox, for one coordinator at a time.
 --
--- Uses  base, events, records, holds, endings, batches, admission, taken, refusals
+-- Uses  base, events, records, pauses, finishing, batches, back_pressure, taken_jobs, refusals
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 intake token; 2 jobs of `taken` that the caller holds; 3 jobs at most; 4 bytes at most; 5 bytes of one job
 -- Reply [step, head job id or "", head offset, jobs refused here, jobs that go one by one, ms to wait before more is taken
@@ -14,7 +14,7 @@
 -- Jobs stay in the inbox while the app is full.
 -- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never travels, 64 of them
 -- a call: it is refused here, in the inbox or as the head of `taken`, its original cut at 64 KiB. Behind other taken jobs
--- it is left alone, and whatever follows it, until these are done. After `blame`, a caller that holds no job is given
+-- it is left alone, and whatever follows it, until these are done. After `intake_crash`, a caller that holds no job is given
 -- one, until all jobs are through that were taken then.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])

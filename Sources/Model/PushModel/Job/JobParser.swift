@@ -54,11 +54,11 @@ package enum JobParser {
         _ fields: JobFields, _ options: PushOptions, _ payloads: (shared: Range<Int>?, own: [Range<Int>]),
         now: Int64
     ) -> String? {
-        let looked = payloads.own.prefix(PayloadWarning.looks)
+        let checked = payloads.own.prefix(PayloadWarning.mostChecked)
         let bytes = fields.envelope.bytes
         let payload =
             payloads.shared.map { PayloadWarning.find(in: $0, of: bytes, pushType: options.pushType) }
-            ?? looked.lazy.compactMap { PayloadWarning.find(in: $0, of: bytes, pushType: options.pushType) }
+            ?? checked.lazy.compactMap { PayloadWarning.find(in: $0, of: bytes, pushType: options.pushType) }
             .first
         let (start, end) = (
             fields.deliverAtWarning(now: now), fields.expirationWarning(options, now: now)

@@ -30,7 +30,7 @@ package struct OperatorCommand: Equatable, Sendable {
 /// What a coordinator can be told to do.
 package enum OperatorVerb: String, CaseIterable, Sendable {
     /// Look at what is stored in Redis (pauses, rates, quarantines, pins), and follow it.
-    case look
+    case refresh = "look"
     /// `N`, `+N`, `-N`, `auto` or `default`.
     case scale
     /// Nothing, or the number of a worker.

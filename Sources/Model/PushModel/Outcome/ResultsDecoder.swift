@@ -9,14 +9,14 @@ struct ResultsDecoder {
 
     private static let version: UInt8 = 1
 
-    private let salvages: Bool
+    private let skipsUnreadable: Bool
     private var reader: ByteReader
     private var done = Parts()
 
     /// - Parameter salvages: passes over items that cannot be read, where it is known how long they are.
-    init(_ bytes: UnsafeRawBufferPointer, salvages: Bool) {
+    init(_ bytes: UnsafeRawBufferPointer, skipsUnreadable: Bool) {
         reader = ByteReader(bytes)
-        self.salvages = salvages
+        self.skipsUnreadable = skipsUnreadable
     }
 
     mutating func parts() throws(CodecError) -> Parts {
@@ -32,7 +32,7 @@ struct ResultsDecoder {
     private mutating func next() throws(CodecError) {
         let (start, tokens, pushes) = (reader, done.tokens.count, done.pushes.count)
         do { try done.items.append(item()) } catch {
-            guard salvages else { throw error }
+            guard skipsUnreadable else { throw error }
             reader = start
             done.tokens.removeSubrange(tokens...)
             done.pushes.removeSubrange(pushes...)

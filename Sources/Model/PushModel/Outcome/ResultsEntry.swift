@@ -108,17 +108,17 @@ package struct ResultsEntry: Sendable {
     /// The byte that says that a scope follows.
     static let deadInScope: UInt8 = 2
 
-    package init(decoding bytes: [UInt8]) throws(CodecError) { try self.init(bytes, salvages: false) }
+    package init(decoding bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: false) }
 
     /// Reads all items that can be read, and skips those that cannot.
     ///
     /// - Throws: when it is not known where an item ends. `census.lua` draws the same line.
-    package init(salvaging bytes: [UInt8]) throws(CodecError) { try self.init(bytes, salvages: true) }
+    package init(salvaging bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: true) }
 
-    private init(_ bytes: [UInt8], salvages: Bool) throws(CodecError) {
+    private init(_ bytes: [UInt8], skipsUnreadable: Bool) throws(CodecError) {
         self.bytes = bytes
         let parts = try bytes.withUnsafeBufferPointer { (bytes) throws(CodecError) in
-            var decoder = ResultsDecoder(UnsafeRawBufferPointer(bytes), salvages: salvages)
+            var decoder = ResultsDecoder(UnsafeRawBufferPointer(bytes), skipsUnreadable: skipsUnreadable)
             return try decoder.parts()
         }
         (items, tokens, pushes, unreadable) = (parts.items, parts.tokens, parts.pushes, parts.unreadable)

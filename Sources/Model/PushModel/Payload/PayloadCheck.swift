@@ -55,7 +55,7 @@ package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
     case idleBackground = "a background push without \"content-available\" in its \"aps\" wakes no app"
 
     /// How many payloads of a job with a payload for each push are checked.
-    package static let looks = 8
+    package static let mostChecked = 8
 
     /// The first warning about a payload, which is a valid JSON object.
     static func find(

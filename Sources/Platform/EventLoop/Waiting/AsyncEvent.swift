@@ -39,12 +39,12 @@
         for waiter in all.values { waiter.resume() }
     }
 
-    /// Waits until `isSo` is true, or the deadline has passed.
-    /// - Returns: whether `isSo` is true.
+    /// Waits until `condition` is true, or the deadline has passed.
+    /// - Returns: whether `condition` is true.
     package func until(
-        _ deadline: ContinuousClock.Instant, _ isSo: @Loop () -> Bool
+        _ deadline: ContinuousClock.Instant, _ condition: @Loop () -> Bool
     ) async -> Bool {
-        while !isSo() {
+        while !condition() {
             guard ContinuousClock.now < deadline else { return false }
             let key = next
             next += 1

@@ -67,7 +67,7 @@ package struct TLSSession: ~Copyable {
         ERR_clear_error()
         let status = SSL_do_handshake(ssl)
         if status == 1 { return .done }
-        switch try obstacle(status) {
+        switch try waitReason(status) {
         case .wantRead: return .wantRead
         case .wantWrite: return .wantWrite
         case .closed, .bytes: throw .cut
@@ -82,7 +82,7 @@ package struct TLSSession: ~Copyable {
         var count = 0
         let status = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
         if status == 1 { return .bytes(count) }
-        return try obstacle(status)
+        return try waitReason(status)
     }
 
     /// Writes up to ``longestWrite`` bytes, in as many records as that takes.
@@ -99,7 +99,7 @@ package struct TLSSession: ~Copyable {
             let status = SSL_write_ex(ssl, bytes.baseAddress.map { $0 + total }, limit - total, &count)
             guard status == 1 else {
                 if total > 0 { return .bytes(total) }
-                return try obstacle(status)
+                return try waitReason(status)
             }
             total += count
         }
@@ -132,7 +132,7 @@ package struct TLSSession: ~Copyable {
         ERR_clear_error()
         let status = SSL_shutdown(ssl)
         if status >= 0 { return .done }
-        switch try obstacle(status) {
+        switch try waitReason(status) {
         case .wantRead: return .wantRead
         case .wantWrite: return .wantWrite
         case .closed, .bytes: return .done
@@ -143,7 +143,7 @@ package struct TLSSession: ~Copyable {
     package var hasPending: Bool { SSL_has_pending(ssl) == 1 }
 
     /// Why the call that returned `status` did not finish.
-    private func obstacle(_ status: Int32) throws(TLSError) -> TLSTransfer {
+    private func waitReason(_ status: Int32) throws(TLSError) -> TLSTransfer {
         let systemError = SystemCalls.lastError
         switch SSL_get_error(ssl, status) {
         case SSL_ERROR_WANT_READ: return .wantRead

@@ -117,7 +117,7 @@ import POSIX
 
     /// Stops or goes on reading: while stopped, the peer is held up by TCP.
     package var isReading = true {
-        didSet { watchAnew() }
+        didSet { restartWatch() }
     }
 
     private var reads: Bool { isReading && isWanted }
@@ -125,10 +125,10 @@ import POSIX
     private func becomeWanted() {
         guard !isWanted else { return }
         isWanted = true
-        watchAnew()
+        restartWatch()
     }
 
-    private func watchAnew() {
+    private func restartWatch() {
         watch()
         // What TLS took from the socket before does not wake a poll.
         if reads, socket.isOpen, socket.channel.hasPending { setNeedsRead() }
@@ -150,7 +150,7 @@ import POSIX
         if outputState != .ended {
             flush()
             guard socket.isOpen else { return }
-            socket.channel.sayGoodbye()
+            socket.channel.sendCloseNotify()
         }
         shut()
     }

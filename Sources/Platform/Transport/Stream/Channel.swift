@@ -61,7 +61,7 @@ enum Channel: ~Copyable {
         }
     }
 
-    func sayGoodbye() {
+    func sendCloseNotify() {
         switch self {
         case .plain: break
         case .tls(let session):
@@ -125,7 +125,7 @@ extension Channel.Step {
 
     /// Tells the peer that nothing more comes; reading goes on.
     func endOutput() {
-        channel.sayGoodbye()
+        channel.sendCloseNotify()
         Socket.endOutput(descriptor)
     }
 

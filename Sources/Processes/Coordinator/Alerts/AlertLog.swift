@@ -7,7 +7,7 @@ import StoreProtocol
 
 /// An alert as commands and webhooks get it.
 struct AlertMessage: Equatable, Sendable {
-    var what: AlertEvaluator.News.What
+    var what: AlertEvaluator.Notification.Event
     var alert: Alert
     var level: Int
     var text: String
@@ -100,7 +100,7 @@ struct AlertMessage: Equatable, Sendable {
 
     /// - Returns: false when Redis cannot do it now.
     private func writeNow(_ message: AlertMessage) async -> Bool {
-        let alert = FarmRegistry.RaisedAlert(
+        let alert = FarmRegistry.ActiveAlert(
             id: message.alert.id, level: message.level, since: message.since, text: message.text)
         do throws(RedisError) {
             let isNew = try await registry.write(alert, isCleared: message.what == .cleared, sender: host)

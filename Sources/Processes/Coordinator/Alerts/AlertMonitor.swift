@@ -35,7 +35,7 @@ import Web
     /// Alerts whose notification failed three times.
     var failures: Int { command.failures + webhook.failures }
 
-    /// Tells by these settings from now on; the marks are looked at elsewhere.
+    /// Notifies by these settings from now on; thresholds are applied elsewhere.
     func follow(_ settings: AlertSettings) {
         evaluator.again = settings.again
         (command.way, webhook.way) = (nil, nil)
@@ -60,7 +60,7 @@ import Web
     }
 
     /// Clears an alert whose app or host no longer exists: only in Redis and the events.
-    func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.RaisedAlert, clock: Int64) {
+    func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.ActiveAlert, clock: Int64) {
         history.write(
             AlertMessage(
                 what: .cleared, alert: alert, level: raised.level, text: raised.text, since: raised.since,
@@ -80,7 +80,7 @@ import Web
         Loop.task { [self] in
             defer { isAdopting = false }
             // The next look, in a second, tries again.
-            guard let all = try? await registry.raisedAlerts() else { return }
+            guard let all = try? await registry.activeAlerts() else { return }
             for raised in all {
                 guard let alert = Alert(id: raised.id), scopes.contains(alert.scope) else { continue }
                 evaluator.adopt(alert, level: raised.level, text: raised.text, since: raised.since, at: .now)
@@ -89,7 +89,7 @@ import Web
         }
     }
 
-    private func record(_ news: AlertEvaluator.News, at clock: Int64) {
+    private func record(_ news: AlertEvaluator.Notification, at clock: Int64) {
         let message = AlertMessage(
             what: news.what, alert: news.alert, level: news.level, text: news.text, since: news.since,
             at: clock, sender: host)

@@ -74,7 +74,7 @@ import FarmPolicy
     }
 
     private func observeFarm(_ observations: inout [Alert: Observation]) {
-        if let memory = context.pressure.memory, memory.limit > 0 {
+        if let memory = context.admission.memory, memory.limit > 0 {
             let share = Double(memory.used) * 100 / Double(memory.limit)
             observations[Alert(.redisFull, .farm)] = .above(
                 Double(context.configuration.alerts.redisMemory), share,

@@ -25,7 +25,7 @@ import StoreProtocol
     private var pausedFingerprint = ""
     private let rateLimit: AppRateLimit
     /// What else Redis says of the app.
-    var onStanding: @Loop (ReadStanding.Standing) async -> Void = { _ in }
+    var onAppState: @Loop (ReadAppState.State) async -> Void = { _ in }
 
     init(_ configuration: AppConfiguration, _ context: AppContext) {
         self.context = context
@@ -47,10 +47,10 @@ import StoreProtocol
     func start() async {
         files.load()
         do throws(StoreError) {
-            let standing = try await store.performPatiently(ReadStanding())
-            _ = rateLimit.follow(standing)
-            await onStanding(standing)
-            if let pause = standing.pause {
+            let appState = try await store.performWithRetries(ReadAppState())
+            _ = rateLimit.follow(appState)
+            await onAppState(appState)
+            if let pause = appState.pause {
                 note(pause)
                 if files.problem == nil, isPausedForOthers { await resume() }
             }
@@ -86,13 +86,13 @@ import StoreProtocol
         }
         if pauseReason == nil { await renewTokenIfDue() }
         do throws(StoreError) {
-            let standing = try await store.perform(ReadStanding())
-            if rateLimit.follow(standing) {
+            let appState = try await store.perform(ReadAppState())
+            if rateLimit.follow(appState) {
                 log.notice("rate limit changed", metadata: ["rate": "\(rateLimit.text)"])
                 notifyWorkers(.rate(app: name, rate: rateLimit.rate(files.configuration)))
             }
-            await onStanding(standing)
-            let pause = standing.pause
+            await onAppState(appState)
+            let pause = appState.pause
             if pause == nil, pauseReason != nil { await continueAfterPause() }
             if let pause, pauseReason == nil {
                 log.warning("app is paused", metadata: ["reason": "\(pause.reason)"])
@@ -141,7 +141,7 @@ import StoreProtocol
     /// Lifts the pause, for new credentials; one that an operator wants stays.
     func resume() async {
         do throws(StoreError) {
-            guard try await store.performPatiently(Resume(isOwn: true)) != .heldByOperator else {
+            guard try await store.performWithRetries(ResumeApp(isOwn: true)) != .heldByOperator else {
                 return sendAgain()
             }
         } catch {
@@ -188,7 +188,7 @@ import StoreProtocol
         notifyWorkers(.pause(app: name))
         log.error("app paused", metadata: ["reason": "\(reason)"])
         do throws(StoreError) {
-            _ = try await store.performPatiently(Pause(reason: reason, fingerprint: fingerprint))
+            _ = try await store.performWithRetries(PauseApp(reason: reason, fingerprint: fingerprint))
         } catch { log.error("cannot pause", error: error) }
     }
 
@@ -197,7 +197,7 @@ import StoreProtocol
         !pausedFingerprint.isEmpty && pausedFingerprint != files.fingerprint
     }
 
-    private func note(_ pause: ReadStanding.Pause) {
+    private func note(_ pause: ReadAppState.Pause) {
         pauseReason = pause.reason
         pausedFingerprint = pause.fingerprint
     }

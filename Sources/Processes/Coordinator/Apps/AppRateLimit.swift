@@ -24,15 +24,15 @@ import StoreProtocol
 
     /// Follows what Redis says.
     /// - Returns: whether an operator wants another rate than before.
-    func follow(_ standing: ReadStanding.Standing) -> Bool {
-        if standing.refusedRate != nil { warnOfInvalidRate() }
-        defer { desired = standing.rate }
-        return standing.rate != desired
+    func follow(_ appState: ReadAppState.State) -> Bool {
+        if appState.refusedRate != nil { warnOfInvalidRate() }
+        defer { desired = appState.rate }
+        return appState.rate != desired
     }
 
     private func warnOfInvalidRate() {
         let place = String(decoding: context.keys.admission, as: UTF8.self) + " rate"
-        guard refusedValues.isToBeTold(at: place, now: .now) else { return }
+        guard refusedValues.shouldReport(at: place, now: .now) else { return }
         let rates = DesiredRate.rates
         context.log.warning(
             "a value is refused",

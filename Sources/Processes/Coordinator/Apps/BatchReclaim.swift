@@ -38,9 +38,9 @@ import StoreProtocol
         // After a lease's time the shards are not ours any more.
         let deadline = ContinuousClock.now + LeaseClock.lease
         for portion in Self.portions(owned) {
-            let request = ReadAccused(worker: worker, shards: portion.map(\.number))
+            let request = ReadSuspects(worker: worker, shards: portion.map(\.number))
             do throws(StoreError) {
-                let reply = try await context.store.performPatiently(request, within: deadline - .now)
+                let reply = try await context.store.performWithRetries(request, within: deadline - .now)
                 inFlight += reply.shards.map { .init(app: context.name, number: $0) }
             } catch {
                 context.log.error(
@@ -79,7 +79,7 @@ import StoreProtocol
     /// - Parameter workers: asked again for each call, since workers come while it waits for Redis.
     /// - Returns: false when Redis cannot do it now.
     func reclaim(
-        _ workers: @Loop () -> Reclaim.Workers, _ loss: WorkerLoss = .innocent,
+        _ workers: @Loop () -> Reclaim.Workers, _ loss: WorkerLoss = .unrelated,
         shards: [(number: Int, token: FenceToken)]
     ) async -> Bool {
         for portion in Self.portions(shards) {
@@ -94,7 +94,7 @@ import StoreProtocol
                 }) {
                     leases.fenced()
                 }
-                context.shardsReady(reply.rung)
+                context.shardsReady(reply.woken)
                 poisoned += reply.poisoned
                 logReclaim(reply)
             } catch {
@@ -125,11 +125,12 @@ import StoreProtocol
         for job in reply.quarantined {
             context.log.error("job quarantined: its pushes crash workers", metadata: ["job": "\(job)"])
         }
-        guard reply.putBack + reply.parked + reply.poisoned > 0 else { return }
+        guard reply.putBack + reply.quarantinedBatches + reply.poisoned > 0 else { return }
         context.log.notice(
             "batches reclaimed",
             metadata: [
-                "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)", "parked": "\(reply.parked)",
+                "batches": "\(reply.putBack)", "suspects": "\(reply.suspects)",
+                "parked": "\(reply.quarantinedBatches)",
             ])
     }
 }

@@ -69,7 +69,7 @@ import StoreProtocol
                 metadata: ["tokens": "\(tuples)", "reason": "\(error)"])
         }
         let end = EndFeedback(reader: name, tuples: tuples, next: next, error: error)
-        do throws(StoreError) { try await context.store.performPatiently(end, within: Self.limit) } catch {
+        do throws(StoreError) { try await context.store.performWithRetries(end, within: Self.limit) } catch {
             context.log.warning("cannot record the result of reading feedback", error: error)
         }
     }

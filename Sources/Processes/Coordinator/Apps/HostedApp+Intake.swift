@@ -33,7 +33,7 @@ extension HostedApp {
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.held.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
-                let request = Blame(
+                let request = RecordIntakeCrash(
                     token: token, process: process, isAlone: isAlone, limit: limit,
                     retention: context.retention)
                 return logSuspects(try await store.perform(request))
@@ -46,13 +46,13 @@ extension HostedApp {
         }
     }
 
-    private func logSuspects(_ reply: Blame.Reply) {
+    private func logSuspects(_ reply: RecordIntakeCrash.Reply) {
         if reply.isRefused {
             log.error("job refused: it crashed the intake repeatedly")
-        } else if reply.careful > 0 {
+        } else if reply.suspects > 0 {
             log.warning(
                 "splitting suspect jobs one by one: one of them may have crashed the intake",
-                metadata: ["jobs": "\(reply.careful)", "ends": "\(reply.ends)"])
+                metadata: ["jobs": "\(reply.suspects)", "ends": "\(reply.ends)"])
         }
     }
 }

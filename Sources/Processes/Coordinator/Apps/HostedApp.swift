@@ -46,7 +46,7 @@ import StoreProtocol
         pauseSync = PauseSync(context)
         pauseSync.isOwner = { [leases] in leases.held.intake != nil }
         pauseSync.onPausedShardsChanged = { [weak self] in self?.onShardsChanged() }
-        credentials.onStanding = { [pauseSync] in await pauseSync.apply($0) }
+        credentials.onAppState = { [pauseSync] in await pauseSync.apply($0) }
         keepWhatIsConfigured()
         context.paused = { [weak credentials] in
             guard let credentials else { return }
@@ -147,7 +147,7 @@ import StoreProtocol
     func announce(_ kind: FarmEvent.Kind, _ fields: KeyValuePairs<String, String>) {
         var event = FarmEvent(kind)
         for (name, value) in fields { event.add(name, value) }
-        store.send(TellEvent(event)) { _ in }
+        store.send(AddEvent(event)) { _ in }
     }
 
     /// A worker with these shards has a connection beyond the budget: it is too small for so many workers.

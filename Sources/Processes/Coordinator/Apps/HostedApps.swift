@@ -23,7 +23,7 @@ import StoreProtocol
     /// Shards of all apps that are this host's.
     var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.tokens.count } }
     /// Shards among them that other hosts should own.
-    var strangers: Int { apps.values.reduce(0) { $0 + $1.leases.held.strangers } }
+    var misplacedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.misplacedShards } }
 
     subscript(name: String) -> HostedApp? { apps[name] }
 

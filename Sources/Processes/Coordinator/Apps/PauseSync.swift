@@ -13,11 +13,11 @@ import StoreProtocol
     var isOwner: @Loop () -> Bool = { false }
 
     private let context: AppContext
-    /// What `holds` in the gate was when the marks were read.
+    /// `pause_changes` of the admission hash when the pauses were read.
     private var seen: Int?
     /// Marks that the workers know.
     private var announced: Set<String> = []
-    /// Jobs that are called back from a later moment on, in Unix milliseconds.
+    /// Jobs that are cancelled from a later moment on, in Unix milliseconds.
     private var later: [String: Int64] = [:]
     private var rounds = CancelRounds()
     private var isSweeping = false
@@ -27,9 +27,9 @@ import StoreProtocol
 
     init(_ context: AppContext) { self.context = context }
 
-    /// To be called whenever the gate was read.
-    func apply(_ standing: ReadStanding.Standing) async {
-        if standing.holds != seen ?? 0 { await read(standing.holds) }
+    /// To be called whenever the state of the app was read.
+    func apply(_ appState: ReadAppState.State) async {
+        if appState.holds != seen ?? 0 { await read(appState.holds) }
         let now = context.clock.seconds * 1000
         let due = later.filter { $0.value <= now }.keys.sorted()
         if !due.isEmpty {
@@ -37,7 +37,7 @@ import StoreProtocol
             returnBatches(due, [])
             rounds.changed(at: .now)
         }
-        guard !isSweeping, isOwner(), rounds.isDue(open: standing.cancels, at: .now) else { return }
+        guard !isSweeping, isOwner(), rounds.isDue(open: appState.cancels, at: .now) else { return }
         isSweeping = true
         Loop.task {
             let isWhole = await self.sweep()
@@ -53,24 +53,24 @@ import StoreProtocol
             var jobs: [String] = []
             var shards: Set<Int> = []
             var fresh: Set<String> = []
-            func isNew(_ mark: ReadMarks.Mark) -> Bool {
-                fresh.insert("\(mark.kind) \(mark.text) \(mark.since)")
-                return !announced.contains("\(mark.kind) \(mark.text) \(mark.since)")
+            func isNew(_ item: ReadPauses.Item) -> Bool {
+                fresh.insert("\(item.kind) \(item.text) \(item.since)")
+                return !announced.contains("\(item.kind) \(item.text) \(item.since)")
             }
-            for mark in try await marks(.jobs) where isNew(mark) { jobs.append(mark.text) }
+            for item in try await pauses(.jobs) where isNew(item) { jobs.append(item.text) }
             let now = context.clock.seconds * 1000
             later = [:]
-            for mark in try await marks(.cancels) {
-                if mark.from > now {
-                    later[mark.text] = mark.from
-                } else if isNew(mark) {
-                    jobs.append(mark.text)
+            for item in try await pauses(.cancels) {
+                if item.from > now {
+                    later[item.text] = item.from
+                } else if isNew(item) {
+                    jobs.append(item.text)
                 }
             }
-            for mark in try await marks(.devices) where isNew(mark) {
-                if let shard = mark.shard { shards.insert(shard) }
+            for item in try await pauses(.devices) where isNew(item) {
+                if let shard = item.shard { shards.insert(shard) }
             }
-            let held = Set(try await marks(.shards).compactMap { Int(foreign: $0.text) })
+            let held = Set(try await pauses(.shards).compactMap { Int(foreign: $0.text) })
             (seen, announced) = (holds, fresh)
             returnBatches(jobs, shards)
             rounds.changed(at: .now)
@@ -83,9 +83,9 @@ import StoreProtocol
         }
     }
 
-    private func marks(_ kind: ReadMarks.Kind) async throws(StoreError) -> [ReadMarks.Mark] {
-        let request = ReadMarks(kind)
-        return request.marks(try await context.store.perform(request))
+    private func pauses(_ kind: ReadPauses.Kind) async throws(StoreError) -> [ReadPauses.Item] {
+        let request = ReadPauses(kind)
+        return request.pauses(try await context.store.perform(request))
     }
 
     /// Workers give back the pushes of these that are not in flight: checkouts skip them from then on.
@@ -108,7 +108,7 @@ import StoreProtocol
         do throws(StoreError) {
             var start = 0
             while isOwner() {
-                let batches = try await context.store.perform(ListWaiting(.parked, start: start))
+                let batches = try await context.store.perform(ListWaiting(.paused, start: start))
                 if batches.isEmpty { break }
                 start += try await cancel(batches)
             }
@@ -132,7 +132,7 @@ import StoreProtocol
         while first < batches.count {
             let some = Array(batches[first..<min(first + Self.batchesPerCall, batches.count)])
             let reply = try await context.store.perform(CancelBatches(some))
-            first += max(1, reply.looked)
+            first += max(1, reply.examined)
             cancelled += reply.gone
         }
         return batches.count - cancelled

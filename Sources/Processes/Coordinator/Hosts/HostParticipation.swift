@@ -15,7 +15,7 @@ import EventLoop
             // Others learn first that this host serves nothing.
             await self.context.registration.sendHeartbeatAndAnnounce()
             for app in self.context.apps.all {
-                self.context.handOver.handOverStrangers(of: app)
+                self.context.handOver.handOverMisplaced(of: app)
                 self.context.handOver.releaseUnheldShards(of: app)
             }
         }

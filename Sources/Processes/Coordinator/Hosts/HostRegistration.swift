@@ -30,7 +30,7 @@ import StoreProtocol
     var isKnownQuiet: Bool { membership.hosts.contains { $0.name == context.host && $0.capacity == 0 } }
 
     /// Living hosts that can take what this host gives away.
-    var heirs: [String] {
+    var newOwners: [String] {
         membership.hosts.filter { $0.name != context.host && $0.capacity > 0 }.map(\.name)
     }
 

@@ -59,7 +59,7 @@ import StoreProtocol
             hosts: context.registration.membership.hosts.count,
             readyWorkers: present.count(where: \.child.isReady),
             workers: context.lifecycle.isStopping ? present.count : size,
-            rate: context.fleet.rate, open: context.pressure.openPushes,
+            rate: context.fleet.rate, open: context.admission.openPushes,
             paused: context.apps.all.filter { $0.credentials.pauseReason != nil }.map(\.name),
             refusal: configurationProblem)
     }

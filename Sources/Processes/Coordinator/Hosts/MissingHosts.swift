@@ -22,7 +22,7 @@ import StoreProtocol
             let present = Set(hosts.map(\.name))
             // A drained host names no apps, but still has them.
             let served = Set(hosts.flatMap(\.apps)).union(context.apps.names)
-            for raised in try await context.registry.raisedAlerts() {
+            for raised in try await context.registry.activeAlerts() {
                 guard let alert = Alert(id: raised.id) else { continue }
                 let isOrphan =
                     switch alert.scope {

@@ -14,12 +14,12 @@ import EventLoop
     }
 
     private func handOverNext(of app: HostedApp) {
-        if context.lifecycle.isHandingOver { handOverToSuccessor(app) } else { handOverStrangers(of: app) }
+        if context.lifecycle.isHandingOver { handOverToSuccessor(app) } else { handOverMisplaced(of: app) }
     }
 
     /// Begins to hand over the shards that other hosts should own, when the set of hosts has not changed for a while. What
     /// a quiet host does not serve goes at once.
-    func handOverStrangers(of app: HostedApp) {
+    func handOverMisplaced(of app: HostedApp) {
         guard !context.lifecycle.isStopping,
             context.lifecycle.isQuiet || context.registration.membership.isSettled(at: .now)
         else { return }

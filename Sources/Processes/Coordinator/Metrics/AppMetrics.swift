@@ -108,7 +108,7 @@ import StoreProtocol
         page.add(
             "pushfarm_delayed_batches", "Batches that wait for their start or a retry.", depths.delayed,
             labels)
-        page.add("pushfarm_paused_batches", "Batches that are paused or quarantined.", depths.parked, labels)
+        page.add("pushfarm_paused_batches", "Batches that are paused or quarantined.", depths.paused, labels)
         page.add("pushfarm_unsettled_reports", "Reports that are not booked yet.", depths.results, labels)
         page.add(
             "pushfarm_refused_jobs_last_minute", "Jobs that were refused in the last minute.",

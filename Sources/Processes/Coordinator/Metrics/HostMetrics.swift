@@ -84,7 +84,7 @@ import FarmPolicy
         page.add(
             "pushfarm_redis_latency_seconds", "What Redis takes to answer a PING, asked once a second.", [:],
             context.probe.latency, bounds: 13)
-        let memory = context.pressure.memory
+        let memory = context.admission.memory
         page.add("pushfarm_redis_memory_bytes", "Memory of Redis that counts.", memory?.used ?? 0)
         page.add(
             "pushfarm_redis_memory_limit_bytes", "What Redis may use; 0 if that is not known.",

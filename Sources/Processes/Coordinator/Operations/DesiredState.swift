@@ -60,7 +60,7 @@ import StoreProtocol
         guard context.registration.setPins(Pins(desired)) else { return }
         for app in context.apps.all {
             context.registration.updateShares(of: app)
-            context.handOver.handOverStrangers(of: app)
+            context.handOver.handOverMisplaced(of: app)
         }
         context.leases.wake()
     }

@@ -63,7 +63,7 @@ import PushModel
         let processes = WorkerProcessCommands(context: context)
         let diagnostics = DiagnosticCommands(context: context)
         switch verb {
-        case .look: return await followStoredState()
+        case .refresh: return await followStoredState()
         case .status: return String(decoding: context.status.line, as: UTF8.self)
         case .scale:
             return try await ScaleOperation(context: context).run(
@@ -134,13 +134,13 @@ import PushModel
             }
             return "ends before it was ready"
         }
-        let heirs = ServingCommands(context: context).heirs
+        let newOwners = ServingCommands(context: context).newOwners
         context.shutdown.stop()
         let limit = context.shutdown.gracePeriod + .seconds(10)
         guard
             await context.changes.until(
                 .now + limit, { context.lifecycle.haveChildrenEnded })
         else { throw .failed("still ending after \(limit.components.seconds) s") }
-        return "has ended in order; its shards go to \(heirs)"
+        return "has ended in order; its shards go to \(newOwners)"
     }
 }

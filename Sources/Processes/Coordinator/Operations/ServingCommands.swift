@@ -15,10 +15,11 @@ import FarmPolicy
     {
         let name = slot.map { "worker \($0.index)" } ?? "host \(host)"
         if isDry {
-            let hasHeirs =
-                slot.map { context.shards.hasOthers(than: $0.index) } ?? !context.registration.heirs.isEmpty
+            let hasNewOwners =
+                slot.map { context.shards.hasOthers(than: $0.index) } ?? !context.registration.newOwners
+                .isEmpty
             return "\(name) would take nothing more; its shards would "
-                + (hasHeirs ? "go to others that serve" : "wait: no other can serve them")
+                + (hasNewOwners ? "go to others that serve" : "wait: no other can serve them")
         }
         guard let slot else { return try await quietHost(operation) }
         guard slot.index < context.shards.placement.size else {
@@ -43,7 +44,7 @@ import FarmPolicy
         }
         guard isIdle else { throw .failed("pushes are still in the air after 30 s; nothing new is taken") }
         let isHandedOver = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
-            let left = context.apps.strangers
+            let left = context.apps.misplacedShards
             operation.progress("\(left) shards to go")
             return context.registration.isKnownQuiet && left == 0 || !context.redis.isReady
                 || !lifecycle.isQuiet
@@ -58,16 +59,16 @@ import FarmPolicy
     /// Where the shards of this quiet host are.
     private var quietShards: String {
         let end = "resume \(host) ends that"
-        guard context.apps.haveLeases else { return "its shards are with \(heirs). \(end)" }
+        guard context.apps.haveLeases else { return "its shards are with \(newOwners). \(end)" }
         return context.redis.isReady
             ? "no other host can serve its shards: they wait. \(end)"
             : "its shards wait until Redis is back. \(end)"
     }
 
     /// Who takes what this host gives away, in words.
-    var heirs: String {
-        let heirs = context.registration.heirs
-        return heirs.isEmpty ? "nobody: pushes wait" : heirs.joined(separator: ", ")
+    var newOwners: String {
+        let newOwners = context.registration.newOwners
+        return newOwners.isEmpty ? "nobody: pushes wait" : newOwners.joined(separator: ", ")
     }
 
     // MARK: resume
@@ -107,8 +108,8 @@ import FarmPolicy
         -> String
     {
         if let slot { return try await drainWorker(slot, isDry) }
-        let heirs = heirs
-        if isDry { return "would give all shards to \(heirs)" }
+        let newOwners = newOwners
+        if isDry { return "would give all shards to \(newOwners)" }
         if lifecycle.isDrained, !context.apps.haveLeases { return "drained already" }
         return try await context.exclusive.run("drain") { () async throws(OperationRefusal) in
             context.participation.becomeDrained()
@@ -117,7 +118,7 @@ import FarmPolicy
                 return !context.apps.haveLeases
             }
             guard isEmpty else { throw .failed("not empty yet: pushes are still in the air") }
-            return "empty; its shards are with \(heirs). reload brings it back"
+            return "empty; its shards are with \(newOwners). reload brings it back"
         }
     }
 

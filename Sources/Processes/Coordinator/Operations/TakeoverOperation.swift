@@ -26,7 +26,7 @@ import StoreProtocol
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
         // Without a pin it would go back to its owner.
         await context.desired.pin(shard, of: name)
-        app.leases.held.seize(.shard(shard))
+        app.leases.held.takeFromOwner(.shard(shard))
         context.leases.wake()
         let isOurs = await context.changes.until(.now + .seconds(10)) { app.leases.held.served[shard] != nil }
         guard isOurs else { throw .failed("shard \(shard) of \(name) is not ours yet, see the log") }

@@ -44,7 +44,7 @@ import EventLoop
         _ = await context.changes.until(.now + .seconds(20)) {
             let settled = slot.heartbeat.delivered + slot.heartbeat.failed
             return settled > from || context.lifecycle.isStopping
-                || slot.hasHeartbeat && slot.heartbeat.batches == 0 && context.pressure.batches == 0
+                || slot.hasHeartbeat && slot.heartbeat.batches == 0 && context.admission.batches == 0
         }
     }
 

@@ -56,7 +56,7 @@ import StoreProtocol
         do throws(StoreError) {
             let reply = try await context.store.perform(Promote())
             if let next = reply.nextDue { due = min(due, Loop.milliseconds + next.milliseconds) }
-            if !reply.rung.isEmpty { context.shardsReady(reply.rung) }
+            if !reply.woken.isEmpty { context.shardsReady(reply.woken) }
             isInTrouble = false
         } catch {
             if !isInTrouble {

@@ -225,7 +225,7 @@ extension ResultsConsumer {
         }
     }
 
-    private func alarmed(_ alarm: Settle.Alarm) {
+    private func alarmed(_ alarm: Settle.GuardPause) {
         context.log.error(
             "app paused: too many invalid tokens, most likely of the other environment; none of them is suppressed",
             metadata: ["bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])

@@ -40,6 +40,6 @@ import StoreProtocol
         var event = FarmEvent(.unreadable)
         event.add("entry", bytes: id.bytes)
         event.add("reason", reason)
-        context.store.send(TellEvent(event)) { _ in }
+        context.store.send(AddEvent(event)) { _ in }
     }
 }

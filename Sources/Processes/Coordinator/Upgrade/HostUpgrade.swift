@@ -58,7 +58,7 @@ import Supervision
     // MARK: Start
 
     private func installedProgram() throws(OperationRefusal) -> String {
-        do throws(FileTrust.Objection) {
+        do throws(FileTrust.TrustProblem) {
             return try FileTrust.program(context.configuration.program ?? context.options.program)
         } catch { throw OperationRefusal("not started: \(error)") }
     }

@@ -62,9 +62,9 @@ import FarmPolicy
     }
 
     private func released(_ numbers: [Int], of app: HostedApp, by slot: WorkerSlot) {
-        let heirs = context.shards.released(numbers, of: app, by: slot)
+        let newOwners = context.shards.released(numbers, of: app, by: slot)
         context.handOver.shardsBecameEmpty(numbers, of: app)
-        for heir in heirs { context.shards.assign(app, to: heir) }
+        for newOwner in newOwners { context.shards.assign(app, to: newOwner) }
         context.scaling.endRetiredWorkers()
     }
 

@@ -83,8 +83,8 @@ import FarmPolicy
     /// - Returns: the workers among the others that are to have them now.
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) -> [WorkerSlot] {
         let free = assignments.released(shards, of: app.name, by: slot.index)
-        let heirs = Set(free.map { placement.place(of: $0) }).subtracting([slot.index])
-        return heirs.map { context.fleet.slots[$0] }.filter(\.child.isReady)
+        let newOwners = Set(free.map { placement.place(of: $0) }).subtracting([slot.index])
+        return newOwners.map { context.fleet.slots[$0] }.filter(\.child.isReady)
     }
 
     func forget(_ app: String) { assignments.forget(app) }

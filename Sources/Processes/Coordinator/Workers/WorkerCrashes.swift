@@ -55,9 +55,9 @@ import StoreProtocol
     /// - Parameter hadSent: nil when that is unknown: then no job is suspected.
     private func loss(_ cause: EndCause, hadSent: Bool?) -> WorkerLoss {
         let recent = cause == .kill ? kills.add(at: .now) : 0
-        guard let hadSent else { return .innocent }
+        guard let hadSent else { return .unrelated }
         return switch cause {
-        case .orderly: .innocent
+        case .orderly: .unrelated
         case .crash: .crash(hadSent: hadSent)
         case .kill: .kill(hadSent: hadSent, recent: recent)
         }

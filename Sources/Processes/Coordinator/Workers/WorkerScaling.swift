@@ -76,7 +76,7 @@ import FarmPolicy
         let workers = context.fleet.slots.prefix(context.shards.placement.size)
         return Autoscaler.Reading(
             busy: workers.reduce(0) { $0 + $1.busy },
-            waiting: context.pressure.batches - workers.reduce(0) { $0 + Int($1.heartbeat.batches) },
+            waiting: context.admission.batches - workers.reduce(0) { $0 + Int($1.heartbeat.batches) },
             rate: Double(workers.reduce(0) { $0 &+ $1.rate }))
     }
 

@@ -76,7 +76,7 @@ import Transport
     /// A certificate speaks for us.
     package func renew(_ token: [UInt8], generation: UInt32) {}
 
-    package func heedThrottles() {}
+    package func slowDownForThrottling() {}
 
     package func takeLowered() -> Bool { false }
 

@@ -110,7 +110,7 @@ extension BinaryExchange {
     private func unknownCount(isPeersDoing: Bool) -> Int {
         let whole = window.whole
         guard whole > 0, isPeersDoing else { return whole }
-        experience.pace.lostTrack()
+        experience.pace.becameUnknown()
         guard !settings.command.isIdentified, whole == 1 else { return whole }
         // The gateway has read it: such an end is its response.
         if window.hasArrived { isProven = true }

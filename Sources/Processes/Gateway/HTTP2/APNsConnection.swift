@@ -57,7 +57,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         exchange.renew(token, generation: generation)
     }
 
-    package func heedThrottles() { exchange.streams.heedThrottles() }
+    package func slowDownForThrottling() { exchange.streams.slowDownForThrottling() }
 
     package func takeLowered() -> Bool { exchange.streams.takeLowered() }
 

@@ -99,7 +99,7 @@ package struct APNsService: StreamService {
             verdict: verdict, status: answer.status, retryAfter: answer.retryAfter, generation: generation)
     }
 
-    package func farewell(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict) {
+    package func goAwayMeaning(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict) {
         let note = debugData.withUnsafeBytes { GoAwayNote(debugData: $0) }
         return (note == .nothing ? "code \(code)" : note.words, note.verdict)
     }

@@ -242,8 +242,8 @@ final class PushExchange<Service: StreamService> {
             let wasSpent = isSpent
             streams.goAway()
             guard !wasSpent else { return }
-            let farewell = service.farewell(code: code, debugData: debug)
-            events.append(.isSpent(reason: "GOAWAY \(farewell.words)", verdict: farewell.verdict))
+            let goAwayMeaning = service.goAwayMeaning(code: code, debugData: debug)
+            events.append(.isSpent(reason: "GOAWAY \(goAwayMeaning.words)", verdict: goAwayMeaning.verdict))
         case .pong: break
         case .failed(let error): finish("\(error)")
         }

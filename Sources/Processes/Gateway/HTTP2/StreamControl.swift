@@ -90,7 +90,7 @@ struct StreamControl: ~Copyable {
     }
 
     /// Responses 429 are each device's own matter, unless they are several devices'.
-    mutating func heedThrottles() { budget.heedThrottles() }
+    mutating func slowDownForThrottling() { budget.slowDownForThrottling() }
 
     /// A push ended without a response.
     mutating func endedUnanswered() { refusals.endedUnanswered(using: &random) }

@@ -21,7 +21,7 @@ package protocol StreamService {
     /// - Parameter generation: of the credentials that the push was sent with.
     func rejection(_ answer: Answer, generation: UInt32) -> Rejection
     /// What the gateway's GOAWAY says, and what that means for our credentials.
-    func farewell(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict)
+    func goAwayMeaning(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict)
 }
 
 /// How a connection speaks to a push service over HTTP/2.

@@ -123,8 +123,8 @@ import Transport
     }
 
     /// The gateway throttles several devices.
-    package func heedThrottles() {
-        for connection in connections { connection.heedThrottles() }
+    package func slowDownForThrottling() {
+        for connection in connections { connection.slowDownForThrottling() }
     }
 
     // MARK: Numbers

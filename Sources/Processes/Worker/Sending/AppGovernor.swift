@@ -148,7 +148,7 @@ import Logging
         let observation = observe()
         context.thread.refresh(at: now)
         let (throttled, others) = throttles.take(at: now)
-        if throttled > 0 { pool.heedThrottles() }
+        if throttled > 0 { pool.slowDownForThrottling() }
         var sample = meter.take(at: now)
         (sample.connections, sample.streams) = pool.living
         sample.answers = Int(clamping: observation.delivered &- delivered) + refusals + others

@@ -82,7 +82,7 @@ extension AppSender {
             window.giveBack(batch, position)
         case .unknown(let cause):
             troubles.lostResponse(at: .now)
-            lostTrack(batch, position, cause)
+            becameUnknown(batch, position, cause)
         case .refused(let rejection): rejected(batch, position, rejection)
         }
         schedule()
@@ -109,7 +109,7 @@ extension AppSender {
             record(batch, position, as: retry(.server, reason))
             if reconnect || !troubles.isClosed { pool.retireAll() }
         case .outcomeUnknown(let reason):
-            lostTrack(batch, position, reason, status: rejection.status)
+            becameUnknown(batch, position, reason, status: rejection.status)
             if !troubles.isClosed { pool.retireAll() }
         case .processingFailed(let reason): record(batch, position, as: retry(.processing, reason))
         case .connectionOver:
@@ -155,12 +155,12 @@ extension AppSender {
     }
 
     /// The push may have been accepted, or not: it is sent again only if its job allows that.
-    private func lostTrack(_ batch: HeldBatch, _ position: Int, _ cause: String, status: UInt16 = 0) {
+    private func becameUnknown(_ batch: HeldBatch, _ position: Int, _ cause: String, status: UInt16 = 0) {
         let delivery = batch.batch.segments[batch.segment(of: position)].options.delivery
         record(
             batch, position,
             as: delivery == .atMostOnce
-                ? .lostTrack(cause: cause)
+                ? .becameUnknown(cause: cause)
                 : .retry(.unknownOutcome, status: status, reason: cause, retryAfterMilliseconds: 0))
     }
 

@@ -13,7 +13,7 @@ extension AppSender {
     /// Sends what may be sent on what has room for it.
     func feed() {
         let now = ContinuousClock.now
-        guard suspension == nil, context.mayStart, context.exclusiveTurn.lets(self) else {
+        guard suspension == nil, context.mayStart, context.exclusiveTurn.allows(self) else {
             return governor.idle(at: now)
         }
         var isProbe = false

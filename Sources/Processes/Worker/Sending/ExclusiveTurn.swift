@@ -32,7 +32,7 @@ import EventLoop
     }
 
     /// Whether this member may send at all: a member that could not send while a suspect batch had its turn still has credit.
-    func lets(_ member: any Member) -> Bool {
+    func allows(_ member: any Member) -> Bool {
         !members.contains { $0 !== member && $0.hasSuspectInFlight }
     }
 

@@ -134,7 +134,7 @@ import Transport
 
     private func store(_ count: Int, by request: Suppress) async {
         do throws(StoreError) {
-            _ = try await store.performPatiently(request)
+            _ = try await store.performWithRetries(request)
             stored += count
             waiting.removeFirst(count)
         } catch {

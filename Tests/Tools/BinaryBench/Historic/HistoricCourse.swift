@@ -4,14 +4,14 @@ package struct HistoricCourse {
     package enum Step: Hashable {
         /// Writes the push at this place of the list.
         case write(Int)
-        case look(Duration)
+        case readReplies(Duration)
         /// Opens a new connection.
         case connect
         case done
     }
 
     private let count: Int
-    private let habit: Habit
+    private let habit: ReadingHabit
     private var place = 0
     private var sinceLook = 0
     private var isConnected = false
@@ -22,12 +22,12 @@ package struct HistoricCourse {
     /// The number of pushes that the sender believes to be delivered.
     package var sent: Int { place - refused }
 
-    package init(count: Int, habit: Habit) { (self.count, self.habit) = (count, habit) }
+    package init(count: Int, habit: ReadingHabit) { (self.count, self.habit) = (count, habit) }
 
     package mutating func next() -> Step {
         if hasFailed {
             (hasFailed, isConnected) = (false, false)
-            return .look(.zero)
+            return .readReplies(.zero)
         }
         if place == count, habit.interval == nil || hasLookedLast { return .done }
         guard isConnected else {
@@ -36,11 +36,11 @@ package struct HistoricCourse {
         }
         guard place < count else {
             hasLookedLast = true
-            return .look(habit.lastPatience)
+            return .readReplies(habit.lastTimeout)
         }
         if let interval = habit.interval, sinceLook >= interval {
             sinceLook = 0
-            return .look(habit.patience)
+            return .readReplies(habit.timeout)
         }
         defer { (place, sinceLook) = (place + 1, sinceLook + 1) }
         return .write(place)

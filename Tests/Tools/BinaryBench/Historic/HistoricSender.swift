@@ -10,7 +10,7 @@ package struct HistoricSender {
         var tokens: ExperimentTokens
         /// The number of pushes to send from the start of the list.
         var length: Int
-        var habit: Habit
+        var habit: ReadingHabit
         var number: Int
         var senders: Int
         var port: UInt16
@@ -50,8 +50,8 @@ package struct HistoricSender {
             case .write(let index):
                 keepPace()
                 if let open = wire, !open.write(frame(index)) { course.failed() }
-            case .look(let patience):
-                if let open = wire { judge(open.look(within: patience), &course) }
+            case .readReplies(let timeout):
+                if let open = wire { judge(open.readReplies(within: timeout), &course) }
             case .done:
                 return Claim(
                     sent: course.sent, refused: course.refused,
@@ -74,7 +74,7 @@ package struct HistoricSender {
     private mutating func keepPace() {
         let now = ContinuousClock.now
         // The sender does not catch up after a pause.
-        due = max(due, now - .milliseconds(5)) + .seconds(1) / Habit.pace
+        due = max(due, now - .milliseconds(5)) + .seconds(1) / ReadingHabit.pace
         if due > now { usleep(UInt32((due - now) / .microseconds(1))) }
     }
 

@@ -20,7 +20,7 @@ final class HistoricWire {
     private let session: TLSSession
     private var reader = BinaryReply.Reader()
     /// The timeout of calls that normally return at once.
-    private static let patience: Int32 = 30_000
+    private static let timeout: Int32 = 30_000
 
     init(port: UInt16, context: TLSContext) throws {
         let descriptor = Foundation.socket(
@@ -68,8 +68,8 @@ final class HistoricWire {
     }
 
     /// Waits for a reply until a timeout.
-    func look(within patience: Duration) -> Observation {
-        let deadline = ContinuousClock.now + patience
+    func readReplies(within timeout: Duration) -> Observation {
+        let deadline = ContinuousClock.now + timeout
         while true {
             var buffer = [UInt8](repeating: 0, count: 64)
             guard let transfer = try? buffer.withUnsafeMutableBytes({ try session.read(into: $0) }) else {
@@ -88,7 +88,7 @@ final class HistoricWire {
     }
 
     private func expect(_ events: Int32) throws(Failure) {
-        guard wait(events, Self.patience) else { throw Failure(description: "the gateway does nothing") }
+        guard wait(events, Self.timeout) else { throw Failure(description: "the gateway does nothing") }
     }
 
     private func wait(_ events: Int32, _ milliseconds: Int32) -> Bool {

@@ -82,9 +82,9 @@ package struct Experiment: Sendable {
     }()
 
     /// The number of pushes that a sender with this habit sends in about `budget` seconds. The rest of the list is extrapolated.
-    package func part(for habit: Habit, budget: Double) -> Int {
-        guard habit.patience > .zero, let interval = habit.interval else { return tokens.count }
-        let pauses = budget * Double(senders) / habit.patience.seconds
+    package func part(for habit: ReadingHabit, budget: Double) -> Int {
+        guard habit.timeout > .zero, let interval = habit.interval else { return tokens.count }
+        let pauses = budget * Double(senders) / habit.timeout.seconds
         return min(tokens.count, max(1, Int(pauses) * interval))
     }
 }

@@ -36,7 +36,7 @@ package struct ExperimentSeries: Sendable {
 
     private func historic(_ experiment: Experiment) async throws -> [Tally] {
         try await withThrowingTaskGroup(of: (Int, Tally).self) { group in
-            for (place, habit) in Habit.all.enumerated() {
+            for (place, habit) in ReadingHabit.all.enumerated() {
                 group.addTask {
                     let run = HistoricRun(
                         experiment: experiment, habit: habit, budget: budget, seed: place + 1)

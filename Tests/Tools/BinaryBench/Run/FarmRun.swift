@@ -10,7 +10,7 @@ struct FarmRun {
     /// The file for the farm's log.
     var logFile: String?
     private static let jobSize = 1_000
-    private static let patience = Duration.seconds(600)
+    private static let timeout = Duration.seconds(600)
 
     func run() async throws -> Tally {
         let folder = try TestFolder()
@@ -31,7 +31,7 @@ struct FarmRun {
         async let pushed: Void = push(texts, to: socket)
         var killed: pid_t?
         if experiment.kills {
-            try await eventually("half of the pushes have arrived", within: Self.patience) {
+            try await eventually("half of the pushes have arrived", within: Self.timeout) {
                 try gateway.count(path).accepted >= experiment.tokens.count / 2
             }
             killed = workers.first
@@ -111,7 +111,7 @@ struct FarmRun {
     private func finished(_ ids: [String], _ redis: RedisServer) async throws -> Tally.JobRecord {
         let client = try redis.client()
         var open = ids[...]
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + Self.timeout
         while !open.isEmpty, ContinuousClock.now < deadline {
             // Jobs finish in about the order of their start, so the first open jobs show whether more jobs are finished.
             let some = open.prefix(50)

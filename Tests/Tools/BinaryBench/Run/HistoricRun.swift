@@ -5,7 +5,7 @@ import Foundation
 /// Runs an experiment with one historic sender and its own simulator.
 struct HistoricRun {
     let experiment: Experiment
-    let habit: Habit
+    let habit: ReadingHabit
     /// Seconds for the sender that waits after each push.
     let budget: Double
     /// The seed of the gateway's random decisions.

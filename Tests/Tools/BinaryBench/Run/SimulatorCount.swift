@@ -36,7 +36,7 @@ extension Gateway {
     func count(_ path: GatewayPath) throws -> SimulatorCount.Side {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return try decoder.decode(SimulatorCount.self, from: Data(tell("counters").utf8)).side(path)
+        return try decoder.decode(SimulatorCount.self, from: Data(control("counters").utf8)).side(path)
     }
 
     /// Starts a simulator that counts different tokens.

@@ -6,7 +6,7 @@ package import Transport
 /// A setting applies to all present and new links. A single link can have its own setting.
 @Loop package final class FaultProxy {
     /// How the proxy treats a new connection.
-    package enum Welcome: Sendable {
+    package enum AcceptMode: Sendable {
         /// The connection is accepted and forwarded.
         case link
         /// The connection is accepted and closed at once, by FIN or by a reset.
@@ -20,9 +20,9 @@ package import Transport
     package private(set) var links: [ProxyLink] = []
     /// The number of links made so far.
     package private(set) var linked = 0
-    package var welcome = Welcome.link
+    package var welcome = AcceptMode.link
     /// The faults of all links. Setting them also replaces the faults of single links.
-    package var fare = LinkFare() {
+    package var fare = LinkFaults() {
         didSet { for link in links { link.fare = fare } }
     }
 
@@ -53,7 +53,7 @@ package import Transport
     /// Removes all faults of present and new links.
     package func heal() {
         welcome = .link
-        fare = LinkFare()
+        fare = LinkFaults()
         for stream in ignored { stream.reset() }
         ignored = []
     }

@@ -13,7 +13,7 @@ import Transport
     }
 
     package let number: Int
-    package var fare: LinkFare {
+    package var fare: LinkFaults {
         didSet {
             up.way = fare.up
             down.way = fare.down
@@ -28,7 +28,7 @@ import Transport
     private var isOver = false
 
     init(
-        number: Int, near: ByteStream, far: ByteStream, fare: LinkFare,
+        number: Int, near: ByteStream, far: ByteStream, fare: LinkFaults,
         onEnd: @escaping @Loop (ProxyLink) -> Void
     ) {
         (self.number, self.near, self.far, self.fare, self.onEnd) = (number, near, far, fare, onEnd)

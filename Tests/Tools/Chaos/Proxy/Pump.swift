@@ -8,7 +8,7 @@ import Transport
         var bytes: ArraySlice<UInt8>
     }
 
-    var way: LinkFare.Way {
+    var way: LinkFaults.Direction {
         didSet { flow() }
     }
     /// Called when the source has ended and all its bytes are forwarded.
@@ -27,7 +27,7 @@ import Transport
     /// The most bytes that the pump buffers. A full pump stops reading from the source.
     private static let room = 4 << 20
 
-    init(from source: ByteStream, to sink: ByteStream, _ way: LinkFare.Way) {
+    init(from source: ByteStream, to sink: ByteStream, _ way: LinkFaults.Direction) {
         (self.source, self.sink, self.way) = (source, sink, way)
         source.onBytes = { [unowned self] in take($0) }
         source.onEnd = { [unowned self] _ in end() }
@@ -43,7 +43,7 @@ import Transport
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
-        guard !chunks.isEmpty || way != LinkFare.Way() else { return sink.write(bytes) }
+        guard !chunks.isEmpty || way != LinkFaults.Direction() else { return sink.write(bytes) }
         chunks.append(Chunk(due: .now + way.delay, bytes: Array(bytes)[...]))
         waiting += bytes.count
         if waiting > Self.room { source.isReading = false }

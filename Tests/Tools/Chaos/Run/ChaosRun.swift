@@ -23,7 +23,7 @@ import Foundation
                 do {
                     try await scenario.play(stage)
                 } catch { stage.complain("\(error)") }
-                outcome.verdict = try await stage.finish(within: scenario.patience)
+                outcome.verdict = try await stage.finish(within: scenario.timeout)
             } catch { stage.complain("\(error)") }
             outcome.bound = stage.expectation.doubles
             outcome.faults = stage.faults.count + stage.failures.count

@@ -13,15 +13,15 @@ extension Scenario {
             }
         ) { stage in
             stage.startFlow(sizes: 10...60)
-            try stage.gateway.tell("latency 2s")
+            try stage.gateway.control("latency 2s")
             try await stage.pause(.seconds(4))
             if try stage.gateway.counter("abandoned_streams") > 0 { stage.complain("abandoned streams") }
             // The gateway is slower than the farm's timeout. The outcome of accepted pushes without a timely response is unknown.
             try await stage.fault("silence") {
-                try stage.gateway.tell("latency 20ms")
-                try stage.gateway.tell("silence 2% processed")
+                try stage.gateway.control("latency 20ms")
+                try stage.gateway.control("silence 2% processed")
                 try await stage.pause(stage.scale.span)
-                try stage.gateway.tell("silence off")
+                try stage.gateway.control("silence off")
             }
             await stage.stopFlow()
             try stage.expectLostAnswers()
@@ -29,9 +29,9 @@ extension Scenario {
         Scenario(17, "connections are reset") { stage in
             stage.startFlow()
             try await stage.fault("cut every 200 requests") {
-                try stage.gateway.tell("cut 200")
+                try stage.gateway.control("cut 200")
                 try await stage.pause(stage.scale.span)
-                try stage.gateway.tell("cut off")
+                try stage.gateway.control("cut off")
             }
             stage.expectation.doubles = try stage.gateway.counter("cuts") * 100
             stage.expectation.keepsOrder = false
@@ -44,17 +44,17 @@ extension Scenario {
             // The gateway may refuse a stream above the new limit before its request is complete. It does not note such a stream.
             stage.expectation.streamsAreWhole = false
             try await stage.fault("goaway") {
-                try stage.gateway.tell("goaway 50")
+                try stage.gateway.control("goaway 50")
                 try await stage.pause(stage.scale.span / 3)
-                try stage.gateway.tell("goaway 50 announced")
+                try stage.gateway.control("goaway 50 announced")
                 try await stage.pause(stage.scale.span / 3)
-                try stage.gateway.tell("goaway off")
-                try stage.gateway.tell("refuse 10%")
+                try stage.gateway.control("goaway off")
+                try stage.gateway.control("refuse 10%")
                 for streams in [1000, 1, 100] {
-                    try stage.gateway.tell("streams \(streams)")
+                    try stage.gateway.control("streams \(streams)")
                     try await stage.pause(stage.scale.span / 9)
                 }
-                try stage.gateway.tell("refuse off")
+                try stage.gateway.control("refuse off")
             }
             if try stage.gateway.counter("goaways") < 5 { stage.complain("too few GOAWAY frames") }
         },
@@ -62,22 +62,22 @@ extension Scenario {
             stage.startFlow()
             stage.expectation.recovery = 60_000
             try await stage.fault("503") {
-                try stage.gateway.tell("answer 503")
+                try stage.gateway.control("answer 503")
                 try await stage.pause(stage.scale.span / 2)
-                try stage.gateway.tell("answer off")
+                try stage.gateway.control("answer off")
             }
             try await stage.fault("429") {
-                try stage.gateway.tell("answer 429 share=5% retry-after=1")
+                try stage.gateway.control("answer 429 share=5% retry-after=1")
                 try await stage.pause(.seconds(1))
-                try stage.gateway.tell("answer off")
+                try stage.gateway.control("answer off")
             }
             // The farm pauses the app after refused credentials until an operator resumes the app.
             try await stage.fault("refused credentials") {
-                try stage.gateway.tell("answer 403 reason=Forbidden")
+                try stage.gateway.control("answer 403 reason=Forbidden")
                 try await eventually("the app is paused") {
                     try stage.tellRedis("HGET", "{pushfarm:demo}:admission", "paused").text != nil
                 }
-                try stage.gateway.tell("answer off")
+                try stage.gateway.control("answer off")
                 try await stage.run("resume", "demo")
             }
             if try stage.tellRedis("HGET", "{pushfarm:demo}:admission", "paused").text != nil {

@@ -70,26 +70,26 @@ extension Stage {
             }
         case 4:
             try await fault("slow \(what)") {
-                proxy.fare = .both(LinkFare.Way(delay: .milliseconds(200)))
+                proxy.fare = .both(LinkFaults.Direction(delay: .milliseconds(200)))
                 try await pause(.seconds(2))
                 proxy.heal()
             }
         case 5:
             try await fault("narrow \(what)") {
-                proxy.fare = .both(LinkFare.Way(rate: 20_000))
+                proxy.fare = .both(LinkFaults.Direction(rate: 20_000))
                 try await pause(.seconds(2))
                 proxy.heal()
             }
         case 6:
             let isUp = Bool.random(using: &random)
             try await fault("one way to \(what)") {
-                let blocked = LinkFare.Way(isBlocked: true)
-                proxy.fare = isUp ? LinkFare(up: blocked) : LinkFare(down: blocked)
+                let blocked = LinkFaults.Direction(isBlocked: true)
+                proxy.fare = isUp ? LinkFaults(up: blocked) : LinkFaults(down: blocked)
                 try await pause(.seconds(2))
                 proxy.heal()
             }
         default:
-            let welcome: FaultProxy.Welcome =
+            let welcome: FaultProxy.AcceptMode =
                 [.close, .reset, .silence].randomElement(using: &random) ?? .reset
             try await fault("no welcome at \(what)") {
                 proxy.welcome = welcome

@@ -125,7 +125,7 @@ extension Stage {
 
     /// Producers fill Redis to its memory limit while the farm must continue to deliver.
     func fillMemory() async throws {
-        try gateway.tell("latency 200ms")
+        try gateway.control("latency 200ms")
         for _ in 0..<10 { await push(500) }
         let info = try tellRedis("INFO", "memory").text ?? ""
         let used =
@@ -136,11 +136,11 @@ extension Stage {
             let before = producers[0].refusals
             for _ in 0..<2_000 where producers[0].refusals < before + 3 { await push(500) }
             if producers[0].refusals < before + 3 { complain("Redis refused no job") }
-            try gateway.tell("latency 20ms")
+            try gateway.control("latency 20ms")
             // The farm delivers all accepted pushes, also while admission is closed.
-            let accepted = await observer.look() ?? [:]
+            let accepted = await observer.observe() ?? [:]
             try await eventually("the backlog drains while memory is full", within: .seconds(90)) {
-                let now = await observer.look() ?? [:]
+                let now = await observer.observe() ?? [:]
                 let open = accepted.keys.filter { now[$0]?["state"] != "finished" }
                 return open.isEmpty
             }

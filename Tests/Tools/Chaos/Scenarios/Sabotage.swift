@@ -5,7 +5,7 @@ import Foundation
 /// A scenario that damages Redis's data on purpose. The checker must find the damage.
 extension Scenario {
     /// Removes a batch from Redis, and changes a job record.
-    package static let sabotage = Scenario(0, "sabotage", patience: .seconds(8)) { stage in
+    package static let sabotage = Scenario(0, "sabotage", timeout: .seconds(8)) { stage in
         for name in ["stolen", "forged"] {
             var (job, promise) = stage.load.job(100, named: name)
             promise.isOrdered = false

@@ -6,16 +6,16 @@ package struct Scenario: Sendable {
     package let name: String
     let options: Stage.Options
     /// The time limit for all jobs to finish after the last fault.
-    let patience: Duration
+    let timeout: Duration
     let play: @Loop @Sendable (Stage) async throws -> Void
 
     init(
         _ number: Int, _ name: String, _ options: Stage.Options = Stage.Options(),
-        patience: Duration = .seconds(120),
+        timeout: Duration = .seconds(120),
         play: @escaping @Loop @Sendable (Stage) async throws -> Void
     ) {
         (self.number, self.name, self.options, self.play) = (number, name, options, play)
-        self.patience = patience
+        self.timeout = timeout
     }
 
     package static let all: [Scenario] =

@@ -56,17 +56,17 @@ extension Stage {
             try await spoil(gatewayProxy, "gateway")
         case 10:
             try await fault("goaway and refusals") {
-                try gateway.tell("goaway 100")
-                try gateway.tell("refuse 5%")
+                try gateway.control("goaway 100")
+                try gateway.control("refuse 5%")
                 try await pause(.seconds(1))
-                try gateway.tell("goaway off")
-                try gateway.tell("refuse off")
+                try gateway.control("goaway off")
+                try gateway.control("refuse off")
             }
         default:
             try await fault("503") {
-                try gateway.tell("answer 503 share=20%")
+                try gateway.control("answer 503 share=20%")
                 try await pause(.seconds(1))
-                try gateway.tell("answer off")
+                try gateway.control("answer off")
             }
         }
     }

@@ -5,12 +5,12 @@ import RedisProtocol
 
 /// Reads all job records once a second, with HGETALL.
 @Loop final class Observer {
-    private(set) var notes: [BooksNote] = []
+    private(set) var notes: [JobRecordsNote] = []
     private let app: String
     private let path: String
     private let jobs: @Loop () -> [String]
     private var redis: PlainRedis?
-    private let turnstile = Turnstile()
+    private let turnstile = TaskLock()
     private var task: Task<Void, Never>?
 
     init(app: String, redis path: String, jobs: @escaping @Loop () -> [String]) {
@@ -20,7 +20,7 @@ import RedisProtocol
     func start() {
         task = Loop.task {
             while !Task.isCancelled {
-                await self.look()
+                await self.observe()
                 _ = try? await Loop.sleep(for: .seconds(1))
             }
         }
@@ -30,17 +30,17 @@ import RedisProtocol
     func stop() async {
         task?.cancel()
         await task?.value
-        await look()
+        await observe()
     }
 
     /// The job records of all submitted jobs; nil when Redis does not reply.
     @discardableResult
-    func look() async -> [String: [String: String]]? {
+    func observe() async -> [String: [String: String]]? {
         await turnstile.pass {
             let at = WallTime.now
             let jobRecords = try? await read()
             if jobRecords == nil { redis = nil }
-            notes.append(BooksNote(number: notes.count + 1, at: at, jobRecords: jobRecords))
+            notes.append(JobRecordsNote(number: notes.count + 1, at: at, jobRecords: jobRecords))
             return jobRecords
         }
     }

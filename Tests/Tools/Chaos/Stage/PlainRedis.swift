@@ -17,7 +17,7 @@ import Transport
     private var reading: CheckedContinuation<Bool, Never>?
     private lazy var deadline = Timer { [unowned self] in finish(false) }
     private var hasEnded = false
-    private let turnstile = Turnstile()
+    private let turnstile = TaskLock()
 
     package init(_ path: String, within limit: Duration = .seconds(2)) async throws {
         stream = try await Dial(.unix(path: path), timeout: limit).connect()

@@ -30,7 +30,7 @@ extension Stage {
         while ContinuousClock.now < deadline {
             // A failpoint writes its mark before its process ends.
             if !options.failpoints.isEmpty { try? await restartTheDead() }
-            if let jobRecords = await observer.look(), await isSettled(jobRecords) { return true }
+            if let jobRecords = await observer.observe(), await isSettled(jobRecords) { return true }
             _ = try? await Loop.sleep(for: .milliseconds(300))
         }
         return false
@@ -77,7 +77,7 @@ extension Stage {
     private func evidence() async throws -> Evidence {
         var evidence = Evidence()
         evidence.producers = producers.flatMap(\.notes)
-        evidence.books = observer.notes
+        evidence.notes = observer.notes
         evidence.faults = faults
         evidence.gateway = try await GatewayLedger.read(gateway.ledgerFile)
         evidence.shards = TokenShards.of(evidence.gateway)
@@ -131,7 +131,7 @@ extension Stage {
             evidence.events.map { "\($0.at) \($0.type) \($0.fields)" }.joined(separator: "\n"),
             to: "events.log")
         try folder.write(
-            evidence.books.map { "\($0.number) \($0.at) \($0.jobRecords.map { "\($0)" } ?? "no answer")" }
+            evidence.notes.map { "\($0.number) \($0.at) \($0.jobRecords.map { "\($0)" } ?? "no answer")" }
                 .joined(separator: "\n"), to: "books.log")
     }
 

@@ -58,8 +58,8 @@ struct Memory: BenchCase {
             }
             round["redis"] = try farm.usedMemory() / Double(pushes)
             // The rest of the run measures the farm at full speed.
-            try gateway.tell("latency off")
-            try gateway.tell("streams 1000")
+            try gateway.control("latency off")
+            try gateway.control("streams 1000")
             let start = try gateway.counter("accepted")
             try await eventually("deliveries continue") {
                 round["worker"] = max(round["worker"] ?? 0, Self.resident(farm.processes.workers, "VmRSS:"))

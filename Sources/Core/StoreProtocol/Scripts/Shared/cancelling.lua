@@ -1,17 +1,17 @@
 -- Closes the open positions of cancelled jobs, and counts them.
--- Uses base, records, holds, endings, batches.
+-- Uses base, records, pauses, finishing, batches.
 
 -- Closes the open positions of jobs that were cancelled, in a batch that no worker holds. Returns how many of them
 -- were open and not paused, by job; nil when there are none. `count_cancelled` settles them.
 local cancelled_positions, moment = {}, nil
 
 local function cancel_positions(s, body)
-    local dots
+    local open_positions
     each_segment(body, function(job, first, last)
-        local mark = cancel_of(job)
-        if not mark then return end
+        local entry = cancel_of(job)
+        if not entry then return end
         moment = moment or now()
-        if tonumber(mark:match('^%d+ (%d+)')) > moment then return end
+        if tonumber(entry:match('^%d+ (%d+)')) > moment then return end
         local part = s.map:sub(first, last)
         local closed, n = part:gsub('[.p]', 'x')
         if n == 0 then return end
@@ -19,10 +19,10 @@ local function cancel_positions(s, body)
         s.map = s.map:sub(1, first - 1) .. closed .. s.map:sub(last + 1)
         s.open = s.open - open
         cancelled_positions[job] = (cancelled_positions[job] or 0) + n
-        dots = dots or {}
-        dots[job] = (dots[job] or 0) + open
+        open_positions = open_positions or {}
+        open_positions[job] = (open_positions[job] or 0) + open
     end)
-    return dots
+    return open_positions
 end
 
 -- Counts cancelled positions: to the job records, and off the load. The last push of a job finishes it.

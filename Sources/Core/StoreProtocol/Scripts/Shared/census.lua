@@ -1,4 +1,4 @@
--- Counts what is in the queues of an app and in its results stream: shared by `audit` and `repair`.
+-- Counts what is in the queues of an app and in its results stream: shared by `check_accounting` and `repair`.
 --
 -- Collects faults in `faults`, and sums up positions by job: in `open` all, in `in_flight` those with a
 -- worker or in the stream, in `delayed` the delayed ones. `broken` holds entries that cannot be read.
@@ -21,9 +21,9 @@ local function check(id, where, sums)
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s then return add_fault('batch', id, 'in', where, 'has no state') end
     if not body then return add_fault('batch', id, 'in', where, 'has no body') end
-    local is_in_flight, dots = where:sub(1, 9) == 'in_flight', count_open(s.map, 1, -1)
-    if dots ~= s.open then add_fault('batch', id, 'counts', s.open, 'open of', dots) end
-    if dots == 0 and not (s.map:find('p', 1, true) and where == 'paused') then
+    local is_in_flight, open_positions = where:sub(1, 9) == 'in_flight', count_open(s.map, 1, -1)
+    if open_positions ~= s.open then add_fault('batch', id, 'counts', s.open, 'open of', open_positions) end
+    if open_positions == 0 and not (s.map:find('p', 1, true) and where == 'paused') then
         add_fault('batch', id, 'in', where, 'has nothing open')
     end
     if s.granted > #s.map then add_fault('batch', id, 'grants', s.granted, 'of', #s.map) end
@@ -33,8 +33,8 @@ local function check(id, where, sums)
     if isSecond then return end
     each_segment(body, function(job, a, b)
         local n = count_open(s.map, a, b)
-        local _, shelved = s.map:sub(a, b):gsub('p', '')
-        add(open, job, n + shelved)
+        local _, paused_count = s.map:sub(a, b):gsub('p', '')
+        add(open, job, n + paused_count)
         if sums then add(sums, job, n) end
     end)
 end

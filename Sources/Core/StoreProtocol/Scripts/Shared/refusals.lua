@@ -1,5 +1,5 @@
 -- Refused jobs and duplicates: their counts, events and originals.
--- Uses base, events, records, taken.
+-- Uses base, events, records, taken_jobs.
 
 -- Refused jobs and duplicates are counted in `refusals`, exactly: `refused` and `duplicates` in all; `minute` refused ones in the
 -- minute that began at `since`, and `before` in the minute before that. Up to OWN_EVENTS of both in a minute have an event each.

@@ -1,0 +1,55 @@
+import FarmPolicy
+import StoreProtocol
+
+/// The leases of an app that should belong to a host.
+struct AssignedFields {
+    /// Who should own what, as far as we know.
+    var shares: HostShares {
+        didSet { if shares != oldValue { fields = Self.fields(shares, host, shards) } }
+    }
+    private let host: String
+    private let shards: Int
+    private var fields: Set<LeaseField>
+
+    init(_ shares: HostShares, host: String, shards: Int) {
+        (self.shares, self.host, self.shards) = (shares, host, shards)
+        fields = Self.fields(shares, host, shards)
+    }
+
+    func contains(_ field: LeaseField) -> Bool { fields.contains(field) }
+
+    private static func fields(_ shares: HostShares, _ host: String, _ shards: Int) -> Set<LeaseField> {
+        let all = (0..<shards).map { LeaseField.shard($0) } + [.intake]
+        return Set(all.filter { shares.owner(of: $0.place) == host })
+    }
+}
+
+extension LeaseField {
+    fileprivate var place: HostShares.Place {
+        switch self {
+        case .intake: .intake
+        case .shard(let number): .shard(number)
+        }
+    }
+}
+
+/// The nonce under which a coordinator holds an app's leases.
+struct LeaseNonce {
+    private let instance: String
+    private var renewals = 0
+    private(set) var current: String
+    /// The nonce of an owner that is known to have exited, whose leases may be taken at once; "" if there is none.
+    private(set) var predecessor: String
+
+    /// - Parameter instance: no lease was ever taken with it.
+    init(_ instance: String, predecessor: String) {
+        (self.instance, current, self.predecessor) = (instance, instance, predecessor)
+    }
+
+    /// A new one makes tokens that no script has ever seen; the old ones are known to be unused, for they were ours.
+    mutating func renew() {
+        renewals += 1
+        predecessor = instance
+        current = "\(instance).\(renewals)"
+    }
+}

@@ -1,0 +1,249 @@
+package import RedisProtocol
+
+/// Pauses or quarantines a job, a token or a shard, or cancels a job, for an operator.
+package struct SetPause: Request {
+    package enum Kind: String, Sendable {
+        case pause, quarantine
+    }
+
+    package enum Change: Equatable, Sendable {
+        case job(String, Kind)
+        /// Unsent pushes of the job are cancelled from then on, in Unix milliseconds; 0: now. A finished job's job record is
+        /// kept so many seconds.
+        case cancel(String, from: Int64, keep: Int)
+        /// Raw bytes, and the shard that they belong to.
+        case device([UInt8], shard: Int)
+        case shard(Int, Kind)
+        /// The shard is served again.
+        case serve(Int)
+    }
+
+    /// What Redis knows of a job.
+    package enum JobState: String, Sendable {
+        case open, finished
+        /// It has no job record, but jobs wait in the inbox.
+        case expected
+        case unknown
+        /// Too many are paused already.
+        case full
+        /// It is no job.
+        case none = ""
+    }
+
+    package struct Reply: Equatable, Sendable {
+        package let hasChanged: Bool
+        package let subject: JobState
+        /// The note that it replaces.
+        package let before: String
+
+        package init(hasChanged: Bool, subject: JobState, before: String) {
+            (self.hasChanged, self.subject, self.before) = (hasChanged, subject, before)
+        }
+    }
+
+    package static var script: Script? { .pause }
+
+    package let words: [any CommandWord]
+
+    package init(_ what: Change, by: String, reason: String = "") {
+        words = [ScriptKeys.prefixAndInbox, WordList(what.words), by, reason]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        let hasChanged = try reader.flag()
+        guard let subject = JobState(rawValue: try reader.text()) else {
+            throw .unexpectedReply("\(Self.self)")
+        }
+        return Reply(hasChanged: hasChanged, subject: subject, before: try reader.text())
+    }
+}
+
+extension SetPause.Change {
+    fileprivate var words: [any CommandWord] {
+        switch self {
+        case .job(let id, let kind): ["job", id, kind.rawValue]
+        case .cancel(let id, let from, let keep): ["cancel", id, from, keep]
+        case .device(let token, let shard): ["device", token, LeaseField.shard(shard)]
+        case .shard(let number, let kind): ["shard", LeaseField.shard(number), kind.rawValue]
+        case .serve(let number): ["serve", LeaseField.shard(number)]
+        }
+    }
+}
+
+/// Lets paused batches, and quarantined jobs and tokens, go on, a number of batches a call.
+package struct ResumePaused: Request {
+    package struct Reply: Equatable, Sendable {
+        /// Batches put back.
+        package let batches: Int
+        /// Where the next call begins; nil at the end.
+        package let next: Int?
+        /// Jobs that were quarantined.
+        package let jobs: Int
+        /// Devices that were.
+        package var devices = 0
+    }
+
+    package enum Selection: Equatable, Sendable {
+        /// All that waits, but for what operators have paused.
+        case all
+        case job(String)
+        /// A job that an operator has paused.
+        case pausedJob(String)
+        /// Raw bytes.
+        case device([UInt8])
+    }
+
+    package static var script: Script? { .resume }
+
+    package let words: [any CommandWord]
+
+    /// - Parameter start: paused batches that were looked at and stay.
+    package init(_ what: Selection = .all, start: Int = 0, limit: Int = 100) {
+        let subject: [any CommandWord] =
+            switch what {
+            case .all: ["", "all"]
+            case .job(let id): [id, "job"]
+            case .pausedJob(let id): [id, "paused"]
+            case .device(let token): [token, "device"]
+            }
+        words = [ScriptKeys.prefix, limit, start, WordList(subject)]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        let (batches, next) = (try reader.integer(), try reader.integer())
+        return Reply(
+            batches: batches, next: next < 0 ? nil : next, jobs: try reader.integer(),
+            devices: try reader.integer())
+    }
+}
+
+/// Cancels pushes of cancelled jobs, in batches that no worker holds: as many as take about 3 ms.
+package struct CancelBatches: Request {
+    package struct Reply: Equatable, Sendable {
+        /// Batches that were examined, from the first.
+        package let examined: Int
+        /// Pushes.
+        package let cancelled: Int
+        /// Batches without an open push.
+        package let gone: Int
+    }
+
+    package static var script: Script? { .cancel }
+
+    package let words: [any CommandWord]
+
+    package init(_ batches: [String]) {
+        words = [ScriptKeys.prefix, WordList(batches)]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        return Reply(
+            examined: try reader.integer(), cancelled: try reader.integer(), gone: try reader.integer())
+    }
+}
+
+/// Makes the delayed batches of a job due now, a number a call.
+package struct MakeDue: Request {
+    package struct Reply: Equatable, Sendable {
+        package let batches: Int
+        package let pushes: Int
+        /// Where the next call begins; nil at the end.
+        package let next: Int?
+    }
+
+    package static var script: Script? { .makeDue }
+
+    package let words: [any CommandWord]
+
+    package init(job: String, start: Int = 0, limit: Int = 128) {
+        words = [ScriptKeys.prefix, job, start, limit]
+    }
+
+    package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
+        var reader = try ReplyReader(value, Self.self)
+        let (batches, pushes, next) = (try reader.integer(), try reader.integer(), try reader.integer())
+        return Reply(batches: batches, pushes: pushes, next: next < 0 ? nil : next)
+    }
+}
+
+/// Reads the paused, quarantined and cancelled jobs, tokens or shards of an app.
+package struct ReadPauses: Request {
+    package enum Kind: Sendable, CaseIterable {
+        case jobs, devices, shards, cancels
+    }
+
+    package struct Item: Equatable, Sendable {
+        /// A job's id, a raw token, a shard's number.
+        package let name: [UInt8]
+        /// Unix milliseconds of Redis's clock.
+        package let since: Int64
+        /// `pause`, `quarantine`, `cancel`; `poison` when workers were ended.
+        package var kind: String
+        /// Empty when the farm did it by itself.
+        package var by = ""
+        package var reason = ""
+        /// Of a cancelled job: from when on, in Unix milliseconds.
+        package var from: Int64 = 0
+        /// Of a device.
+        package var shard: Int?
+
+        package init(
+            name: [UInt8], since: Int64, kind: String, by: String = "", reason: String = "", from: Int64 = 0
+        ) {
+            (self.name, self.since, self.kind) = (name, since, kind)
+            (self.by, self.reason, self.from) = (by, reason, from)
+        }
+
+        package var text: String { String(decoding: name, as: UTF8.self) }
+    }
+
+    package var kind: Kind
+
+    package init(_ kind: Kind) { self.kind = kind }
+
+    package var words: [any CommandWord] {
+        let key =
+            switch kind {
+            case .jobs: AppKey(\.pausedJobs)
+            case .devices: AppKey(\.pausedTokens)
+            case .shards: AppKey(\.pausedShards)
+            case .cancels: AppKey(\.cancels)
+            }
+        return ["HGETALL", key]
+    }
+
+    /// Names and their notes: see `pause.lua`.
+    package static func read(_ value: RESPValue) throws(StoreError) -> [(name: [UInt8], text: String)] {
+        var reader = try ReplyReader(value, Self.self)
+        var pauses: [(name: [UInt8], text: String)] = []
+        while !reader.isAtEnd { pauses.append((try reader.bytes(), try reader.text())) }
+        return pauses
+    }
+
+    /// The pauses, the oldest first.
+    package func pauses(_ reply: [(name: [UInt8], text: String)]) -> [Item] {
+        reply.map { item($0.name, $0.text) }.sorted { ($0.since, $0.text) < ($1.since, $1.text) }
+    }
+
+    private func item(_ name: [UInt8], _ text: String) -> Item {
+        let words = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map {
+            String($0)
+        }
+        func word(_ index: Int) -> String { index < words.count ? words[index] : "" }
+        var item = Item(name: name, since: Int64(foreign: word(0)) ?? 0, kind: "")
+        switch kind {
+        case .jobs where words.count < 2: item.kind = "poison"
+        case .jobs, .shards: (item.kind, item.by, item.reason) = (word(1), word(2), word(3))
+        case .devices:
+            (item.kind, item.by, item.reason) = ("quarantine", word(2), word(3))
+            item.shard = Int(foreign: word(1))
+        case .cancels:
+            (item.kind, item.by) = ("cancel", word(3))
+            item.from = Int64(foreign: word(1)) ?? 0
+        }
+        return item
+    }
+}

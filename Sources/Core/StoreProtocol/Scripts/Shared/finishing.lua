@@ -1,0 +1,40 @@
+-- The end of pushes and of jobs.
+-- Uses base, events, records, pauses.
+
+-- Removes the marks of a job that has ended: its id may come again.
+local has_pauses
+
+local function remove_marks(job)
+    if has_pauses == nil then has_pauses = call('EXISTS', PAUSED_JOBS, CANCELS) > 0 end
+    if not has_pauses then return end
+    local n = call('HDEL', PAUSED_JOBS, job)
+    if n == 1 then call('HDEL', P .. 'job:' .. job, 'paused_reason') end
+    if n + call('HDEL', CANCELS, job) > 0 then count_pauses() end
+end
+
+-- A job has no open push any more, and its job record says so: the record is kept for `keep` seconds.
+local function retire_job(job_record, job, stamp, keep, accepted, delivered, failed, expired, cancelled)
+    call('EXPIRE', job_record, keep)
+    remove_marks(job)
+    if delivered == accepted then
+        add_event('job.finished', stamp, 'job', job, 'accepted', accepted, 'delivered', delivered)
+    else
+        local words = { 'job', job, 'accepted', accepted, 'delivered', delivered }
+        add_number(words, 'failed', failed)
+        add_number(words, 'expired', expired)
+        add_number(words, 'cancelled', cancelled)
+        add_event('job.finished', stamp, unpack(words))
+    end
+end
+
+local function finish_job(job, stamp, ...)
+    local job_record = P .. 'job:' .. job
+    call('HSET', job_record, 'state', 'finished', 'finished_at', stamp)
+    retire_job(job_record, job, stamp, ...)
+end
+
+-- Counts `n` pushes that have an outcome.
+local function count_ended(n)
+    increment(P .. 'load', 'open', -n)
+    increment(P .. 'load', 'settled', n)
+end

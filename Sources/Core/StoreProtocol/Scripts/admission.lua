@@ -1,0 +1,106 @@
+#!lua flags=allow-oom
+-- Pauses and resumes an app, opens and closes it to producers, and says which it is.
+--
+-- Uses  base, events, records, pauses, finishing, batches, app_pause, taken_jobs, refusals
+-- KEYS  1 prefix; press: 2 inbox
+-- ARGV  pause, reason, fingerprint of the credentials, operator or "" | resume, any|own
+--       | rate, pushes a second or off or "" (as configured), operator | admission, open|closed|"", operator
+--       | press, memory full|relieved|keep, intake limited to a trickle 0/1, ms until a producer should try again, backlog, jobs of the inbox,
+--         bytes of the inbox, bytes of one job: each at most
+--       | forget, ms since a coordinator that configures the app was here, at least
+-- Reply pause, resume, rate, admission, forget: 1 when something changed, else 0; resume own: 2 when an operator has paused it, and
+--       then nothing happens
+--       press: [reason why it is full or "", 1 when that has just begun or ended, open pushes, jobs in the inbox, batches that
+--       are ready or in flight (0 while it is paused)]
+-- Fence none: the setting is stored, the last one holds. OOM allowed.
+-- Again nothing changes, and no second event is written.
+--
+-- `trickle` limits `take` to few batches: as the caller says, and while the memory is full.
+-- Admission that an operator has closed or opened stays so, however much room there is ("operator"); `trickle` is not changed.
+-- An app is full because of the farm's memory ("memory"), of its open pushes and jobs ("backlog") or of its inbox
+-- ("inbox"). The latter two end when all are below nine tenths of their limits.
+-- The limits are the mark of an app that is configured: `submit` refuses jobs for an app without them. `press` keeps them, and
+-- `configured`, the time, once a minute; `forget` removes them, and other coordinators that do configure the app bring them back.
+local admission, t, op = P .. 'admission', string.format('%d', now()), ARGV[1]
+if op == 'pause' then
+    return pause_app(ARGV[2], ARGV[3], t, ARGV[4] ~= '' and ARGV[4] or nil)
+elseif op == 'resume' then
+    if ARGV[2] == 'own' and call('HEXISTS', admission, 'paused_by') == 1 then return 2 end
+    if call('HDEL', admission, 'paused', 'fingerprint', 'since', 'paused_by') == 0 then return 0 end
+    add_event('app.resumed', t)
+    call('PUBLISH', P .. 'wakeups', '*')
+    return 1
+elseif op == 'rate' then
+    local old = call('HGET', admission, 'rate') or ''
+    if old == ARGV[2] then return 0 end
+    if ARGV[2] == '' then
+        call('HDEL', admission, 'rate', 'rate_by', 'rate_since')
+    else
+        call('HSET', admission, 'rate', ARGV[2], 'rate_by', ARGV[3], 'rate_since', t)
+    end
+    return 1
+end
+
+local names = { 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes', 'max_job_bytes' }
+if op == 'forget' then
+    local configured = tonumber(call('HGET', admission, 'configured') or '0') or 0
+    if now() - configured < tonumber(ARGV[2]) then return 0 end
+    return call('HDEL', admission, 'configured', unpack(names)) > 0 and 1 or 0
+end
+
+-- Producers are told when it begins to be full, or ends.
+local function fill(was, reason)
+    if reason == was then return 0 end
+    if reason == '' then call('HDEL', admission, 'full', 'full_since') else call('HSET', admission, 'full', reason) end
+    if (reason == '') == (was == '') then return 0 end
+    if reason == '' then
+        add_event('admission.opened', t, 'reason', was)
+    else
+        call('HSET', admission, 'full_since', t)
+        add_event('admission.closed', t, 'reason', reason)
+    end
+    return 1
+end
+
+if op == 'admission' then
+    local old = call('HMGET', admission, 'admission', 'full')
+    local wanted, was = ARGV[2], old[2] or ''
+    if (old[1] or '') == wanted then return 0 end
+    if wanted == '' then
+        call('HDEL', admission, 'admission', 'admission_by', 'admission_since')
+        if was == 'operator' then fill(was, '') end
+    else
+        call('HSET', admission, 'admission', wanted, 'admission_by', ARGV[3], 'admission_since', t)
+        fill(was, wanted == 'closed' and 'operator' or '')
+    end
+    return 1
+end
+
+local old = call('HMGET', admission, 'full', 'trickle', 'paused', 'admission', 'configured', unpack(names))
+for i, name in ipairs(names) do
+    if old[i + 5] ~= ARGV[i + 3] then call('HSET', admission, name, ARGV[i + 3]) end
+end
+local moment, configured = tonumber(t), tonumber(old[5] or '0') or 0
+if moment < configured or moment - configured >= MINUTE then call('HSET', admission, 'configured', t) end
+report_pending_refusals(moment)
+local batches = 0
+if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'paused') end
+
+local was = old[1] or ''
+local open = math.max(0, tonumber(call('HGET', P .. 'load', 'open') or '0') or 0)
+local jobs = call('LLEN', KEYS[2])
+local bytes = jobs > 0 and call('MEMORY', 'USAGE', KEYS[2], 'SAMPLES', '5') or 0
+local share = (was == 'backlog' or was == 'inbox') and 0.9 or 1
+local reason = ''
+if ARGV[2] == 'full' or ARGV[2] == 'keep' and was == 'memory' then
+    reason = 'memory'
+elseif open + jobs >= share * tonumber(ARGV[5]) then
+    reason = 'backlog'
+elseif jobs >= share * tonumber(ARGV[6]) or bytes >= share * tonumber(ARGV[7]) then
+    reason = 'inbox'
+end
+local is_trickle = ARGV[3] == '1' or reason == 'memory'
+if is_trickle and not old[2] then call('HSET', admission, 'trickle', '1') end
+if old[2] and not is_trickle then call('HDEL', admission, 'trickle') end
+if old[4] then reason = old[4] == 'closed' and 'operator' or '' end
+return { reason, fill(was, reason), open, jobs, batches }

@@ -1,0 +1,82 @@
+#!lua flags=no-writes,allow-oom
+-- Checks the accounting of an app: every batch in one place, every job record equal to what is there.
+--
+-- Uses  base, events, batches, census
+-- KEYS  1 prefix
+-- ARGV  1 shards of the farm; 2 part: all, or jobs, or job_records, or NN (the lists of this shard), or rest (what is in no
+--       shard's lists); jobs: 3… their ids; job_records: 3 cursor, 4 about how many
+-- Reply all, jobs: faults in words; empty when all is well
+--       job_records: [next cursor, ids of jobs that are not finished, or whose job record is wrong by itself…]
+--       a part: [faults, [job, open, in flight, waiting…], [batch ids seen]]
+-- Fence none: it only reads. Again the same answer.
+-- Atomic what one call looks at: "all" and "jobs" are one moment of the whole app, a part one moment of its lists. Sums
+-- over parts are sums of several moments: when they do not add up, "jobs" decides.
+-- A finished job record that is right by itself is right, unless something of its job is still in a queue: so "jobs" looks
+-- at the job records that it is told and at those of all jobs that are in queues. "job_records" tells which to name.
+-- Takes time in proportion to what it looks at, "jobs" to all that is queued, "all" to all job records on top: for tests and
+-- for an operator who asks, not for a timer.
+local part = ARGV[2] or 'all'
+
+-- Also returns what of the job record cannot be read, in words, or nil.
+local function load_record(job)
+    local a, flat = {}, redis.pcall('HGETALL', P .. 'job:' .. job)
+    local unread = flat.err and 'has a record that is not a hash'
+    for i = 1, #flat, 2 do a[flat[i]] = flat[i + 1] end
+    local function n(name) return tonumber(a[name] or '0') or 0 end
+    local reasons = 0
+    for k, v in pairs(a) do
+        if k:sub(1, 7) == 'reason:' then reasons = reasons + (tonumber(v) or 0) end
+        if is_invalid(k, v) then unread = unread or k .. ' holds no number' end
+    end
+    return a, n, n('delivered') + n('failed') + n('expired') + n('cancelled'), reasons, unread
+end
+
+if part == 'job_records' then
+    local page = call('ZSCAN', P .. 'jobs', ARGV[3], 'COUNT', ARGV[4])
+    local reply = { page[1] }
+    for i = 1, #page[2], 2 do
+        local a, n, ended, reasons, unread = load_record(page[2][i])
+        local is_at_rest = a.state == 'finished' and ended == n('accepted') and n('in_flight') == 0 and n('delayed') == 0
+        if unread or a.state and not (is_at_rest and reasons <= n('failed')) then reply[#reply + 1] = page[2][i] end
+    end
+    return reply
+end
+if part ~= 'all' and part ~= 'jobs' then
+    if part == 'rest' then count_rest() else count_shard(part) end
+    local sums, ids = {}, {}
+    for job, n in pairs(open) do
+        for _, word in ipairs({ job, n, in_flight[job] or 0, delayed[job] or 0 }) do sums[#sums + 1] = word end
+    end
+    for id in pairs(seen) do ids[#ids + 1] = id end
+    return { faults, sums, ids }
+end
+
+count_all(tonumber(ARGV[1]))
+local jobs = {}
+for job, n in pairs(open) do
+    if n > 0 then jobs[job] = true end
+end
+if part == 'all' then
+    for _, job in ipairs(call('ZRANGE', P .. 'jobs', 0, -1)) do jobs[job] = true end
+else
+    for i = 3, #ARGV do jobs[ARGV[i]] = true end
+end
+for job in pairs(jobs) do
+    local a, n, ended, reasons, unread = load_record(job)
+    if unread then add_fault('job', job, unread) end
+    if a.state and call('ZSCORE', P .. 'jobs', job) then
+        local sum = ended + (open[job] or 0) + unsplit(job, n('accepted'))
+        if sum ~= n('accepted') then add_fault('job', job, 'accepted', n('accepted'), 'and has', sum) end
+        if n('in_flight') ~= (in_flight[job] or 0) then add_fault('job', job, 'in_flight', n('in_flight'), 'of', in_flight[job] or 0) end
+        if n('delayed') ~= (delayed[job] or 0) then add_fault('job', job, 'delayed', n('delayed'), 'of', delayed[job] or 0) end
+        if (a.state == 'finished') ~= (ended == n('accepted')) then add_fault('job', job, 'is', a.state, 'with', ended) end
+        if reasons > n('failed') then add_fault('job', job, 'has more reasons than failures') end
+    elseif (open[job] or 0) > 0 then
+        add_fault('job', job, 'has', open[job], 'open and no account')
+    end
+end
+local load, total = call('HGET', P .. 'load', 'open') or '0', 0
+load = tonumber(load) or load
+for _, n in pairs(open) do total = total + n end
+if load ~= total then add_fault('load', load, 'of', total, 'open') end
+return faults

@@ -1,0 +1,36 @@
+#!lua flags=allow-oom
+-- Counts the end of an intake process against the taken jobs that it was working on.
+--
+-- Uses  base, events, records, pauses, finishing, taken_jobs, refusals
+-- KEYS  1 prefix
+-- ARGV  1 intake token; 2 name of the process that ended; 3 whether it was at work for this app only, 0/1;
+--       4 ends with which a job is refused; 5 seconds a job record is kept
+-- Reply [jobs that go one by one from now on, ends counted against the first of them, 1 when it was refused]
+-- Fence the intake's token. OOM allowed: the cause may be a job that is too large for the machine.
+-- Again the process's name is noted: nothing is counted twice for it.
+--
+-- An end while many jobs were in hand may be any one's doing: from then on they are taken one by one. When a process ends
+-- that had one of these alone, it is counted against that job, as long as no step was done since; the first end counts for
+-- each of them. A job that has brought about so many ends is refused as poison; what is split of it stays.
+if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
+local intake = P .. 'intake'
+local i = call('HMGET', intake, 'suspects', 'head', 'offset', 'step', 'did', 'suspect_step', 'crashes', 'last_crash')
+local suspects, step, ends, poison = tonumber(i[1] or '0'), i[4] or '0', tonumber(i[7] or '0'), 'poison ' .. ARGV[2]
+if i[8] == ARGV[2] then return { suspects, ends, i[5] == poison and 1 or 0 } end
+call('HSET', intake, 'last_crash', ARGV[2])
+
+if suspects == 0 then
+    local taken = call('LLEN', P .. 'taken')
+    if taken > 0 then call('HSET', intake, 'suspects', taken) end
+    return { taken, 0, 0 }
+end
+if ARGV[3] ~= '1' then return { suspects, 0, 0 } end
+ends = i[6] == step and ends + 1 or 2
+if ends < tonumber(ARGV[4]) then
+    call('HSET', intake, 'suspect_step', step, 'crashes', ends)
+    return { suspects, ends, 0 }
+end
+local original = call('LINDEX', P .. 'taken', 0):sub(1, 65536)
+refuse_head({ i[1], i[2], i[3] }, string.format('%d', now()), '', 'job', 0, 'poison', original, 'poison', ARGV[5])
+call('HSET', intake, 'step', string.format('%d', step + 1), 'did', poison, 'crashes', ends)
+return { suspects - 1, ends, 1 }

@@ -1,0 +1,45 @@
+import ControlChannel
+import EventLoop
+import Foundation
+import PushModel
+import StoreProtocol
+
+extension OperatorClient {
+    /// Writes into the audit log what an operator did in Redis, without waiting for the coordinators.
+    /// - Parameter words: the command line.
+    static func record(_ words: [String], _ client: FarmClient) async throws(CommandFailure) {
+        let command = OperatorCommand(
+            id: UUID().uuidString.lowercased(), issuer: issuer, host: nil,
+            verb: OperatorVerb.refresh.rawValue, arguments: words)
+        _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
+    }
+
+    /// Has every coordinator follow at once what was just stored in Redis. It holds whether they answer or not: who does not
+    /// hear it looks within two seconds.
+    /// - Parameter words: what was done, for the record of operations.
+    static func followed(
+        _ words: [String], _ client: FarmClient, _ console: Console
+    ) async throws(CommandFailure) -> Outcome? {
+        let living = try await living(client)
+        guard !living.isEmpty else { return nil }
+        var options: OperatorOptions
+        do { options = try OperatorOptions.parse([]) } catch { throw .failed("\(error)") }
+        options.timeout = TimeSpan(seconds: 10)
+        let operators = OperatorClient(
+            configuration: client.configuration, options: options, console: console)
+        return try await operators.ask(client, .refresh, words, nil, living)
+    }
+}
+
+extension FarmClient {
+    /// Writes into the audit log what an operator did in Redis, and what came of it.
+    /// - Parameter words: the command line.
+    func note(_ words: [String], _ result: String) async throws(CommandFailure) {
+        let now = try await clock().clampedMilliseconds
+        try await ask { registry throws(RedisError) in
+            try await registry.note(
+                by: OperatorClient.issuer, verb: words.first ?? "", arguments: Array(words.dropFirst()),
+                text: result, at: now)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import FarmPolicy
+import Testing
+
+@Suite struct AdmissionPolicyTests {
+    private static func used(_ percent: Int, open: Int = 0) -> AdmissionPolicy.Reading {
+        .init(used: percent * 1000, limit: 100_000, open: open)
+    }
+
+    @Test(arguments: [
+        (0, AdmissionPolicy.Memory.relieved), (59, .relieved), (60, .keep), (69, .keep), (70, .full),
+        (100, .full),
+        (170, .full),
+    ])
+    func `full from the upper mark on, relieved below the lower one`(
+        percent: Int, memory: AdmissionPolicy.Memory
+    ) {
+        var policy = AdmissionPolicy()
+        #expect(policy.decide(Self.used(percent), now: 0).memory == memory)
+    }
+
+    @Test func `without a limit nothing is ever full`() {
+        var policy = AdmissionPolicy()
+        let reading = AdmissionPolicy.Reading(used: .max, limit: 0, open: .max)
+        #expect(policy.decide(reading, now: 0) == .init(memory: .relieved, isHeld: false))
+    }
+
+    @Test func `between the marks it is relieved after a while, without a break`() {
+        var policy = AdmissionPolicy()
+        #expect(policy.decide(Self.used(75), now: 0).memory == .full)
+        #expect(policy.decide(Self.used(65), now: 1_000).memory == .keep)
+        #expect(policy.decide(Self.used(65), now: 30_999).memory == .keep)
+        #expect(policy.decide(Self.used(65), now: 31_000).memory == .relieved)
+        #expect(policy.decide(Self.used(70), now: 32_000).memory == .full)
+        #expect(policy.decide(Self.used(69), now: 33_000).memory == .keep)
+        #expect(policy.decide(Self.used(71), now: 60_000).memory == .full)
+        #expect(policy.decide(Self.used(69), now: 61_000).memory == .keep)
+        #expect(policy.decide(Self.used(69), now: 90_999).memory == .keep)
+    }
+
+    @Test func `intake is held while what is taken in has half of the memory`() {
+        var policy = AdmissionPolicy()
+        func isHeld(_ percent: Int) -> Bool {
+            policy.decide(.init(used: 0, limit: 8_000_000, open: percent * 1_000), now: 0).isHeld
+        }
+        #expect(!isHeld(49) && isHeld(50) && isHeld(46) && !isHeld(44) && !isHeld(49))
+    }
+}

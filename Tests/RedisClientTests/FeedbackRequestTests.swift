@@ -1,0 +1,48 @@
+import Testing
+
+@testable import RedisClient
+@testable import StoreProtocol
+
+/// Wishes and readings of one millisecond, and of a clock that was put back: what is stored is ahead of it here.
+@Suite struct FeedbackRequestTests {
+    private static let ahead: Int64 = 60_000
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
+
+    private func begin(_ reader: String) throws -> BeginFeedback.Reply {
+        try fixture.perform(BeginFeedback(token: fixture.token, reader: reader, limit: .seconds(60)))
+    }
+
+    private func end(_ reader: String) throws -> ReadFeedback.State {
+        try fixture.perform(EndFeedback(reader: reader, tuples: 1, next: .seconds(3600), error: ""))
+        return try #require(try fixture.perform(ReadFeedback()))
+    }
+
+    private func set(_ field: String, _ value: Int64) throws {
+        try fixture.redis.run("HSET", "{pushfarm:demo}:feedback", field, "\(value)")
+    }
+
+    @Test func `a reading serves the wishes before it`() throws {
+        let askedAt = try fixture.perform(AskForFeedback()) + Self.ahead
+        try set("asked", askedAt)
+        #expect(try begin("r1") == .read(failures: 0))
+        #expect(try end("r1").served > askedAt)
+        guard case .wait = try begin("r2") else { throw Unexpected() }
+    }
+
+    @Test func `a wish while it is read, or after, asks for another reading`() throws {
+        #expect(try begin("r1") == .read(failures: 0))
+        try set("begun_at", try fixture.perform(AskForFeedback()) + Self.ahead)
+        let askedAt = try fixture.perform(AskForFeedback())
+        // The same reader asks again, as after a lost reply: its reading began before the wish all the same.
+        #expect(try begin("r1") == .read(failures: 0))
+        #expect(try end("r1").served <= askedAt)
+        #expect(try begin("r2") == .read(failures: 0))
+        #expect(try end("r2").served > askedAt)
+        let later = try fixture.perform(AskForFeedback())
+        #expect(try begin("r3") == .read(failures: 0))
+        #expect(try end("r3").served > later)
+    }
+
+    private struct Unexpected: Error {}
+}

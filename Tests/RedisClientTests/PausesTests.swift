@@ -1,0 +1,35 @@
+import RedisProtocol
+import Testing
+
+@testable import RedisClient
+@testable import StoreProtocol
+
+/// How what operators want is written down and read.
+@Suite struct PausesTests {
+    @Test func `a mark says what, who, when and why`() throws {
+        let fixture = try StoreFixture()
+        try fixture.split([("a", 1), ("p", 1)])
+        try fixture.quarantine("p")
+        try fixture.perform(SetPause(.job("a", .pause), by: "me@here", reason: "in three words"))
+        try fixture.perform(SetPause(.device([0, 255, 32], shard: 3), by: "me@here", reason: "it loops"))
+        try fixture.perform(SetPause(.shard(2, .quarantine), by: "you@there"))
+        try fixture.perform(SetPause(.cancel("a", from: 4_000_000_000_000, keep: 9), by: "me@here"))
+        func pauses(_ kind: ReadPauses.Kind) throws -> [ReadPauses.Item] {
+            let request = ReadPauses(kind)
+            return request.pauses(try fixture.perform(request))
+        }
+        let jobs = try pauses(.jobs)
+        #expect(jobs.map(\.text) == ["p", "a"] && jobs.map(\.kind) == ["poison", "pause"])
+        #expect(
+            jobs[1].by == "me@here" && jobs[1].reason == "in three words" && jobs[1].since > 1_700_000_000_000
+        )
+        let device = try #require(try pauses(.devices).first)
+        #expect(device.name == [0, 255, 32] && device.shard == 3 && device.reason == "it loops")
+        let shard = try #require(try pauses(.shards).first)
+        #expect(shard.text == "02" && shard.kind == "quarantine" && shard.by == "you@there")
+        let cancel = try #require(try pauses(.cancels).first)
+        #expect(cancel.from == 4_000_000_000_000 && cancel.by == "me@here" && cancel.kind == "cancel")
+        let appState = try fixture.perform(ReadAppState())
+        #expect(appState.holds == 4 && appState.cancels == 1 && appState.pause == nil)
+    }
+}

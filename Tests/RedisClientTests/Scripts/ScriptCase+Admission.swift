@@ -1,0 +1,209 @@
+import PushModel
+import RedisProtocol
+
+@testable import RedisClient
+@testable import StoreProtocol
+
+/// What lets go on, keeps waiting or tells who is there, at its edges: each was found by `make mutants`.
+extension ScriptCase {
+    static let admissions = resumes + appPauses + hosts + operations
+
+    private static let resumes = [
+        ScriptCase("lets no job go on in the middle of the list", again: .other("[0, -1, 0, 0]")) { fixture in
+            for step in 1...2 {
+                try fixture.perform(fixture.park(try fixture.held(step: step, [("j\(step)", 2)])))
+            }
+            try fixture.quarantine("q")
+            return ResumePaused(start: 1)
+        },
+        ScriptCase("leaves parked what other jobs have", again: .other("[0, -1, 0, 0]")) { fixture in
+            for step in 1...2 {
+                let batch = try fixture.held(step: step, [("j\(step)", 2)])
+                try fixture.perform(fixture.park(batch))
+                try fixture.set(batch.id, to: "|5|0|2,1,1,2,0,1,1,0|2|..")
+            }
+            return ResumePaused(.job("j2"))
+        },
+        ScriptCase("leaves parked what has only others' pushes left", again: .other("[0, -1, 0, 0]")) {
+            fixture in
+            try fixture.split([("a", 1), ("q", 2)])
+            try fixture.quarantine("q")
+            let batch = try first(fixture)
+            try fixture.set(batch, to: "|1|0||0|xpp")
+            try fixture.redis.run("RENAME", app + "ready:01", app + "paused")
+            try fixture.quarantine("a")
+            return ResumePaused(.job("a"))
+        },
+    ]
+
+    static func updateAdmission(
+        _ memory: UpdateAdmission.Memory = .keep, backlog: Int = 10, inbox: Int = 10, bytes: Int = 1 << 20
+    ) -> UpdateAdmission {
+        UpdateAdmission(
+            memory: memory, isHeld: false, retryAfter: .milliseconds(500),
+            limits: AppLimits(backlog: backlog, inbox: inbox, inboxBytes: bytes, jobBytes: 40))
+    }
+
+    static func open(_ fixture: StoreFixture, _ count: Int) throws {
+        try fixture.redis.run("HSET", app + "load", "open", "\(count)")
+    }
+
+    private static let appPauses = [
+        ScriptCase("pauses once more for other credentials", again: .other("0")) { fixture in
+            try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
+            return PauseApp(reason: "why", fingerprint: "def")
+        },
+        ScriptCase("is full for another reason", again: .other("[backlog, 0, 10, 0, 0]")) { fixture in
+            try fixture.perform(updateAdmission(.full))
+            try open(fixture, 10)
+            return updateAdmission(.relieved)
+        },
+        ScriptCase("is no longer full of memory at nine tenths", again: .other("[, 0, 9, 0, 0]")) { fixture in
+            try fixture.perform(updateAdmission(.full))
+            try open(fixture, 9)
+            return updateAdmission(.relieved)
+        },
+        ScriptCase("is full of memory while nobody says otherwise", again: .same) { fixture in
+            try fixture.perform(updateAdmission(.full))
+            return updateAdmission()
+        },
+        ScriptCase("is still full at nine tenths of its open pushes", again: .same) { fixture in
+            try open(fixture, 10)
+            try fixture.perform(updateAdmission())
+            try open(fixture, 9)
+            return updateAdmission()
+        },
+        ScriptCase("is relieved below nine tenths of its inbox", again: .other("[, 0, 0, 8, 0]")) { fixture in
+            for job in 1...10 { try fixture.perform(PushJob(job: Array("\(job)".utf8))) }
+            try fixture.perform(updateAdmission(backlog: 100))
+            for _ in 1...2 { try fixture.redis.run("LPOP", "pushfarm:demo") }
+            return updateAdmission(backlog: 100)
+        },
+        ScriptCase("is full by one large job", again: .other("[inbox, 0, 0, 1, 0]")) { fixture in
+            try fixture.perform(PushJob(job: Array(repeating: 65, count: 5000)))
+            return updateAdmission(bytes: 5000)
+        },
+        ScriptCase("is full by the jobs that wait as well", again: .other("[backlog, 0, 9, 1, 0]")) {
+            fixture in
+            try open(fixture, 9)
+            try fixture.perform(PushJob(job: Array("job".utf8)))
+            return updateAdmission()
+        },
+        ScriptCase("tells of the rest of a flood when it is over", again: .same) { fixture in
+            try fixture.perform(updateAdmission())
+            try fixture.flood(written: 100, pending: 7, duplicates: 3, age: 1000)
+            return updateAdmission()
+        },
+        ScriptCase("tells of no flood that goes on", again: .same) { fixture in
+            try fixture.perform(updateAdmission())
+            try fixture.flood(written: 100, pending: 7)
+            return updateAdmission()
+        },
+        ScriptCase("forgets an app", again: .other("0")) { fixture in
+            try fixture.perform(updateAdmission())
+            return ForgetApp(silence: .zero)
+        },
+        ScriptCase("forgets no app that a coordinator had a moment ago", again: .same) { fixture in
+            try fixture.perform(updateAdmission())
+            return ForgetApp(silence: .seconds(3600))
+        },
+        ScriptCase("takes a count below nothing for nothing", again: .same) { fixture in
+            try open(fixture, -3)
+            try fixture.perform(updateAdmission())
+            return updateAdmission()
+        },
+    ]
+
+    /// When a line ends, in Unix milliseconds.
+    static func end(_ fixture: StoreFixture, in seconds: Int64) throws -> Int64 {
+        ((try fixture.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0) + seconds) * 1000
+    }
+
+    private static func heartbeat(_ fixture: StoreFixture, others: [String]) throws -> [String] {
+        for (number, line) in others.enumerated() {
+            try fixture.redis.run("HSET", "{pushfarm}:hosts", number == 0 ? "a" : "b\(number)", line)
+        }
+        return ["1", "{pushfarm}:hosts", "a", "5000", "n1", "n0", "3", "x", "{}"]
+    }
+
+    private static let hosts = [
+        ScriptCase(.heartbeat, "takes a line that would live for ever", again: .same) { fixture in
+            try heartbeat(fixture, others: ["99999999999999 n2 4 x,y {}"])
+        },
+        ScriptCase(.heartbeat, "takes the line of another that ended", again: .same) { fixture in
+            try heartbeat(fixture, others: ["1000 n2 4 x,y {}"])
+        },
+        ScriptCase(.heartbeat, "takes its predecessor's line", again: .same) { fixture in
+            try heartbeat(fixture, others: ["\(try end(fixture, in: 30)) n0 4 x,y {}"])
+        },
+        ScriptCase(
+            .heartbeat, "names who lives, not who ended some minutes ago or would live for ever", again: .same
+        ) {
+            fixture in
+            try heartbeat(
+                fixture,
+                others: [
+                    "?", "\(try end(fixture, in: 30)) n2 4 x {}", "\(try end(fixture, in: -600)) n3 4 x {}",
+                    "2500000000000 n4 4 x {}",
+                ])
+        },
+        ScriptCase("tells what one of two workers had in the air", again: .same) { fixture in
+            let batch = try fixture.held([("a", 3)], credit: 1)
+            try fixture.split(step: 2, [("b", 3)])
+            try fixture.split(step: 3, [("c", 3)], shard: 2)
+            _ = try fixture.checkout("w2")
+            for number in 1...2 {
+                try fixture.redis.run("LPUSH", app + "in_flight:01", "01.h.none.\(number)")
+            }
+            try fixture.set(batch.id, to: "w1|1|1||3|...")
+            return ReadSuspects(worker: "w1", shards: Array(0..<StoreFixture.shards))
+        },
+    ]
+
+    /// A command of operators, in a farm that knows it already if `fields` are there.
+    private static func operate(_ fixture: StoreFixture, _ fields: [String], _ words: [String]) throws
+        -> [String]
+    {
+        var command = RESPCommand("HSET", "{pushfarm}:operation:i")
+        for word in fields { command.append(word) }
+        if !fields.isEmpty { try fixture.redis.run(command) }
+        return ["2", "{pushfarm}:operations", "{pushfarm}:operation:i"] + words
+    }
+
+    private static let put = [
+        "put", "30000", "{pushfarm}:commands", "id", "i", "by", "me", "host", "*", "verb", "scale",
+    ]
+
+    private static let operations = [
+        ScriptCase("tells of what belongs to no step, once", again: .other("0")) { _ in
+            var event = FarmEvent(.workers)
+            event.add("host", "h")
+            return AddEvent(event, name: "n")
+        },
+        ScriptCase(.operate, "puts a command", again: .other("0")) { fixture in
+            try operate(fixture, [], put)
+        },
+        ScriptCase(.operate, "puts a command once", again: .same) { fixture in
+            try operate(fixture, ["ends", "5"], put)
+        },
+        ScriptCase(.operate, "gives a command to a host once", again: .other("0")) { fixture in
+            try operate(fixture, ["ends", "99999999999999", "host:b", "done "], ["claim", "a"])
+        },
+        ScriptCase(.operate, "gives no command that is too late", again: .same) { fixture in
+            try operate(fixture, ["ends", "5"], ["claim", "a"])
+        },
+        ScriptCase(.operate, "gives no command that nobody knows", again: .same) { fixture in
+            try operate(fixture, [], ["claim", "a"])
+        },
+        ScriptCase(.operate, "keeps how far a host is", again: .same) { fixture in
+            try operate(
+                fixture, ["ends", "5", "host:a", "accepted "],
+                ["answer", "a", "working", "half", "0", "{pushfarm}:answers", "i"])
+        },
+        ScriptCase(.operate, "keeps a host's last answer, and notes it", again: .same) { fixture in
+            try operate(
+                fixture, ["ends", "5", "host:a", "working half"],
+                ["answer", "a", "done", "all of it", "1", "{pushfarm}:answers", "i"])
+        },
+    ]
+}

@@ -1,0 +1,143 @@
+import EventLoop
+import Foundation
+import LoopTesting
+import OpenSSL
+import Simulator
+
+@testable import Transport
+
+/// One side of a connection in a test: remembers what came, and how it ended.
+@Loop final class TestPeer {
+    let stream: ByteStream
+    private(set) var received: [UInt8] = []
+    /// How often something came, and how the stream ended.
+    let arrivals = Mailbox<Int>()
+    let ends = Mailbox<String>()
+    /// What is to happen after something has come.
+    var afterBytes: @Loop () -> Void = {}
+
+    init(_ stream: ByteStream) {
+        self.stream = stream
+        stream.onBytes = { [unowned self] bytes in
+            received.append(contentsOf: bytes)
+            arrivals.put(bytes.count)
+            afterBytes()
+        }
+        stream.onEnd = { [unowned self] end in ends.put("\(end)") }
+    }
+
+    func write(_ text: String) { Array(text.utf8).withUnsafeBytes { stream.write($0) } }
+
+    var text: String { String(decoding: received, as: UTF8.self) }
+
+    /// Waits until so many bytes have come.
+    func wait(for count: Int) async throws {
+        while received.count < count { _ = try await arrivals.next() }
+    }
+
+    /// Waits until a text has come, and nothing else.
+    func expect(_ text: String) async throws -> Bool {
+        try await wait(for: text.utf8.count)
+        return self.text == text
+    }
+
+    /// Sends so many bytes of a pattern, pulled as the socket has room.
+    func pour(_ count: Int) -> ByteSource {
+        let fountain = ByteSource(count)
+        stream.source = { output in fountain.fill(&output) }
+        stream.setNeedsFlush()
+        return fountain
+    }
+}
+
+/// A source of so many bytes, each of which is known from its place.
+@Loop final class ByteSource {
+    let count: Int
+    private(set) var produced = 0
+    nonisolated static let chunk = 48 << 10
+    /// Repeated for ever; its length has nothing to do with that of any buffer.
+    nonisolated private static let pattern = (0..<65_521).map {
+        UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9)
+    }
+
+    init(_ count: Int) { self.count = count }
+
+    func stop() { produced = count }
+
+    func fill(_ output: inout OutputBuffer) {
+        let end = min(produced + Self.chunk, count)
+        while produced < end {
+            let place = produced % Self.pattern.count
+            let size = min(end - produced, Self.pattern.count - place)
+            Self.pattern.withUnsafeBytes {
+                output.append(UnsafeRawBufferPointer(rebasing: $0[place..<place + size]))
+            }
+            produced += size
+        }
+    }
+
+    nonisolated static func isIntact(_ bytes: [UInt8]) -> Bool {
+        stride(from: 0, to: bytes.count, by: pattern.count).allSatisfy { start in
+            let size = min(pattern.count, bytes.count - start)
+            return bytes[start..<start + size].withUnsafeBytes { bytes in
+                pattern.withUnsafeBytes { memcmp(bytes.baseAddress!, $0.baseAddress!, size) == 0 }
+            }
+        }
+    }
+}
+
+/// What a connection is made of in a test.
+enum Kind: CaseIterable, Sendable {
+    case plain, unix, tls
+}
+
+/// A listener and the streams that it accepted.
+@Loop final class Server {
+    let listener: Listener
+    let accepted: Mailbox<TestPeer>
+    let endpoint: Endpoint
+    private let clientContext: TLSContext?
+
+    init(_ kind: Kind = .plain, handshakeTimeout: Duration = .seconds(10)) async throws {
+        let mailbox = Mailbox<TestPeer>()
+        accepted = mailbox
+        let asked: Endpoint =
+            kind == .unix ? .unix(path: temporaryPath()) : .tcp(host: "127.0.0.1", port: 0)
+        var context: TLSContext?
+        if kind == .tls {
+            context = try TLSContext(server: ServerSettings(identity: Authority.server))
+            clientContext = try TLSContext(client: ClientSettings(trust: .authorities(Authority.pem)))
+        } else {
+            clientContext = nil
+        }
+        listener = try await Listener(asked, tls: context, handshakeTimeout: handshakeTimeout) { stream in
+            mailbox.put(TestPeer(stream))
+        }
+        endpoint = kind == .unix ? asked : .tcp(host: "127.0.0.1", port: listener.address.port)
+    }
+
+    var dial: Dial { Dial(endpoint, tls: clientContext, serverName: "localhost", timeout: .seconds(20)) }
+
+    /// Both sides of a new connection.
+    func connect() async throws -> (client: TestPeer, server: TestPeer) {
+        let client = TestPeer(try await dial.connect())
+        return (client, try await accepted.next())
+    }
+}
+
+/// The one authority of all tests, for `localhost` and 127.0.0.1.
+enum Authority {
+    private static let made: (server: TLSIdentity, pem: [UInt8]) = {
+        do {
+            let authority = try ThrowAwayAuthority()
+            return (try authority.server(names: ["localhost", "127.0.0.1"]), authority.certificatePEM)
+        } catch { preconditionFailure("\(error)") }
+    }()
+    static var server: TLSIdentity { made.server }
+    static var pem: [UInt8] { made.pem }
+}
+
+/// A path for a socket, short enough, used by nobody.
+func temporaryPath() -> String {
+    "/tmp/pf-\(UInt64.random(in: 0 ... .max)).sock"
+}
