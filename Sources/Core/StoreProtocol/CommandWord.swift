@@ -1,7 +1,7 @@
 import PushModel
 package import RedisProtocol
 
-/// A word of a request, or several in a row.
+/// A part of a Redis command: one word, or several words in a row.
 package protocol CommandWord: Sendable {
     func write(to command: inout RESPCommand, _ keys: Keys)
 }
@@ -26,7 +26,7 @@ extension [UInt8]: CommandWord {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(self) }
 }
 
-/// Nil is the empty word.
+/// Nil is written as an empty word.
 extension Optional: CommandWord where Wrapped: CommandWord {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         if let self { self.write(to: &command, keys) } else { command.append("") }
@@ -34,19 +34,19 @@ extension Optional: CommandWord where Wrapped: CommandWord {
 }
 
 extension Duration: CommandWord {
-    /// Rounded down.
+    /// Whole milliseconds, rounded down.
     package var wholeMilliseconds: Int {
         Int(clampedMilliseconds)
     }
 
-    /// Milliseconds.
+    /// Writes the duration in milliseconds.
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(wholeMilliseconds) }
 }
 
-/// The number of a script's keys, and the keys.
+/// The keys of a script, with their number before them.
 enum ScriptKeys: CommandWord {
     case prefix
-    /// For scripts that also read the inbox.
+    /// The prefix and the inbox, for scripts that also read the inbox.
     case prefixAndInbox
 
     func write(to command: inout RESPCommand, _ keys: Keys) {
@@ -56,7 +56,7 @@ enum ScriptKeys: CommandWord {
     }
 }
 
-/// A key of the app.
+/// One key of the app.
 struct AppKey: CommandWord {
     private let key: @Sendable (Keys) -> [UInt8]
 
@@ -65,12 +65,12 @@ struct AppKey: CommandWord {
     func write(to command: inout RESPCommand, _ keys: Keys) { command.append(key(keys)) }
 }
 
-/// Any number of words.
+/// A list of any number of words.
 struct WordList: CommandWord {
     private let words: [any CommandWord]
     private let isCounted: Bool
 
-    /// - Parameter isCounted: the number of the words stands before them.
+    /// - Parameter isCounted: writes the number of the words before the words.
     init(_ words: [any CommandWord], isCounted: Bool = false) {
         (self.words, self.isCounted) = (words, isCounted)
     }
@@ -82,7 +82,7 @@ struct WordList: CommandWord {
 }
 
 extension Set<SuppressionScope>: CommandWord {
-    /// A count, then number and text of each.
+    /// Writes the number of scopes, then the number and the text of each scope.
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(count)
         for scope in self {
@@ -93,23 +93,23 @@ extension Set<SuppressionScope>: CommandWord {
 }
 
 extension SuppressionScope {
-    /// Its number in the hash of scopes, as 8 hexadecimal digits.
+    /// The scope's number in the hash of scopes, as 8 hexadecimal digits.
     var field: String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 }
 
-/// Which entries of a stream to read, and in which order.
+/// Selects entries of a stream and their order.
 package enum StreamRange: Sendable {
-    /// The oldest entries behind this one, the oldest first; nil: from the beginning.
+    /// The oldest entries after this entry, oldest first; nil starts at the beginning.
     case after(EntryID?)
-    /// The oldest entries since this moment in Unix milliseconds, the oldest first.
+    /// The oldest entries since this time in Unix milliseconds, oldest first.
     case since(Int64)
     case only(EntryID)
-    /// The latest entries, the latest first.
+    /// The latest entries, latest first.
     case latest
-    /// The latest entries before this one, the latest first.
+    /// The latest entries before this entry, latest first.
     case before(EntryID)
 
     private var ends: (command: String, start: String, end: String) {
@@ -122,7 +122,7 @@ package enum StreamRange: Sendable {
         }
     }
 
-    /// Reads `count` entries at most.
+    /// The words of a command that reads at most `count` entries.
     func words(_ key: AppKey, count: Int) -> [any CommandWord] {
         [ends.command, key, ends.start, ends.end, "COUNT", count]
     }

@@ -1,14 +1,14 @@
 package import RedisProtocol
 
-/// The functions that Redis keeps for producers: called by name, in any language, also after a restart of Redis.
+/// The functions in Redis that producers call by name, in any language. Redis keeps them after a restart.
 package enum FunctionLibrary {
     package static let name = "pushfarm"
     package static let submit = "pushfarm_submit"
 
-    /// The library's text; its second line says its version.
+    /// The library's source text. Its second line contains the version.
     package static var text: [UInt8] { PackageResources.submit_lua }
 
-    /// Of a library's text; 0 if it does not say.
+    /// Reads the version from a library's text; 0 if the text has no version.
     package static func version(of text: [UInt8]) -> Int {
         let lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: 2)
         guard lines.count > 1 else { return 0 }

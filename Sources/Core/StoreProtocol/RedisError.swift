@@ -1,22 +1,22 @@
 package import RedisProtocol
 
-/// Why Redis did not answer as hoped. No case carries an argument of a command: they may be secret.
+/// Why a Redis call failed. No case contains a command's arguments, because they may be secret.
 package enum RedisError: Error, Equatable, Sendable {
-    /// There is no connection now; nothing was sent.
+    /// There is no connection now. Nothing was sent.
     case notConnected(String)
-    /// The connection ended before the answer: it may or may not have been done.
+    /// The connection ended before the reply. Redis may or may not have run the command.
     case lost(String)
-    /// As ``lost(_:)``: the answer took longer than the deadline. The connection is given up.
+    /// The reply missed the deadline. The connection is closed, and Redis may or may not have run the command.
     case timedOut
-    /// Not done; Redis cannot do it now. Repeat the same call later.
+    /// Redis did not run the command and cannot run it now. Repeat the same call later.
     case waitAndRepeat(RESPServerError)
-    /// Not done, and repeating would not help.
+    /// Redis did not run the command, and repeating the call would not help.
     case refused(RESPServerError)
-    /// The connection was closed by us.
+    /// This process closed the connection.
     case closed
 
-    /// Codes of answers that mean "not now". NOSCRIPT: scripts were flushed again while they were loaded. UNBLOCKED: a
-    /// blocking call that a change of role has ended.
+    /// Error codes that mean "not now". NOSCRIPT: the scripts were flushed while they were loaded.
+    /// UNBLOCKED: a change of the server's role ended a blocking call.
     private static let waitCodes: Set<String> = [
         "LOADING", "READONLY", "OOM", "MISCONF", "BUSY", "NOREPLICAS", "MASTERDOWN", "CLUSTERDOWN",
         "TRYAGAIN", "NOSCRIPT", "UNBLOCKED",
@@ -29,7 +29,7 @@ package enum RedisError: Error, Equatable, Sendable {
     /// The first connection is still being made.
     package static let notYetConnected = RedisError.notConnected("not yet connected")
 
-    /// What this connection's user may not do.
+    /// The error for a Redis user that may not run scripts.
     package static let noScripts = RedisError.refused(
         RESPServerError(message: "NOPERM this user may not run the farm's scripts"))
 
@@ -40,7 +40,7 @@ package enum RedisError: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether Redis has the call, and will not do it: neither repeating nor another connection helps.
+    /// Whether Redis received the call and refuses it: neither a repeated call nor another connection helps.
     package var isRefusal: Bool {
         if case .refused = self { true } else { false }
     }

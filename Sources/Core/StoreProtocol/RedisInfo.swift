@@ -1,4 +1,4 @@
-/// What INFO says about a Redis, as far as a farm depends on it.
+/// The parts of the reply to INFO that a farm depends on.
 package struct RedisInfo: Sendable {
     private let fields: [Substring: Substring]
 
@@ -15,20 +15,20 @@ package struct RedisInfo: Sendable {
     private func number(_ name: Substring) -> Int { fields[name].flatMap { Int(foreign: $0) } ?? 0 }
 
     package var version: String { text("redis_version") }
-    /// Changes when the server is restarted.
+    /// The id of this run of the server; a restart changes it.
     package var runID: String { text("run_id") }
-    /// Milliseconds since 1970; 0 if it does not say.
+    /// The server's time in milliseconds since 1970; 0 if INFO does not contain it.
     package var time: Int64 { Int64(foreign: text("server_time_usec").dropLast(3)) ?? 0 }
     package var role: String { text("role") }
-    /// Bytes; 0 is no limit.
+    /// Redis's memory limit in bytes; 0 means no limit.
     package var maxMemory: Int { number("maxmemory") }
     package var usedMemory: Int { number("used_memory") }
-    /// What Redis compares with ``maxMemory``: without the buffers of replicas and of the append-only file.
+    /// The bytes that Redis compares with ``maxMemory``: without the buffers of replicas and of the append-only file.
     package var countedMemory: Int { usedMemory - number("mem_not_counted_for_evict") }
-    /// What Redis may use: ``maxMemory``, or all that the machine has; 0 if nothing is known.
+    /// The bytes that Redis may use: ``maxMemory``, or the machine's memory; 0 if both are unknown.
     package var memoryLimit: Int { maxMemory > 0 ? maxMemory : systemMemory }
     package var systemMemory: Int { number("total_system_memory") }
-    /// A farm needs "noeviction".
+    /// Redis's eviction policy; a farm needs "noeviction".
     package var evictionPolicy: String { text("maxmemory_policy") }
     package var isAppendOnly: Bool { number("aof_enabled") == 1 }
     package var isLastAppendOK: Bool { text("aof_last_write_status") != "err" }

@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// Reads the parts of an array reply in turn; a missing or different part is an error that names the request.
+/// Reads the parts of an array reply in order. A missing or different part is an error that names the request.
 struct ReplyReader {
     private let request: Any.Type
     private let values: [RESPValue]
@@ -12,7 +12,7 @@ struct ReplyReader {
         self.values = values
     }
 
-    /// The entries of a stream: each has names and values in turns.
+    /// Reads the entries of a stream. Each entry has alternating names and values.
     static func entries(
         _ value: RESPValue, _ request: Any.Type
     ) throws(StoreError) -> [(id: EntryID, words: RESPValue)] {
@@ -42,7 +42,7 @@ struct ReplyReader {
         try integer() == 1
     }
 
-    /// Milliseconds; nil if below zero.
+    /// Reads a number of milliseconds; nil if the number is negative.
     mutating func duration() throws(StoreError) -> Duration? {
         let milliseconds = try integer()
         return milliseconds < 0 ? nil : .milliseconds(milliseconds)
@@ -92,23 +92,23 @@ struct ReplyReader {
 }
 
 extension RESPValue {
-    /// The reply to TIME, in Unix milliseconds; nil for another reply.
+    /// The time in a reply to TIME, in Unix milliseconds; nil for another reply.
     package var time: Int64? {
         let numbers = array?.compactMap { $0.text.flatMap { Int64(foreign: $0) } } ?? []
         return numbers.count == 2 ? numbers[0] * 1000 + numbers[1] / 1000 : nil
     }
 }
 
-/// The fields of a hash or of a stream's entry, by name. What is missing, or is no number, counts as 0.
+/// The fields of a hash or of a stream entry, by name. A missing field, or one that is not a number, counts as 0.
 struct ReplyFields {
     private var values: [String: RESPValue] = [:]
 
-    /// Names and values in turns; of a name that comes twice the first counts.
+    /// Reads alternating names and values. If a name is repeated, the first value counts.
     init(pairs value: RESPValue) {
         values = Dictionary(value.pairs.map { ($0.name.text ?? "", $0.value) }) { first, _ in first }
     }
 
-    /// The reply to HMGET.
+    /// Reads the reply to HMGET.
     init(_ value: RESPValue, _ names: [String], _ request: Any.Type) throws(StoreError) {
         guard let parts = value.array, parts.count == names.count else {
             throw .unexpectedReply("\(request)")

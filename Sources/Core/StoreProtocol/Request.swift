@@ -1,25 +1,25 @@
 package import RedisProtocol
 
-/// One step on an app's keys in Redis: its words, and how its reply is read. Knows no connection.
+/// One operation on an app's keys in Redis: the words of its command, and how to read the reply. It knows no connection.
 ///
-/// A request may be repeated when its reply was lost; its script says why.
+/// A request may be repeated when its reply was lost. The request's script explains why this is safe.
 package protocol Request: Sendable {
     associatedtype Reply: Sendable
 
-    /// The script that carries it out; nil for a command of Redis.
+    /// The script that runs this request; nil for a plain Redis command.
     static var script: Script? { get }
-    /// The keys and the arguments of the script; without a script, the whole command.
+    /// The keys and the arguments of the script. Without a script, these are all words of the command.
     var words: [any CommandWord] { get }
-    /// How long it may block in Redis, in addition to the connection's timeout.
+    /// How long the request may block in Redis, in addition to the connection's timeout.
     var blocking: Duration { get }
-    /// Reads the reply, which is no error.
+    /// Reads the reply. The reply must not be an error.
     static func read(_ value: RESPValue) throws(StoreError) -> Reply
 
-    /// The same as commands of Redis, for a client that may not run scripts; empty when there is no such way.
+    /// The same request as plain commands, for a Redis user that may not run scripts; empty if plain commands are not enough.
     func plain(_ keys: Keys) -> [RESPCommand]
     /// Whether ``readPlain(_:_:)`` accepts error replies.
     static var readsErrors: Bool { get }
-    /// Reads the replies to the plain commands; none is an error unless ``readsErrors``.
+    /// Reads the replies to the plain commands. No reply is an error unless ``readsErrors`` is true.
     func readPlain(_ replies: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply
 }
 
@@ -33,7 +33,7 @@ extension Request {
         throw .unexpectedReply("\(Self.self) has no plain commands")
     }
 
-    /// The whole command. `hash` is what Redis replied when the script was loaded.
+    /// The whole command. `hash` is the reply of Redis when the script was loaded.
     package func command(_ keys: Keys, hash: [UInt8]?) -> RESPCommand {
         var command = RESPCommand()
         if let script = Self.script {
@@ -45,7 +45,7 @@ extension Request {
         return command
     }
 
-    /// Reads any reply.
+    /// Reads a reply that may be an error.
     package static func result(_ value: RESPValue) throws(StoreError) -> Reply {
         if let error = value.error { throw StoreError(error) }
         return try read(value)
@@ -71,7 +71,7 @@ extension Request {
 }
 
 extension Request where Reply == Bool {
-    /// 1 is true.
+    /// The reply 1 means true.
     package static func read(_ value: RESPValue) throws(StoreError) -> Bool { try number(value) == 1 }
 }
 

@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// The scripts that Redis runs for us. Each file under `Scripts` has its contract on top.
+/// The Lua scripts of the farm. Each file under `Scripts` starts with a header that describes the script's contract.
 package enum Script: String, CaseIterable, Sendable {
     case lease, take, refuse, split, checkout, report, putback, settle, promote, reclaim, resume, quarantine
     case pause, cancel
@@ -15,10 +15,10 @@ package enum Script: String, CaseIterable, Sendable {
     case intakeCrash = "intake_crash"
     case checkAccounting = "check_accounting"
 
-    /// What is loaded into Redis: the shebang, the shared files that the script uses, the body.
+    /// The text that is loaded into Redis: the shebang, the shared files that the script uses, and the script's body.
     package var text: [UInt8] { Self.texts[self, default: []] }
 
-    /// Its answer is the hash that Redis calls the script by.
+    /// Loads the script. The reply is the hash that identifies the script in calls.
     package var loadCommand: RESPCommand {
         var command = RESPCommand("SCRIPT", "LOAD")
         command.append(text)
@@ -28,7 +28,7 @@ package enum Script: String, CaseIterable, Sendable {
     private static let texts = Dictionary(
         allCases.map { ($0, $0.assembled) }, uniquingKeysWith: { first, _ in first })
 
-    /// The shebang, the shared files that the script's `-- Uses` line names, and the rest: Redis knows no include, and wants
+    /// The shebang, the shared files that the script's `-- Uses` line names, and the body. Redis has no include, and requires
     /// the shebang in the first line.
     private var assembled: [UInt8] {
         let shared = SharedScript.used(by: file)
@@ -37,7 +37,7 @@ package enum Script: String, CaseIterable, Sendable {
         return file[..<end] + shared.flatMap(\.text) + file[end...]
     }
 
-    /// Changes nothing: may run with no more than the right to read.
+    /// Whether the script changes nothing, so that a Redis user with read rights may run it.
     var isReadOnly: Bool {
         switch self {
         case .suspects, .depths, .ages, .faults, .checkAccounting: true

@@ -1,4 +1,4 @@
-/// The parts that scripts share, by topic: files of `Scripts/Shared`, in the order in which they are put before a script.
+/// The Lua files that scripts share, by topic, in `Scripts/Shared`. They are put before a script in this order.
 enum SharedScript: String, CaseIterable {
     case base, events, records, pauses, finishing, batches, suspicion, cancelling
     case pausedPositions = "paused_positions"
@@ -9,7 +9,7 @@ enum SharedScript: String, CaseIterable {
     case refusals, census
     case deadLetters = "dead_letters"
 
-    /// The files that a script's `-- Uses  a, b, c` line names.
+    /// The files that a script's line `-- Uses  a, b, c` names.
     static func used(by script: [UInt8]) -> [SharedScript] {
         let marker = Array("\n-- Uses  ".utf8)
         guard let start = script.firstRange(of: marker)?.upperBound else { return [] }

@@ -1,38 +1,38 @@
 package import RedisProtocol
 
-/// Why a step of the store did not happen, or is not known to have happened.
+/// Why a request to the store failed, or may have failed.
 package enum StoreError: Error, Equatable, Sendable {
     case redis(RedisError)
-    /// Another owner has the field ("intake" or a shard number): let go of what was held under this token.
+    /// Another owner has the field ("intake" or a shard number). Release what this process holds under the old fencing token.
     case fenced(field: String)
-    /// The intake is at this step: take again, from the beginning.
+    /// The intake is at this step. Take the jobs again from the beginning.
     case outOfStep(Int)
-    /// So many jobs are taken: fewer than the caller holds, or others. Take again, from the beginning.
+    /// The number of taken jobs in Redis differs from the caller's jobs. Take the jobs again from the beginning.
     case fewerTaken(Int)
-    /// A job record of this id is open or younger than a day; nothing was split.
+    /// A job with this id is open or younger than a day. Nothing was split.
     case exists(job: String)
-    /// The number of a replay is taken; this is the last one.
+    /// A replay with this number exists. The value is the last number that is used.
     case numberTaken(Int)
-    /// A letter, or a refused job, is not there any more; nothing happened.
+    /// The dead letter or refused job no longer exists. Nothing happened.
     case gone(EntryID)
-    /// A replay of that name was of something else.
+    /// A replay of this name exists and has another selection.
     case otherReplay(of: String)
-    /// This key of the app is of the wrong type; nothing happened, and nothing will until it is put right.
+    /// This key of the app has the wrong type. Nothing happened, and the request fails until the key is repaired.
     case wrongType(key: String)
-    /// A reply is not of the shape that was agreed on.
+    /// The reply does not have the expected form.
     case unexpectedReply(String)
 
-    /// Whether the same call, made again later, can succeed. All steps may be repeated.
+    /// Whether the same call can succeed later. All requests may be repeated.
     package var isTemporary: Bool {
         if case .redis(let error) = self { error.isTemporary } else { false }
     }
 
-    /// Whether Redis has the call, and will not do it: neither repeating nor another connection helps.
+    /// Whether Redis received the call and refuses it: neither a repeated call nor another connection helps.
     package var isRefusal: Bool {
         if case .redis(let error) = self { error.isRefusal } else { true }
     }
 
-    /// Tells the scripts' own answers from Redis's.
+    /// Separates the error replies of the scripts from the errors of Redis.
     package init(_ error: RESPServerError) {
         let rest = String(decoding: error.message.utf8.dropFirst(error.code.utf8.count + 1), as: UTF8.self)
         switch error.code {
@@ -55,10 +55,10 @@ extension StoreError: CustomStringConvertible {
         case .redis(let error): error.description
         case .fenced(let field): "\(field) has another owner"
         case .outOfStep(let step): "the intake is at step \(step)"
-        case .fewerTaken(let count): "\(count) jobs are taken, and not those that this is about"
+        case .fewerTaken(let count): "\(count) jobs are taken, and not the expected jobs"
         case .exists(let job): "job \(job) exists"
-        case .numberTaken(let number): "there is a replay number \(number)"
-        case .gone(let id): "\(id) is gone"
+        case .numberTaken(let number): "replay number \(number) exists"
+        case .gone(let id): "\(id) no longer exists"
         case .otherReplay(let what): "the replay was of \(what)"
         case .wrongType(let key): "\(key) is of the wrong type"
         case .unexpectedReply(let what): "unexpected reply: \(what)"

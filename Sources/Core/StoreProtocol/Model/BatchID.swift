@@ -1,7 +1,7 @@
 package import PushModel
 package import RedisProtocol
 
-/// A batch's id, "NN.L.x": its shard, its lane, something unique.
+/// A batch's id, "NN.L.x": the shard, the lane, and a unique part.
 package struct BatchID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
@@ -9,7 +9,7 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// -1, which no worker owns, if it names none.
+    /// The batch's shard; -1, which no worker owns, if the id names no shard.
     package var shard: Int {
         let digits = bytes.prefix { $0 != UInt8(ascii: ".") }
         guard (1...4).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -23,7 +23,7 @@ package struct BatchID: Hashable, Sendable, CustomStringConvertible {
         return Lane(letter: bytes[dot + 1])
     }
 
-    /// When its pushes began to wait, of first attempts only; nil of one that comes back after an attempt.
+    /// When a batch of first attempts was queued; nil for a batch of retries.
     package var waitsSince: Int64? { isFirstAttempt ? madeAt : nil }
 
     private var parts: [ArraySlice<UInt8>] {
@@ -38,11 +38,11 @@ extension BatchID: CommandWord {
 }
 
 extension BatchID {
-    /// When its pushes began to wait, in Unix milliseconds of Redis's clock: they were split, were due if they had been put off, or the
-    /// try before was reported. Nil if the id does not say.
+    /// When the batch's pushes were queued, in Unix milliseconds of Redis's clock: the time of the split, the due time of delayed
+    /// pushes, or the time of the previous attempt's report. Nil if the id does not contain a time.
     package var madeAt: Int64? {
-        // NN.L.<seconds in hex and five hex digits of microseconds>.<n>, behind which is the time when it was due, in hex, if it
-        // was put off; or NN.L.r<milliseconds>-<n>.<n>.
+        // First attempts: NN.L.<seconds in hex and five hex digits of microseconds>.<n>. Delayed batches add "." and the due time
+        // in hex. Retries: NN.L.r<milliseconds>-<n>.<n>.
         let parts = parts
         guard parts.count > 3 else { return nil }
         func text(_ part: Int) -> String { String(decoding: parts[part], as: UTF8.self) }

@@ -1,17 +1,17 @@
 package import RedisProtocol
 
-/// The id of an entry of a stream: "ms-number".
+/// The id of an entry of a stream, "ms-number".
 package struct EntryID: Hashable, Sendable, CustomStringConvertible {
     package let bytes: [UInt8]
 
-    /// Before all others.
+    /// The id before all others.
     package static let first = EntryID(Array("0-0".utf8))
 
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     package var description: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Unix milliseconds of Redis's clock when the entry was added.
+    /// When the entry was added, in Unix milliseconds of Redis's clock.
     package var milliseconds: Int64 { Int64(foreign: parts.moment) }
 
     private var parts: (moment: UInt64, number: UInt64) {
@@ -23,7 +23,7 @@ package struct EntryID: Hashable, Sendable, CustomStringConvertible {
 extension EntryID: CommandWord {
     package func write(to command: inout RESPCommand, _ keys: Keys) { command.append(bytes) }
 
-    /// The id of an entry that was added so long before this one; nothing is before the first.
+    /// The id of an entry that was added this many milliseconds earlier, but not before the first id.
     package func back(milliseconds: Int64) -> EntryID {
         EntryID(Array("\(max(0, self.milliseconds - milliseconds))-0".utf8))
     }

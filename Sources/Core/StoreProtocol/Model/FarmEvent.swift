@@ -1,7 +1,7 @@
 import PushModel
 package import RedisProtocol
 
-/// A line of the events stream, which producers read. Redis adds `at`, its own milliseconds.
+/// An entry of the events stream, which producers read. The script adds the field `at`: Redis's time in milliseconds.
 package struct FarmEvent: Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case pushDelivered = "push.delivered"
@@ -9,9 +9,9 @@ package struct FarmEvent: Sendable {
         case pushExpired = "push.expired"
         case tokenInvalid = "token.invalid"
         case tokenMalformed = "token.malformed"
-        /// A shard waits because its pushes were in flight at several crashes.
+        /// A shard is quarantined because its pushes were in flight at several crashes.
         case shardQuarantined = "shard.quarantined"
-        /// Pushes that count as delivered were lost, as a gateway said too late.
+        /// Pushes that count as delivered were lost: a gateway reported it too late.
         case gatewayLate = "gateway.late"
         /// A host runs more or fewer workers than before.
         case workers = "workers.scaled"
@@ -22,7 +22,7 @@ package struct FarmEvent: Sendable {
         /// A results entry cannot be settled.
         case unreadable = "data.unreadable"
 
-        // What only scripts write, in the step that it tells of.
+        // Kinds that only scripts write, in the same step as the change that the event describes.
         case jobAccepted = "job.accepted"
         case jobRefused = "job.refused"
         case jobDuplicate = "job.duplicate"
@@ -41,15 +41,15 @@ package struct FarmEvent: Sendable {
     }
 
     package let kind: Kind
-    /// Field and value in turns, behind the type and the time.
+    /// Alternating fields and values, without the type and the time.
     private(set) var words: [[UInt8]] = []
 
     package init(_ kind: Kind) { self.kind = kind }
 
     /// - Parameters:
     ///   - token: raw bytes; written as lower-case hex.
-    ///   - status: the gateway's status, 0 if it gave none.
-    ///   - timestamp: Unix milliseconds when the gateway last found the token dead, 0 if it named no time.
+    ///   - status: the gateway's status; 0 if the gateway sent none.
+    ///   - timestamp: when the gateway last found the token unregistered, in Unix milliseconds; 0 if it sent no time.
     package init(
         _ kind: Kind, job: String, token: ArraySlice<UInt8>, reason: String = "", cause: String = "",
         status: Int = 0,
@@ -79,7 +79,7 @@ package struct FarmEvent: Sendable {
 }
 
 extension FarmEvent: CommandWord {
-    /// The number of words, `type`, the kind, and the fields.
+    /// Writes the number of words, then `type`, the kind, and the fields.
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(2 + words.count)
         command.append("type")

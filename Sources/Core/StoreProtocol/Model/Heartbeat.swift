@@ -1,15 +1,15 @@
 package import RedisProtocol
 
-/// What a coordinator says of its host, once a second.
+/// The heartbeat that a coordinator writes for its host once a second.
 package struct Heartbeat: Equatable, Sendable {
     package var host: String
-    /// Of the coordinator process.
+    /// The unique name of the coordinator process.
     package var nonce: String
-    /// Workers that it can run.
+    /// The number of workers that the host can run.
     package var capacity: Int
-    /// What it serves.
+    /// The names of the apps that the host serves.
     package var apps: [String]
-    /// JSON.
+    /// The host's status as JSON.
     package var status: [UInt8]
 
     package init(host: String, nonce: String, capacity: Int = 0, apps: [String] = [], status: [UInt8] = []) {
@@ -17,7 +17,7 @@ package struct Heartbeat: Equatable, Sendable {
         (self.apps, self.status) = (apps, status)
     }
 
-    /// A living host of the farm.
+    /// A live host of the farm.
     package struct Member: Equatable, Sendable {
         package let name: String
         package let nonce: String
@@ -30,9 +30,9 @@ package struct Heartbeat: Equatable, Sendable {
     }
 
     package struct Reply: Equatable, Sendable {
-        /// Redis's milliseconds.
+        /// Redis's time in milliseconds.
         package let time: Int64
-        /// Another coordinator of this name lives, and its line for so long: nothing was written.
+        /// How long the heartbeat of another live coordinator with this host name is valid. If set, nothing was written.
         package let heldFor: Duration?
         package let members: [Member]
 

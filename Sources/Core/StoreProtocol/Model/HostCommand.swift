@@ -1,18 +1,18 @@
-/// What is said on ``FarmKeys/commands`` to the coordinators of all hosts.
+/// A command to the coordinators of all hosts, sent on the channel ``FarmKeys/commands``.
 package enum HostCommand: Equatable, Sendable {
-    /// A host has come, or is about to go: look at the registry.
+    /// A host joins or is about to leave. Read the hosts hash.
     case hosts
-    /// A host has gone in order: no host waits for it to return.
+    /// A host left in order. Do not wait for its return.
     case left(host: String)
-    /// Leases of an app were given back: take what should be yours.
+    /// Leases of an app were released. Acquire those that placement gives to this host.
     case free(app: String)
-    /// Something else has changed, such as a pause: look at everything.
+    /// Something else has changed, such as a pause. Read all state again.
     case other
-    /// The app's feedback service is to be read.
+    /// Read the app's feedback service.
     case feedback(app: String)
-    /// An operator has put something before the coordinators.
+    /// An operator requested an operation.
     case operation
-    /// Shards that were set aside after crashes go on.
+    /// Quarantined shards are resumed.
     case release
 
     package init(_ text: String) {

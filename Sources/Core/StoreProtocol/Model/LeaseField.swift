@@ -1,11 +1,11 @@
 package import RedisProtocol
 
-/// What has one owner at a time: an app's intake, or one of its shards.
+/// A thing that has one owner at a time: an app's intake, or one of its shards.
 package enum LeaseField: Hashable, Sendable {
     case intake
     case shard(Int)
 
-    /// The field in the owners hash.
+    /// The field's name in the owners hash.
     package var name: String {
         switch self {
         case .intake: "intake"
@@ -13,13 +13,13 @@ package enum LeaseField: Hashable, Sendable {
         }
     }
 
-    /// A shard in keys, batch ids and fields: two digits or more.
+    /// A shard's name in keys, batch ids and fields: two digits or more.
     package static func name(ofShard number: Int) -> String {
         number < 10 ? "0\(number)" : "\(number)"
     }
 }
 
-/// Proof of a lease, "epoch:nonce:host": scripts compare it for equality.
+/// The fencing token, which proves a lease: "epoch:nonce:host". Scripts compare it for equality.
 package struct FenceToken: Hashable, Sendable {
     package let bytes: [UInt8]
 
@@ -33,7 +33,7 @@ package struct FenceToken: Hashable, Sendable {
     package var epoch: Int { Int(foreign: part(0)) ?? 0 }
     package var nonce: String { part(1) }
     package var host: String { part(2) }
-    /// A field that was given back.
+    /// Whether the field was released.
     package var isFree: Bool { nonce.isEmpty }
 }
 

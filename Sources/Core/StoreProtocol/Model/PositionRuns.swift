@@ -1,14 +1,14 @@
-/// Positions of a batch as runs, ascending: what is uniform travels as a range.
+/// Positions of a batch as ascending runs: positions in a row are stored as one range.
 ///
-/// Positions count from 0 here and from 1 in Redis. Reused: ``removeAll()`` keeps the memory.
+/// Positions count from 0 here and from 1 in Redis. The value can be reused: ``removeAll()`` keeps the memory.
 package struct PositionRuns: Sendable, Equatable {
-    /// (first u16, last u16)…, big-endian, counted from 1.
+    /// The runs as pairs of first and last position: big-endian UInt16, counted from 1.
     package private(set) var bytes: [UInt8] = []
-    /// Positions in all runs.
+    /// The number of positions in all runs.
     package private(set) var count = 0
     private var next = 0
 
-    /// Pushes of a batch, at most.
+    /// The maximum number of pushes in a batch.
     package static let most = 65_535
 
     package init() {}
@@ -21,12 +21,12 @@ package struct PositionRuns: Sendable, Equatable {
         next = 0
     }
 
-    /// Adds one position, behind all that were added before.
+    /// Adds one position after all earlier positions.
     package mutating func append(_ position: Int) {
         append(position..<position + 1)
     }
 
-    /// Adds positions, behind all that were added before; a run that touches the last one extends it.
+    /// Adds positions after all earlier positions. A run that touches the last run extends it.
     package mutating func append(_ positions: Range<Int>) {
         guard !positions.isEmpty else { return }
         precondition(positions.lowerBound >= next && positions.upperBound <= Self.most, "runs ascend")

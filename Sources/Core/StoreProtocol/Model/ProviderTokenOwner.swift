@@ -1,14 +1,14 @@
-/// Whose provider tokens: with another team or another key under the same id they are other tokens.
+/// The owner of provider tokens: a key id, a team and a signing key. Another team or key means other provider tokens.
 package struct ProviderTokenOwner: Hashable, Sendable, CustomStringConvertible {
     package let keyID: String
     package let teamID: String
-    /// Of the public key, hexadecimal.
+    /// The hexadecimal fingerprint of the public key.
     package let keyFingerprint: String
 
     package init(keyID: String, teamID: String, keyFingerprint: String) {
         (self.keyID, self.teamID, self.keyFingerprint) = (keyID, teamID, keyFingerprint)
     }
 
-    /// Holds all three, whole: it names the credentials of a pause, and a sealed token is bound to it.
+    /// All three parts in full: this text names the credentials of a pause, and a sealed provider token is bound to it.
     package var description: String { "\(keyID) \(teamID) \(keyFingerprint)" }
 }

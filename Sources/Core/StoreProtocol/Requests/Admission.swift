@@ -1,16 +1,16 @@
 package import RedisProtocol
 
-/// Pauses an app: nothing new is checked out until it is resumed.
+/// Pauses an app: nothing new is checked out until the app is resumed.
 package struct PauseApp: Request {
     package static var script: Script? { .admission }
-    /// Whether something changed.
+    /// Whether the call changed something.
     package typealias Reply = Bool
 
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - fingerprint: names the credentials that failed, so that new ones can lift the pause; "" when they are not the cause.
-    ///   - by: the operator who asks for it; "" when the farm does. Only operators lift a pause of theirs.
+    ///   - fingerprint: the credentials that failed, so that new credentials can resume the app; "" for another cause.
+    ///   - by: the operator who requests the pause; "" for the farm. Only operators end an operator's pause.
     package init(reason: String, fingerprint: String = "", by: String = "") {
         words = [ScriptKeys.prefix, "pause", reason.isEmpty ? "paused" : reason, fingerprint, by]
     }
@@ -20,7 +20,7 @@ package struct ResumeApp: Request {
     package enum Reply: Equatable, Sendable {
         case resumed
         case wasNotPaused
-        /// An operator has paused it, and only the farm's own pauses were to be lifted.
+        /// The app stays paused: an operator paused it, and `isOwn` ends only pauses by the farm.
         case heldByOperator
     }
 
@@ -28,7 +28,7 @@ package struct ResumeApp: Request {
 
     package let words: [any CommandWord]
 
-    /// - Parameter isOwn: lifts only a pause by the farm itself.
+    /// - Parameter isOwn: ends only a pause by the farm itself.
     package init(isOwn: Bool = false) {
         words = [ScriptKeys.prefix, "resume", isOwn ? "own" : "any"]
     }
@@ -43,17 +43,17 @@ package struct ResumeApp: Request {
     }
 }
 
-/// The rate that an operator wants for an app, for the whole farm; it wins over the configuration.
+/// An app's rate limit for the whole farm, set by an operator. It overrides the configuration.
 package enum DesiredRate: Equatable, Sendable {
-    /// No limit of the farm's.
+    /// The farm does not limit the rate.
     case off
-    /// Pushes a second, within ``rates``.
+    /// Pushes per second, within ``rates``.
     case limit(Double)
 
-    /// One push in twelve days, and more than a farm sends.
+    /// The valid rates: from one push in twelve days to more than a farm can send.
     package static let rates = 1e-6...1e9
 
-    /// As Redis holds it; nil if it is no valid rate.
+    /// Reads the rate from its text in Redis; nil if the text is not a valid rate.
     package init?(_ text: String) {
         if text == "off" {
             self = .off
@@ -72,10 +72,10 @@ package enum DesiredRate: Equatable, Sendable {
     }
 }
 
-/// Stores the rate that an operator wants; nil: as configured.
+/// Stores the rate that an operator wants; nil restores the configured rate.
 package struct SetRate: Request {
     package static var script: Script? { .admission }
-    /// Whether something changed.
+    /// Whether the call changed something.
     package typealias Reply = Bool
 
     package let words: [any CommandWord]
@@ -85,14 +85,14 @@ package struct SetRate: Request {
     }
 }
 
-/// Opens or closes an app to producers, regardless of its load; nil: by its load.
+/// Opens or closes an app to producers, regardless of its load; nil lets the load decide.
 package struct SetAdmission: Request {
     package enum Admission: String, Sendable {
         case open, closed
     }
 
     package static var script: Script? { .admission }
-    /// Whether something changed.
+    /// Whether the call changed something.
     package typealias Reply = Bool
 
     package let words: [any CommandWord]
@@ -102,11 +102,11 @@ package struct SetAdmission: Request {
     }
 }
 
-/// What an app may hold at most.
+/// The maximum amount of work that an app may have waiting.
 package struct AppLimits: Hashable, Sendable {
-    /// Open pushes, and jobs of the inbox, together.
+    /// Open pushes plus jobs in the inbox.
     package var backlog: Int
-    /// Jobs.
+    /// Jobs in the inbox.
     package var inbox: Int
     package var inboxBytes: Int
     package var jobBytes: Int
@@ -118,33 +118,33 @@ package struct AppLimits: Hashable, Sendable {
 
 /// Why producers of an app are told to wait.
 package enum FullReason: String, Sendable {
-    /// Redis's memory: every app.
+    /// Redis's memory is full. This concerns every app.
     case memory
-    /// The app's open pushes.
+    /// The app has too many open pushes.
     case backlog
-    /// The app's inbox.
+    /// The app's inbox is too full.
     case inbox
-    /// An operator has closed it.
+    /// An operator closed the app.
     case `operator`
 }
 
-/// Stores how full the farm is and what the app may hold; finds out whether the app is full.
+/// Stores the farm's memory state and the app's limits, and computes whether the app is full.
 package struct UpdateAdmission: Request {
-    /// What is known of the farm's memory.
+    /// The state of the farm's memory.
     package enum Memory: String, Sendable {
         case full, relieved
-        /// Between the marks: as it was.
+        /// Memory use is between the two limits: the earlier state stays.
         case keep
     }
 
     package struct Reply: Equatable, Sendable {
-        /// Nil if producers are welcome.
+        /// Why the app is full; nil if producers may submit jobs.
         package let full: FullReason?
-        /// That has just begun or ended.
+        /// Whether the app has just become full, or just stopped being full.
         package let isNew: Bool
-        /// Open pushes.
+        /// Open pushes of the app.
         package let open: Int
-        /// Jobs in the inbox.
+        /// Jobs in the app's inbox.
         package let inbox: Int
         /// Batches that are ready or in flight; 0 while the app is paused.
         package let batches: Int
@@ -153,9 +153,9 @@ package struct UpdateAdmission: Request {
     package static var script: Script? { .admission }
 
     package var memory: Memory
-    /// Intake keeps to a trickle.
+    /// Limits the intake to few batches at a time.
     package var isHeld: Bool
-    /// How long producers are told to wait, up to twice as long.
+    /// How long producers are told to wait: from this time up to twice this time.
     package var retryAfter: Duration
     package var limits: AppLimits
 
@@ -178,56 +178,56 @@ package struct UpdateAdmission: Request {
     }
 }
 
-/// Removes the mark of an app that no coordinator configures any more: `pushfarm_submit` then refuses its jobs.
+/// Removes an app that no coordinator configures any more; `pushfarm_submit` then refuses its jobs.
 ///
-/// A coordinator that does configure it brings the mark back with its next ``UpdateAdmission``.
+/// If a coordinator still configures the app, its next ``UpdateAdmission`` adds the app again.
 package struct ForgetApp: Request {
     package static var script: Script? { .admission }
-    /// Whether there was a mark.
+    /// Whether the app existed.
     package typealias Reply = Bool
 
     package let words: [any CommandWord]
 
-    /// - Parameter silence: only if no coordinator that configures it has pressed for so long, to within a minute.
+    /// - Parameter silence: removes the app only if no coordinator has updated it for this time, to within a minute.
     package init(silence: Duration) {
         words = [ScriptKeys.prefix, "forget", silence]
     }
 }
 
-/// Reads whether an app is paused or full, and what operators want for it.
+/// Reads whether an app is paused or full, and the settings that operators made for the app.
 package struct ReadAppState: Request {
     package struct Pause: Equatable, Sendable {
         package let reason: String
         package let fingerprint: String
-        /// Unix milliseconds of Redis's clock.
+        /// Start of the pause in Unix milliseconds of Redis's clock.
         package let since: Int64
-        /// The operator who asked for it; nil when the farm did.
+        /// The operator who requested the pause; nil for the farm.
         package var by: String?
     }
 
     package struct Fullness: Equatable, Sendable {
         package let reason: FullReason
-        /// Unix milliseconds of Redis's clock.
+        /// Start in Unix milliseconds of Redis's clock.
         package let since: Int64
     }
 
     package struct State: Equatable, Sendable {
-        /// Nil if it is not paused.
+        /// The app's pause; nil if the app is not paused.
         package var pause: Pause?
-        /// Nil if it is not full.
+        /// Why the app is full; nil if the app is not full.
         package var full: Fullness?
-        /// Nil: as configured.
+        /// The operator's rate; nil for the configured rate.
         package var rate: DesiredRate?
-        /// A stored rate that is not valid; the rate is as configured.
+        /// A stored rate that is not valid. The configured rate applies then.
         package var refusedRate: String?
-        /// Nil: by the app's load.
+        /// The operator's setting; nil if the app's load decides.
         package var admission: SetAdmission.Admission?
-        /// Who asked for the rate, and for the admission.
+        /// The operators who set the rate and the admission.
         package var rateBy: String?
         package var admissionBy: String?
-        /// Grows with each change of paused jobs, tokens and shards.
+        /// A number that grows with each change of paused jobs, tokens and shards.
         package var holds = 0
-        /// Cancelled jobs that are not finished.
+        /// The number of cancelled jobs that are not finished.
         package var cancels = 0
 
         package init() {}

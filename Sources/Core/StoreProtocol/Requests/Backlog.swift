@@ -4,21 +4,21 @@ package import RedisProtocol
 /// Reads the lengths of an app's queues.
 package struct ReadDepths: Request {
     package struct Reply: Equatable, Sendable {
-        /// Jobs.
+        /// Number of jobs in the inbox.
         package let inbox: Int
         package let taken: Int
-        /// Batches.
+        /// Number of delayed batches.
         package let delayed: Int
-        /// Entries.
+        /// Number of entries in the results stream.
         package let results: Int
-        /// Batches.
+        /// Number of paused batches.
         package let paused: Int
-        /// Pushes that are in a batch or in an entry.
+        /// Number of pushes that are in a batch or in a results entry.
         package let open: Int
-        /// Batches of each shard.
+        /// Number of batches of each shard.
         package let shards: [Shard]
 
-        /// Of a farm of so many shards with empty queues.
+        /// The reply for a farm with this many shards and empty queues.
         package static func empty(shards: Int) -> Reply {
             Reply(
                 inbox: 0, taken: 0, delayed: 0, results: 0, paused: 0, open: 0,
@@ -51,7 +51,7 @@ package struct ReadDepths: Request {
     package func readPlain(_ answers: [RESPValue], _ keys: Keys) throws(StoreError) -> Reply {
         var numbers = answers
         guard numbers.count > 5 else { throw .unexpectedReply("\(Self.self), short") }
-        // A field that is not there counts as 0.
+        // A missing field counts as 0.
         numbers[5] = .integer(numbers[5].text.flatMap { Int64(foreign: $0) } ?? 0)
         return try Self.read(.array(numbers))
     }
@@ -72,10 +72,10 @@ package struct ReadDepths: Request {
     }
 }
 
-/// Reads the age of the oldest push of each lane that could be sent or is with a worker.
+/// Reads, for each lane, the age of the oldest push that can be sent or is with a worker.
 package struct ReadAges: Request {
     package struct Reply: Equatable, Sendable {
-        /// Since its jobs were split, or it was due, or last tried; nil when nothing waits.
+        /// Age since the job was split, the push was due, or the last attempt; nil if the lane is empty.
         package let high: Duration?
         package let bulk: Duration?
 
@@ -88,7 +88,7 @@ package struct ReadAges: Request {
 
     package static var script: Script? { .ages }
 
-    /// Of the farm.
+    /// The number of shards of the farm.
     package var shards: Int
 
     package init(shards: Int) { self.shards = shards }
@@ -108,7 +108,7 @@ package struct ReadAges: Request {
         for (index, answer) in answers.dropFirst().enumerated() {
             let id = BatchID(answer.bytes ?? [])
             guard let since = id.madeAt else { continue }
-            // Of a shard there are the lists of high, of bulk, and of both together.
+            // Each shard has three lists: lane high, lane bulk, and one with batches of both lanes.
             let lane = index % 3 == 0 ? Lane.high : index % 3 == 1 ? .bulk : id.lane ?? .high
             let age = Duration.milliseconds(now) - .milliseconds(since)
             ages[lane] = max(ages[lane] ?? .zero, age)
@@ -122,7 +122,7 @@ package struct ReadAges: Request {
     }
 }
 
-/// Counts the open pushes of an app, and those with an outcome since it was set up.
+/// Counts an app's open pushes, and its pushes with an outcome since the app was set up.
 package struct ReadLoad: Request {
     package struct Load: Equatable, Sendable {
         package var open: Int
@@ -144,9 +144,9 @@ package struct ReadLoad: Request {
 /// Lists ids of delayed or paused batches, a page at a time.
 package struct ListWaiting: Request {
     package enum Place: Sendable {
-        /// Those that are due first before the others.
+        /// Delayed batches, in the order of their due times.
         case delayed
-        /// In the order in which they were paused.
+        /// Paused batches, in the order in which they were paused.
         case paused
     }
 

@@ -1,13 +1,13 @@
 package import PushModel
 package import RedisProtocol
 
-/// The state of a batch, as the hash of states has it: "worker|deliveries|granted|suspect|open|map".
+/// The state of a batch, as the hash of states stores it: "worker|deliveries|granted|suspect|open|map".
 package struct BatchState: Equatable, Sendable {
-    /// The worker that has checked the batch out; empty when none has.
+    /// The worker that checked the batch out; empty if there is none.
     package let worker: String
-    /// How many pushes, from the first position on, the worker may have sent.
+    /// The number of pushes, counted from the first position, that the worker may have sent.
     package let granted: Int
-    /// Pushes without an outcome.
+    /// The number of pushes without an outcome.
     package let open: Int
     /// One letter per position: `.` open, `p` paused, `x` reported.
     package let map: [UInt8]
@@ -29,10 +29,10 @@ package struct BatchState: Equatable, Sendable {
     package var paused: Int { map.count { $0 == UInt8(ascii: "p") } }
 }
 
-/// Part of what is too much for one call.
+/// One page of a list that is too long for one call.
 package struct ScanPage<Item: Sendable>: Sendable {
     package let items: [Item]
-    /// Where the next call begins; nil at the end.
+    /// The cursor for the next call; nil at the end.
     package let next: String?
 
 }
@@ -49,7 +49,7 @@ package struct ScanBatches: Request {
     }
 }
 
-/// Reads states of batches, a page at a time; nil for a state that cannot be read.
+/// Reads states of batches, a page at a time. A state that cannot be read is nil.
 package struct ScanStates: Request {
     package let words: [any CommandWord]
 
@@ -71,7 +71,7 @@ package struct ScanStates: Request {
     }
 }
 
-/// Reads the states of some batches, in their order; nil for a batch that is gone.
+/// Reads the states of some batches, in the order of their ids; nil for a batch that no longer exists.
 package struct ReadBatchStates: Request {
     package let words: [any CommandWord]
 
@@ -85,7 +85,7 @@ package struct ReadBatchStates: Request {
     }
 }
 
-/// Reads some batches, in their order; nil for a batch that is gone or cannot be read.
+/// Reads some batches, in the order of their ids; nil for a batch that no longer exists or cannot be read.
 package struct ReadBatches: Request {
     package let words: [any CommandWord]
 
@@ -99,11 +99,11 @@ package struct ReadBatches: Request {
     }
 }
 
-/// Reads a page of delayed batches: in the order of their times, or from a cursor, so that batches which become due
-/// meanwhile hide no others.
+/// Reads a page of delayed batches, in the order of their due times, or from a cursor. A scan with a cursor returns every batch
+/// that stays delayed, even if other batches become due between two calls.
 package struct ReadDelayed: Request {
     package enum Page: Sendable {
-        /// Batches from this rank on; the first to become due has rank 0.
+        /// Batches from this rank on. The batch that is due first has rank 0.
         case ranks(from: Int, count: Int)
         case scan(cursor: String, count: Int)
     }
@@ -111,12 +111,12 @@ package struct ReadDelayed: Request {
     package struct Reply: Equatable, Sendable {
         package struct Entry: Equatable, Sendable {
             package let id: String
-            /// Unix milliseconds.
+            /// The due time in Unix milliseconds.
             package let due: Int64
         }
 
         package let entries: [Entry]
-        /// Where the next scan starts; nil at the end, and for ranks.
+        /// The cursor for the next scan; nil at the end, and nil for ranks.
         package let next: String?
     }
 
@@ -133,7 +133,7 @@ package struct ReadDelayed: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         guard let values = value.array else { throw .unexpectedReply("\(Self.self)") }
-        // A scan is a cursor and a list; ranks are the list alone.
+        // The reply to a scan is a cursor and a list. The reply for ranks is only the list.
         let isScan = values.count == 2 && values[1].array != nil
         let words = isScan ? values[1].array ?? [] : values
         let entries = RESPValue.array(words).pairs.compactMap { id, score in
@@ -148,17 +148,17 @@ package struct ReadDelayed: Request {
     }
 }
 
-/// Reads a page of a list of batches or jobs, counted from its end: what is taken from its start meanwhile hides no
-/// others.
+/// Reads a page of a list of batches or jobs, counted from the end of the list. If elements are taken from the start between
+/// two calls, the next page still skips no element.
 package struct ReadListEnd: Request {
     package enum List: Sendable {
         /// Jobs that producers pushed.
         case inbox
-        /// Jobs that the intake has taken and not yet split.
+        /// Jobs that the intake took and has not yet split.
         case taken
-        /// Batches of a shard that are ready for a worker, by lane.
+        /// Batches of a shard and lane that are ready for a worker.
         case ready(shard: Int, Lane)
-        /// Batches of a shard that a worker has checked out.
+        /// Batches of a shard that a worker checked out.
         case inFlight(shard: Int)
         /// Batches that are paused or quarantined.
         case paused
@@ -166,7 +166,7 @@ package struct ReadListEnd: Request {
 
     package let words: [any CommandWord]
 
-    /// - Parameter skipped: elements behind the page.
+    /// - Parameter skipped: number of elements between the page and the end of the list.
     package init(_ list: List, skipping skipped: Int = 0, count: Int) {
         let key =
             switch list {

@@ -1,25 +1,25 @@
 package import RedisProtocol
 
-/// Checks an app's accounting, atomically. Takes time in proportion to what is queued, about 15 ms for 1,000 batches, and
-/// to the job records that it looks at.
+/// Checks an app's accounting atomically. The time grows with the queues, about 15 ms for 1,000 batches, and with the number
+/// of job records that are checked.
 package struct CheckAccounting: Request {
     package static var script: Script? { .checkAccounting }
-    /// Faults in words; empty when all is well.
+    /// The faults as text; empty if there are none.
     package typealias Reply = [String]
 
     package let words: [any CommandWord]
 
-    /// - Parameter jobs: the job records to look at, besides those of jobs that are in queues; nil for all.
+    /// - Parameter jobs: job records to check, besides those of jobs in queues; nil for all.
     package init(shards: Int, jobs: [String]? = nil) {
         words = [ScriptKeys.prefix, shards, jobs == nil ? "all" : "jobs", WordList(jobs ?? [])]
     }
 }
 
-/// Checks the lists of one shard, or everything else: atomic for that part only.
+/// Checks the lists of one shard, or everything else. Only this part is checked atomically.
 package struct CheckAccountingPart: Request {
-    /// Positions of one job.
+    /// The numbers of positions of one job.
     package struct Sums: Equatable, Sendable {
-        /// In batches or in unsettled entries.
+        /// Positions in batches or in unsettled entries.
         package var open = 0
         package var inFlight = 0
         package var delayed = 0
@@ -36,7 +36,7 @@ package struct CheckAccountingPart: Request {
     package struct Reply: Equatable, Sendable {
         package let faults: [String]
         package let jobs: [String: Sums]
-        /// Ids of the batches that lists name.
+        /// Ids of the batches in the lists.
         package let batches: [String]
     }
 
@@ -44,7 +44,7 @@ package struct CheckAccountingPart: Request {
 
     package let words: [any CommandWord]
 
-    /// - Parameter shard: nil for what is in no shard's lists.
+    /// - Parameter shard: the shard; nil checks everything that is in no shard's lists.
     package init(shards: Int, shard: Int?) {
         words = [ScriptKeys.prefix, shards, shard.map { LeaseField.name(ofShard: $0) } ?? "rest"]
     }
@@ -66,11 +66,11 @@ package struct CheckAccountingPart: Request {
     }
 }
 
-/// Finds the job records to compare with the queues: of jobs that are not finished, and those that contradict themselves.
+/// Finds job records to compare with the queues: those of unfinished jobs, and those with contradictory counts.
 package struct ScanJobRecords: Request {
     package static var script: Script? { .checkAccounting }
 
-    /// About 15 microseconds each.
+    /// Job records in one call; each takes about 15 microseconds.
     private static let page = 250
 
     package let words: [any CommandWord]
@@ -86,23 +86,23 @@ package struct ScanJobRecords: Request {
     }
 }
 
-/// Repairs what an audit names.
+/// Repairs the faults that an accounting check found.
 package struct Repair: Request {
     package enum Target: Equatable, Sendable {
-        /// A batch: in one list, with true counts, or out of the way.
+        /// One batch: puts it into exactly one list and corrects its counts, or moves it away if it cannot be read.
         case batch(String)
-        /// The job records of these jobs and of those in queues, or all (nil), so that they are what is there. One moment of
-        /// the whole app.
+        /// Job records of these jobs and of jobs in queues, or all job records (nil). Their counts are set to the real
+        /// numbers, in one atomic step for the whole app.
         case jobRecords([String]?)
     }
 
     package static var script: Script? { .repair }
-    /// What was done, in words.
+    /// The repairs that were made, as text.
     package typealias Reply = [String]
 
     package let words: [any CommandWord]
 
-    /// - Parameter jobRecordSeconds: how long the record of a job that the repair finishes is kept.
+    /// - Parameter jobRecordSeconds: how long to keep the record of a job that the repair finishes.
     package init(_ target: Target, shards: Int, jobRecordSeconds: Int = Retention().jobRecordSeconds) {
         let subject: [any CommandWord] =
             switch target {

@@ -1,49 +1,49 @@
 import PushModel
 package import RedisProtocol
 
-/// Gets batches of the worker's shards, each with a credit: the positions that may be sent.
+/// Checks out batches of the worker's shards. Each batch has a send credit: the positions that may be sent.
 package struct Checkout: Request {
     package struct Batch: Sendable {
         package let id: BatchID
-        /// Which delivery of the batch this is; named in reports.
+        /// The number of this delivery of the batch. Reports contain it.
         package let delivery: Int
-        /// Positions below it may be sent; Redis counts them as suspects if the worker is lost.
+        /// Positions below this number may be sent. Redis counts them as suspects if the worker is lost.
         package let granted: Int
-        /// Nil when the batch is no suspect.
+        /// The batch's suspicion; nil if the batch is not suspect.
         package let suspicion: Suspicion?
-        /// One byte a position, "." if it is open.
+        /// One byte per position; "." means open.
         package let map: [UInt8]
-        /// To be decoded by `PushModel.Batch`.
+        /// The encoded batch, to be decoded by `PushModel.Batch`.
         package let body: [UInt8]
     }
 
     package struct Reply: Sendable {
-        /// Why the app is paused, and so nothing new was given; nil if it is not.
+        /// The reason of the app's pause, for which no new batch was returned; nil if the app is not paused.
         package let pauseReason: String?
-        /// Shards that may have more: not looked at, or not to the end, because there were batches enough.
+        /// Shards that may have more batches: they were not fully read because enough batches were found.
         package let left: [Int]
-        /// Shards that are not ours, of those that were looked at.
+        /// Shards that were read and that this host does not own.
         package let fenced: [Int]
-        /// First those that the worker did not know to have, then new ones.
+        /// First the batches that the worker has and does not know, then new batches.
         package let batches: [Batch]
     }
 
     package static var script: Script? { .checkout }
 
-    /// The worker's name, of this process only; without "|".
+    /// The worker's unique name, without "|". A new process has a new name.
     package var worker: String
-    /// Positions that may be granted in all batches together.
+    /// The number of positions that may be granted in all batches together.
     package var credit: Int
     package var maxBatches: Int
-    /// The batches of this app that the worker has in these shards: the others that are stamped with it are given
-    /// first. Nil when every checkout before this one was answered: then there are no others.
+    /// The app's batches in these shards that the worker knows. Other batches that Redis assigns to the worker are returned
+    /// first. Nil if the replies to all earlier checkouts arrived: then no such batch exists.
     package var known: [BatchID]?
     package enum Lanes: String, Sendable {
-        /// High, and then bulk with what is left of credit and batches.
+        /// Lane high first, then lane bulk with the remaining credit and number of batches.
         case highFirst = "h"
-        /// High is not looked at, and ``Reply/left`` says nothing of it.
+        /// Lane high is not read, and ``Reply/left`` does not consider it.
         case bulkOnly = "b"
-        /// Bulk is not looked at, and ``Reply/left`` says nothing of it.
+        /// Lane bulk is not read, and ``Reply/left`` does not consider it.
         case highOnly = "o"
 
         package var hasHigh: Bool { self != .bulkOnly }
@@ -51,7 +51,7 @@ package struct Checkout: Request {
     }
 
     package var lanes = Lanes.highFirst
-    /// In the order in which they are served.
+    /// The shards in the order in which they are read.
     package var shards: [(number: Int, token: FenceToken)]
 
     package init(
@@ -88,18 +88,18 @@ package struct Checkout: Request {
     }
 }
 
-/// How carefully a batch is to be sent that exited workers had.
+/// How to send a batch that exited workers had checked out and that may have crashed them.
 package struct Suspicion: Equatable, Sendable {
-    /// Positions before it were in flight then, and are sent in groups.
+    /// Positions before this position were in flight at the exit and are sent in groups.
     package let suspect: Int
-    /// Open positions that may be in flight at a time while the first one is a suspect.
+    /// Maximum number of open positions in flight while the first open position is a suspect.
     package let group: Int
-    /// Nothing else of the worker may be in flight with them.
+    /// Whether the worker may have no other push in flight at the same time.
     package let isAlone: Bool
 }
 
 extension Suspicion {
-    /// As the scripts write it, which keep more of it than a worker needs; nil for "": the batch is no suspect.
+    /// Reads the text of the scripts, which contains more fields than a worker needs; nil for "", a batch that is not suspect.
     init?(_ text: [UInt8]) throws(StoreError) {
         guard !text.isEmpty else { return nil }
         let numbers = text.split(separator: UInt8(ascii: ",")).compactMap {
@@ -110,13 +110,13 @@ extension Suspicion {
     }
 }
 
-/// Quarantines a batch that the worker cannot read, with the reason where an operator finds it.
+/// Quarantines a batch that the worker cannot read, and stores the reason for operators.
 package struct QuarantineBatch: Request {
     package static var script: Script? { .quarantine }
-    /// Whether the worker had the batch.
+    /// Whether the batch was with the worker.
     package typealias Reply = Bool
 
-    /// Of the batch's shard.
+    /// The fencing token of the batch's shard.
     package var token: FenceToken
     package var worker: String
     package var batch: BatchID
@@ -131,15 +131,15 @@ package struct QuarantineBatch: Request {
     package var words: [any CommandWord] { [ScriptKeys.prefix, token, worker, batch, delivery, reason] }
 }
 
-/// Gives unfinished batches of one shard back: the worker guarantees that none of their pushes is in flight.
+/// Returns unfinished batches of one shard. The worker guarantees that none of their pushes is in flight.
 package struct PutBack: Request {
     package static var script: Script? { .putback }
-    /// How many the worker had.
+    /// How many of the batches were with the worker.
     package typealias Reply = Int
 
     package var token: FenceToken
     package var worker: String
-    /// At least one; all of the token's shard.
+    /// One or more batches, all of the token's shard.
     package var batches: [(id: BatchID, delivery: Int)]
 
     package init(token: FenceToken, worker: String, batches: [(id: BatchID, delivery: Int)]) {

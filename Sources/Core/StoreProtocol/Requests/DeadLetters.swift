@@ -1,18 +1,18 @@
 package import RedisProtocol
 
-/// Pushes of one job that failed for the same reason, and not because of their tokens.
+/// Pushes of one job that failed for the same reason, though their tokens are valid.
 package struct DeadLetter: Equatable, Sendable {
     package let id: EntryID
     package let job: String
-    /// The gateway's reason, or the farm's.
+    /// The reason from the gateway or from the farm.
     package let reason: String
-    /// The gateway's status; 0 if it gave none.
+    /// The gateway's status; 0 if the gateway sent none.
     package let status: Int
     package let pushes: Int
-    /// As `BatchBuilder` makes it; one segment.
+    /// The pushes as one segment, encoded by `BatchBuilder`.
     package let body: [UInt8]
 
-    /// Unix milliseconds of Redis's clock when it was settled.
+    /// When the pushes were settled, in Unix milliseconds of Redis's clock.
     package var at: Int64 { id.milliseconds }
 }
 
@@ -20,7 +20,7 @@ package struct DeadLetter: Equatable, Sendable {
 package struct ReadDeadLetters: Request {
     package struct Reply: Sendable {
         package let letters: [DeadLetter]
-        /// Where to go on; nil at the end.
+        /// The entry to continue after; nil at the end.
         package let next: EntryID?
     }
 
@@ -32,7 +32,7 @@ package struct ReadDeadLetters: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         let entries = try ReplyReader.entries(value, Self.self)
-        // An entry of another form is left out: the others can be read all the same.
+        // Skips an entry with another form, so that the other entries can still be read.
         let letters = entries.compactMap { id, words -> DeadLetter? in
             let fields = ReplyFields(pairs: words)
             guard let job = fields.text("j"), let reason = fields.text("r"),
@@ -45,7 +45,7 @@ package struct ReadDeadLetters: Request {
     }
 }
 
-/// Reads the id of the youngest dead letter; nil: there is none.
+/// Reads the id of the newest dead letter; nil if there are none.
 package struct LastDeadLetter: Request {
     package init() {}
 
@@ -57,14 +57,14 @@ package struct LastDeadLetter: Request {
     }
 }
 
-/// Counts the pushes in an app's dead letters, and those that are gone.
+/// Counts the pushes in an app's dead letters, and the pushes in deleted dead letters.
 package struct CountDeadLetters: Request {
     package struct Reply: Equatable, Sendable {
         package var pushes = 0
         package var bytes = 0
-        /// Pushes that had to go because of their age or number.
+        /// Pushes in dead letters that were deleted because of their age or number.
         package var trimmed = 0
-        /// Pushes that an operator dropped.
+        /// Pushes in dead letters that an operator dropped.
         package var dropped = 0
 
         package init(pushes: Int = 0, bytes: Int = 0, trimmed: Int = 0, dropped: Int = 0) {
@@ -86,17 +86,17 @@ package struct CountDeadLetters: Request {
     }
 }
 
-/// Drops dead letters, and entries of the audit, that are too old or too many, a bounded number at a time.
+/// Deletes dead letters, and audit entries, that are too old or too many: a limited number in each call.
 package struct TrimDeadLetters: Request {
     package static var script: Script? { .trim }
-    /// Whether there are more to drop.
+    /// Whether more must be deleted.
     package typealias Reply = Bool
 
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - now: Unix seconds.
-    ///   - most: of one call, so that Redis is not held up for more than 5 ms.
+    ///   - now: the time in Unix seconds.
+    ///   - most: maximum for one call, so that Redis is blocked for at most 5 ms.
     package init(_ retention: Retention, now: Int64, most: Int = 256) {
         words = [
             ScriptKeys.prefix, retention.deadPushes, retention.deadBytes,

@@ -4,7 +4,7 @@ package import RedisProtocol
 /// An entry of an events stream.
 package struct EventEntry: Equatable, Sendable {
     package let id: EntryID
-    /// In the order in which they were written; the type is the first.
+    /// The fields in the order in which they were written. The first is the type.
     package let fields: [Field]
 
     package struct Field: Equatable, Sendable {
@@ -14,7 +14,7 @@ package struct EventEntry: Equatable, Sendable {
 
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    /// Reads the reply to XRANGE and the like.
+    /// Reads a reply that lists stream entries, such as the reply to XRANGE.
     package static func read(_ value: RESPValue) throws(StoreError) -> [EventEntry] {
         try ReplyReader.entries(value, Self.self).map { id, words in
             EventEntry(
@@ -24,32 +24,32 @@ package struct EventEntry: Equatable, Sendable {
     }
 }
 
-/// Writes an event that belongs to no other step, at Redis's time.
+/// Writes an event that no other request writes. Redis sets its time.
 package struct AddEvent: Request {
     package static var script: Script? { .addEvent }
-    /// Whether it was written now, and not before.
+    /// Whether this call wrote the event; false if an earlier call did.
     package typealias Reply = Bool
 
     package let words: [any CommandWord]
 
-    /// - Parameter name: unique, so that a repeated request writes nothing twice.
+    /// - Parameter name: a unique name, so that a repeated request writes the event only once.
     package init(_ event: FarmEvent, name: String = String(UInt64.random(in: 0 ... .max), radix: 16)) {
         words = [ScriptKeys.prefix, name, event.kind.rawValue, WordList(event.words)]
     }
 }
 
-/// A record of the audit: one settling.
+/// A record of the audit of outcomes, written when a results entry is settled.
 package struct AuditEntry: Equatable, Sendable {
     package let id: EntryID
-    /// Nil: the record cannot be read.
+    /// The outcomes; nil if the record cannot be read.
     package let groups: [AuditRecord.Group]?
 }
 
-/// Reads the audit, the oldest first.
+/// Reads the audit of outcomes, oldest record first.
 package struct ReadAudit: Request {
     package let words: [any CommandWord]
 
-    /// - Parameter after: nil: from the beginning.
+    /// - Parameter after: the entry to start after; nil starts at the beginning.
     package init(after: EntryID?, count: Int = 16) {
         words = StreamRange.after(after).words(AppKey(\.audit), count: count)
     }

@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// Asks for a reading of the feedback service soon.
+/// Requests that the feedback service is read soon.
 package struct AskForFeedback: Request {
     package static var script: Script? { .feedback }
 
@@ -8,14 +8,14 @@ package struct AskForFeedback: Request {
 
     package var words: [any CommandWord] { [ScriptKeys.prefix, "ask"] }
 
-    /// The time of the request, in Unix milliseconds: ``ReadFeedback/State/served`` is later then.
+    /// The request's time in Unix milliseconds. The request is served when ``ReadFeedback/State/served`` is later.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int64 { try number(value) }
 }
 
-/// Asks whether the feedback service is to be read now, and makes the caller its one reader if it is.
+/// Checks whether the feedback service must be read now. If so, the caller becomes its only reader.
 package struct BeginFeedback: Request {
     package enum Reply: Equatable, Sendable {
-        /// Read it. So many readings before have failed in a row.
+        /// The caller must read it. `failures` is the number of readings in a row that failed before.
         case read(failures: Int)
         case wait(Duration)
     }
@@ -25,9 +25,9 @@ package struct BeginFeedback: Request {
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - token: of the intake.
-    ///   - reader: unique for each reading.
-    ///   - limit: after so long another reader may begin.
+    ///   - token: the intake's fencing token.
+    ///   - reader: a unique name for each reading.
+    ///   - limit: the time after which another reader may start.
     package init(token: FenceToken, reader: String, limit: Duration) {
         words = [ScriptKeys.prefix, "begin", token, reader, limit]
     }
@@ -39,33 +39,33 @@ package struct BeginFeedback: Request {
     }
 }
 
-/// Ends a reading.
+/// Ends a reading of the feedback service.
 package struct EndFeedback: Request {
     package static var script: Script? { .feedback }
     package typealias Reply = Void
 
     package let words: [any CommandWord]
 
-    /// - Parameter error: why it failed; empty if it did not.
+    /// - Parameter error: why the reading failed; empty if it succeeded.
     package init(reader: String, tuples: Int, next: Duration, error: String) {
         words = [ScriptKeys.prefix, "end", reader, tuples, next, String(error.prefix(500))]
     }
 }
 
-/// Reads the state of the feedback readings.
+/// Reads the state of reading the feedback service.
 package struct ReadFeedback: Request {
     package struct State: Equatable, Sendable {
-        /// When the last reading began that has ended, in Unix milliseconds.
+        /// When the last finished reading began, in Unix milliseconds.
         package var served: Int64 = 0
         package var isReading = false
-        /// Unix milliseconds when it was last read to its end, when a reading last ended, and when the next one is due; 0: never.
+        /// Times in Unix milliseconds, 0 for never: the last complete reading, the end of the last reading, the next reading.
         package var readAt: Int64 = 0
         package var endedAt: Int64 = 0
         package var due: Int64 = 0
-        /// Of the last reading, and of all.
+        /// Tuples of the last reading, and tuples of all readings.
         package var tuples = 0
         package var total = 0
-        /// Readings in a row that failed, and why the last one did.
+        /// The number of readings that failed in a row, and the reason of the last failure.
         package var failures = 0
         package var error = ""
     }
@@ -74,7 +74,7 @@ package struct ReadFeedback: Request {
 
     package var words: [any CommandWord] { ["HGETALL", AppKey(\.feedback)] }
 
-    /// Nil: it was never read.
+    /// The state; nil if the feedback service was never read.
     package static func read(_ value: RESPValue) throws(StoreError) -> State? {
         guard value.array != nil else { throw .unexpectedReply("\(Self.self)") }
         let fields = ReplyFields(pairs: value)

@@ -1,20 +1,20 @@
 import PushModel
 package import RedisProtocol
 
-/// Takes jobs from the inbox, or returns those that were taken before and are not known.
+/// Takes jobs from the inbox, and returns taken jobs that the caller does not know.
 package struct Take: Request {
     package struct Reply: Equatable, Sendable {
-        /// The last step of the intake that was done.
+        /// The last completed step of the intake.
         package let step: Int
-        /// The first taken job, when a part of it is split already.
+        /// The first taken job, if a part of it is already split.
         package let head: IntakeHead?
-        /// Jobs that were refused here because of their size.
+        /// The number of jobs that this call refused because of their size.
         package let refused: Int
-        /// So many jobs go one by one: one of them may have ended the process that held them.
+        /// The number of jobs that are processed one by one, because one of them may have crashed the intake.
         package let suspects: Int
-        /// The inbox has more, which stays there until so much time has passed: the app or the farm is full.
+        /// The app or the farm is full: more jobs stay in the inbox until this time has passed. Nil if jobs may be taken.
         package let heldBack: Duration?
-        /// The jobs' exact bytes, in order, behind the known ones.
+        /// The exact bytes of each job, in order, after the known jobs.
         package let jobs: [[UInt8]]
     }
 
@@ -23,8 +23,8 @@ package struct Take: Request {
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - known: how many of the taken jobs the caller holds.
-    ///   - maxBytes: of the jobs of one reply together; one job may go beyond.
+    ///   - known: how many of the taken jobs the caller knows.
+    ///   - maxBytes: maximum bytes of all jobs in one reply. The first job may exceed it.
     package init(token: FenceToken, known: Int, maxJobs: Int, maxBytes: Int, maxJobBytes: Int) {
         words = [ScriptKeys.prefixAndInbox, token, known, maxJobs, maxBytes, maxJobBytes]
     }
@@ -45,40 +45,40 @@ package struct Take: Request {
     }
 }
 
-/// How far a job that is split in chunks is split.
+/// The progress of a job that is split in chunks.
 package struct IntakeHead: Equatable, Sendable {
     package var job: String
-    /// Accepted pushes that are in batches already.
+    /// The number of accepted pushes that are already in batches.
     package var offset: Int
 
     package init(job: String, offset: Int) { (self.job, self.offset) = (job, offset) }
 }
 
-/// Drops the first taken job, which did not parse or validate, and keeps its original for inspection; or a duplicate, whose
-/// original is not kept.
+/// Removes the first taken job. A job that did not parse or validate is refused, and its original bytes are kept. A duplicate's
+/// original bytes are not kept.
 ///
-/// Batches of a job that is split in part stay; its other pushes fail as `lost`.
+/// Batches of a partly split job stay. The job's other pushes fail with reason `lost`.
 package struct Refuse: Request {
     package enum Reply: Equatable, Sendable {
-        /// It is counted, and producers get an event.
+        /// The job was counted, and producers get an event.
         case eventWritten
-        /// It is counted. There are too many for an event each.
+        /// The job was counted. There are too many refused jobs to write an event for each.
         case counted
-        /// This step was done before.
+        /// An earlier call did this step.
         case doneBefore
     }
 
     package static var script: Script? { .refuse }
-    /// Longer originals are cut.
+    /// Maximum number of original bytes that are kept.
     package static let originalLimit = 65_536
 
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - step: the last step + 1.
-    ///   - job: its id, if it was readable.
-    ///   - position: in bytes.
-    ///   - isDuplicate: a job of its id is open, or younger than 24 hours.
+    ///   - step: the number of the last step plus 1.
+    ///   - job: the job's id, if it could be read.
+    ///   - position: the position of the fault in the job, in bytes.
+    ///   - isDuplicate: whether a job with the same id is open or younger than 24 hours.
     package init(
         token: FenceToken, step: Int, job: String?, field: String, position: Int, reason: String,
         original: [UInt8], isDuplicate: Bool = false, retention: Retention = Retention()
@@ -100,16 +100,16 @@ package struct Refuse: Request {
     }
 }
 
-/// Counts the end of an intake process against the taken jobs that it was working on.
+/// Counts an exit of the intake process against the taken jobs that it was processing.
 ///
-/// A job that causes `limit` ends, all but the first of them alone, is refused.
+/// A job that causes `limit` exits is refused. In all of these exits but the first, the job must be the only one in process.
 package struct RecordIntakeCrash: Request {
     package struct Reply: Equatable, Sendable {
-        /// Taken jobs that are processed one by one from now on.
+        /// The number of taken jobs that are processed one by one from now on.
         package let suspects: Int
-        /// Ends that count against the first of them; 0 while it may be another's doing.
+        /// Exits that count against the first of these jobs; 0 while another job may be the cause.
         package let ends: Int
-        /// The first job was refused with this end.
+        /// Whether the first job was refused because of this exit.
         package let isRefused: Bool
     }
 
@@ -118,9 +118,9 @@ package struct RecordIntakeCrash: Request {
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - process: the process that ended, by a unique name.
+    ///   - process: the unique name of the process that exited.
     ///   - isAlone: whether the process was working for this app only.
-    ///   - limit: ends of a process that are one job's doing.
+    ///   - limit: the number of exits after which a job is refused.
     package init(
         token: FenceToken, process: String, isAlone: Bool, limit: Int = 3, retention: Retention = Retention()
     ) {
@@ -134,12 +134,12 @@ package struct RecordIntakeCrash: Request {
     }
 }
 
-/// Waits for the next job, and moves it from the inbox to the end of `taken`. Only on a connection of its own.
+/// Waits for the next job and moves it from the inbox to the end of `taken`. It needs its own connection, because it blocks.
 ///
-/// There is no fence here, and none is needed: a job that was moved for a process that is not the intake, or whose reply is
-/// lost, is taken by the next ``Take``. So the caller may only go on with a ``Split`` of that job alone.
+/// This command needs no fence. If the caller is no longer the intake, or the reply is lost, the next ``Take`` returns the
+/// moved job. So the caller may only continue with a ``Split`` that requires this job to be the only taken job.
 package struct NextJob: Request {
-    /// Zero: it does not wait.
+    /// How long to wait for a job; zero does not wait.
     package var timeout: Duration
 
     package init(timeout: Duration) { self.timeout = timeout }
@@ -149,13 +149,13 @@ package struct NextJob: Request {
     package var words: [any CommandWord] {
         let move: [any CommandWord] = [AppKey(\.inbox), AppKey(\.taken), "LEFT", "RIGHT"]
         guard timeout > .zero else { return ["LMOVE", WordList(move)] }
-        // Seconds; 0 would wait for ever.
+        // The timeout in seconds; Redis would wait without limit for 0.
         let milliseconds = max(1, timeout.wholeMilliseconds)
         let fraction = String(milliseconds % 1000 + 1000).dropFirst()
         return ["BLMOVE", WordList(move), "\(milliseconds / 1000).\(fraction)"]
     }
 
-    /// The job's exact bytes; nil when the time has passed without one.
+    /// The job's exact bytes; nil if no job came within the timeout.
     package static func read(_ value: RESPValue) throws(StoreError) -> [UInt8]? {
         if value.isNull { return nil }
         guard let job = value.bytes else { throw .unexpectedReply("\(Self.self)") }
@@ -163,9 +163,9 @@ package struct NextJob: Request {
     }
 }
 
-/// Puts a job into the inbox. Not to be repeated blindly: a job without an id would come twice.
+/// Adds a job to the inbox. Do not repeat this call without a check: a job without an id would be accepted twice.
 package struct PushJob: Request {
-    /// Jobs in the inbox.
+    /// The number of jobs in the inbox.
     package typealias Reply = Int
 
     package let words: [any CommandWord]
@@ -175,17 +175,17 @@ package struct PushJob: Request {
     }
 }
 
-/// Puts a job into the inbox if there is room, as producers do: through the function of ``FunctionLibrary``.
+/// Adds a job to the inbox if there is room. Like producers, it calls the function of ``FunctionLibrary``.
 ///
-/// With an id it may be repeated when its reply was lost: the second job is a duplicate of the first.
+/// With a job id the call may be repeated when its reply was lost, because the second job is refused as a duplicate.
 package struct SubmitJob: Request {
     package enum Reply: Equatable, Sendable {
-        /// Jobs in the inbox.
+        /// The job was added; `waiting` is the number of jobs in the inbox.
         case accepted(waiting: Int)
         case busy(retryAfter: Duration, reason: String)
-        /// A job of this id is open or younger than a day.
+        /// A job with this id is open or younger than a day.
         case duplicate
-        /// It is too large, and always will be.
+        /// The job breaks a rule, such as the maximum size, and would always be refused.
         case refused(reason: String)
     }
 

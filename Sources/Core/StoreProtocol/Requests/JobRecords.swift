@@ -1,6 +1,6 @@
 package import RedisProtocol
 
-/// The counts of one job. At every instant accepted = delivered + failed + expired + cancelled + queued + in flight +
+/// The counts of one job. Always: accepted = delivered + failed + expired + cancelled + queued + in flight +
 /// delayed.
 package struct JobRecord: Equatable, Sendable {
     package enum State: String, Sendable { case open, finished }
@@ -8,7 +8,7 @@ package struct JobRecord: Equatable, Sendable {
     package var id: String
     package var app: String
     package var state: State
-    /// Pushes in the job: accepted + malformed + duplicates.
+    /// Number of pushes in the job: accepted + malformed + duplicates.
     package var submitted = 0
     package var accepted = 0
     package var malformed = 0
@@ -17,27 +17,27 @@ package struct JobRecord: Equatable, Sendable {
     package var failed = 0
     package var expired = 0
     package var cancelled = 0
-    /// With a worker, or reported and not yet settled.
+    /// Pushes that are with a worker, or reported and not yet settled.
     package var inFlight = 0
-    /// Delayed until their start or a retry.
+    /// Pushes that are delayed until their start or until a retry.
     package var delayed = 0
-    /// How many pushes may have been sent twice, at most.
+    /// Maximum number of pushes that may have been sent twice.
     package var maybeDuplicated = 0
-    /// Unix milliseconds of Redis's clock.
+    /// When the job was split, in Unix milliseconds of Redis's clock.
     package var createdAt: Int64 = 0
     package var finishedAt: Int64?
-    /// When an outcome was settled last; 0 before, and for a job that was finished at once.
+    /// When an outcome was last settled; 0 if none was settled, also for a job that finished at once.
     package var lastOutcomeAt: Int64 = 0
-    /// Crashes of workers that count against the job.
+    /// Worker crashes that count against the job.
     package var crashes = 0
-    /// Why it is paused; nil when it is not.
+    /// Why the job is paused; nil if it is not paused.
     package var pausedReason: String?
-    /// The job whose dead letters it replays; how many of its own were replayed.
+    /// The job whose dead letters this job replays; and how many of this job's dead letters were replayed.
     package var replayOf: String?
     package var replayed = 0
-    /// A probable mistake in the job, though it was accepted.
+    /// A warning about a probable mistake in the accepted job.
     package var warning: String?
-    /// Failures by reason.
+    /// Number of failed pushes for each reason.
     package var reasons: [String: Int] = [:]
 
     package var queued: Int { accepted - delivered - failed - expired - cancelled - inFlight - delayed }
@@ -55,7 +55,7 @@ package struct ReadJobRecord: Request {
         words = ["HGETALL", AppKey { $0.jobRecord(job) }]
     }
 
-    /// The fields; empty if there is no such job record. ``JobRecord/init(id:app:fields:)`` reads them.
+    /// The record's fields, for ``JobRecord/init(id:app:fields:)``; empty if the job record does not exist.
     package static func read(_ value: RESPValue) throws(StoreError) -> [String: String] {
         guard value.array != nil else { throw .unexpectedReply("\(Self.self)") }
         return value.fields
@@ -63,7 +63,7 @@ package struct ReadJobRecord: Request {
 }
 
 extension JobRecord {
-    /// Nil if the fields are not those of a job record.
+    /// Reads the fields of a job record; nil if they are not valid.
     package init?(id: String, app: String, fields: [String: String]) {
         guard let state = fields["state"].flatMap(State.init(rawValue:)) else { return nil }
         self.init(id: id, app: app, state: state)
@@ -93,13 +93,13 @@ extension JobRecord {
     }
 }
 
-/// Reads ids of jobs, the latest first. A job record may be gone when it is read.
+/// Reads ids of jobs, latest first. A job record may be deleted before it is read.
 package struct LatestJobs: Request {
     package typealias Reply = [String]
 
     package let words: [any CommandWord]
 
-    /// - Parameter start: so many are passed over.
+    /// - Parameter start: number of latest jobs to skip.
     package init(from start: Int = 0, count: Int) {
         words = ["ZREVRANGE", AppKey(\.jobs), start, start + count - 1]
     }

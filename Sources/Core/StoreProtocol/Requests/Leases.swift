@@ -1,36 +1,36 @@
 package import RedisProtocol
 
-/// Takes fields of an app that are free, and finds again those that this nonce has.
+/// Acquires free fields of an app, and returns the fields that this nonce already owns.
 package struct AcquireLeases: Request {
     /// The result for one field.
     package enum Answer: Equatable, Sendable {
         case ours(FenceToken)
-        /// Another owner's lease has so long to go.
+        /// Another owner's lease is valid for this time.
         case taken(for: Duration)
-        /// Without an owner, and not to be taken.
+        /// The field has no owner, and the caller asked not to acquire it.
         case free
     }
 
     package struct Reply: Equatable, Sendable {
-        /// Redis's milliseconds.
+        /// When the leases end, in milliseconds of Redis's clock.
         package let leaseEnds: Int64
-        /// In the order of ``AcquireLeases/all``.
+        /// The results, in the order of ``AcquireLeases/all``.
         package let answers: [Answer]
     }
 
     package static var script: Script? { .lease }
 
-    /// Each coordinator process makes a new one.
+    /// A unique name that each coordinator process makes at its start.
     package var nonce: String
     package var host: String
     package var lease: Duration
-    /// The nonce of a coordinator that is known to be gone, or its part before the dot, or "": its fields are taken, also
-    /// those of ``others``.
+    /// The nonce of a coordinator that has exited, its part before the dot, or "". Its fields are acquired, also when they are
+    /// in ``others``.
     package var predecessor: String
     package var fields: [LeaseField]
-    /// Fields that are not taken when they are free.
+    /// Fields that this call does not acquire even if they are free.
     package var others: [LeaseField]
-    /// Fields that are taken even from a living owner.
+    /// Fields that this call acquires even from a live owner.
     package var seized: [LeaseField]
 
     package init(
@@ -42,7 +42,7 @@ package struct AcquireLeases: Request {
         self.seized = seized
     }
 
-    /// In the order of the answers.
+    /// All fields, in the order of the results.
     package var all: [LeaseField] { fields + others + seized }
 
     package var words: [any CommandWord] {
@@ -70,7 +70,7 @@ package struct AcquireLeases: Request {
     }
 }
 
-/// Extends this nonce's leases, and tells which fields are still ours.
+/// Extends the leases of this nonce, and returns which fields this nonce still owns.
 package struct RenewLeases: Request {
     package static var script: Script? { .lease }
 
@@ -87,19 +87,19 @@ package struct RenewLeases: Request {
         [ScriptKeys.prefix, "renew", nonce, host, lease, "", WordList(fields)]
     }
 
-    /// In the order of the fields: whether it is still ours.
+    /// For each field, in order: whether this nonce still owns it.
     package static func read(_ value: RESPValue) throws(StoreError) -> [Bool] {
         guard let parts = value.array, !parts.isEmpty else { throw .unexpectedReply("\(Self.self)") }
         return parts.dropFirst().map { $0.integer == 1 }
     }
 }
 
-/// Gives fields back: others need not wait for the lease to end.
+/// Releases fields, so that other hosts need not wait for the leases to expire.
 package struct ReleaseLeases: Request {
     package static var script: Script? { .lease }
 
     package var nonce: String
-    /// Nil gives everything back, and ends the lease. By token: a call that comes late takes nothing that was acquired since.
+    /// The fields to release with their fencing tokens, so that a late call releases nothing acquired since. Nil releases all.
     package var tokens: [LeaseField: FenceToken]?
 
     package init(nonce: String, tokens: [LeaseField: FenceToken]?) {
@@ -114,19 +114,19 @@ package struct ReleaseLeases: Request {
         ]
     }
 
-    /// How many fields were ours.
+    /// How many of the fields this nonce owned.
     package static func read(_ value: RESPValue) throws(StoreError) -> Int {
         var reader = try ReplyReader(value, Self.self)
         return try reader.integer()
     }
 }
 
-/// Reads who owns what.
+/// Reads the owner of each field.
 package struct ReadOwners: Request {
-    /// Owned fields; those given back are left out.
+    /// The owned fields, without released fields.
     package struct Reply: Equatable, Sendable {
         package var fields: [LeaseField: FenceToken] = [:]
-        /// Redis's milliseconds, by nonce.
+        /// The lease end of each nonce, in milliseconds of Redis's clock.
         package var leaseEnds: [String: Int64] = [:]
 
         package init() {}

@@ -8,32 +8,32 @@ package struct SetPause: Request {
 
     package enum Change: Equatable, Sendable {
         case job(String, Kind)
-        /// Unsent pushes of the job are cancelled from then on, in Unix milliseconds; 0: now. A finished job's job record is
-        /// kept so many seconds.
+        /// Cancels the unsent pushes of the job from this time on, in Unix milliseconds; 0 is now. If the job finishes, its
+        /// record is kept for `keep` seconds.
         case cancel(String, from: Int64, keep: Int)
-        /// Raw bytes, and the shard that they belong to.
+        /// Pauses a token, given as raw bytes, and its shard.
         case device([UInt8], shard: Int)
         case shard(Int, Kind)
-        /// The shard is served again.
+        /// Resumes the shard.
         case serve(Int)
     }
 
-    /// What Redis knows of a job.
+    /// The state of a job in Redis.
     package enum JobState: String, Sendable {
         case open, finished
-        /// It has no job record, but jobs wait in the inbox.
+        /// The job has no record, but the inbox contains jobs.
         case expected
         case unknown
-        /// Too many are paused already.
+        /// The maximum number of pauses is reached.
         case full
-        /// It is no job.
+        /// The change does not concern a job.
         case none = ""
     }
 
     package struct Reply: Equatable, Sendable {
         package let hasChanged: Bool
         package let subject: JobState
-        /// The note that it replaces.
+        /// The earlier note that this change replaces.
         package let before: String
 
         package init(hasChanged: Bool, subject: JobState, before: String) {
@@ -71,26 +71,26 @@ extension SetPause.Change {
     }
 }
 
-/// Lets paused batches, and quarantined jobs and tokens, go on, a number of batches a call.
+/// Resumes paused batches, and quarantined jobs and tokens: a limited number of batches in each call.
 package struct ResumePaused: Request {
     package struct Reply: Equatable, Sendable {
-        /// Batches put back.
+        /// Batches that were put back into their ready lists.
         package let batches: Int
-        /// Where the next call begins; nil at the end.
+        /// The start for the next call; nil at the end.
         package let next: Int?
-        /// Jobs that were quarantined.
+        /// Jobs that were quarantined and are resumed.
         package let jobs: Int
-        /// Devices that were.
+        /// Tokens that were quarantined and are resumed.
         package var devices = 0
     }
 
     package enum Selection: Equatable, Sendable {
-        /// All that waits, but for what operators have paused.
+        /// Everything that is paused, except what operators paused.
         case all
         case job(String)
-        /// A job that an operator has paused.
+        /// A job that an operator paused.
         case pausedJob(String)
-        /// Raw bytes.
+        /// A token, as raw bytes.
         case device([UInt8])
     }
 
@@ -98,7 +98,7 @@ package struct ResumePaused: Request {
 
     package let words: [any CommandWord]
 
-    /// - Parameter start: paused batches that were looked at and stay.
+    /// - Parameter start: number of paused batches that earlier calls examined and left paused.
     package init(_ what: Selection = .all, start: Int = 0, limit: Int = 100) {
         let subject: [any CommandWord] =
             switch what {
@@ -119,14 +119,14 @@ package struct ResumePaused: Request {
     }
 }
 
-/// Cancels pushes of cancelled jobs, in batches that no worker holds: as many as take about 3 ms.
+/// Cancels pushes of cancelled jobs in batches that no worker has checked out. One call takes about 3 ms.
 package struct CancelBatches: Request {
     package struct Reply: Equatable, Sendable {
-        /// Batches that were examined, from the first.
+        /// Number of batches that were examined, from the first.
         package let examined: Int
-        /// Pushes.
+        /// Number of pushes that were cancelled.
         package let cancelled: Int
-        /// Batches without an open push.
+        /// Number of batches that ended because no push in them is open.
         package let gone: Int
     }
 
@@ -145,12 +145,12 @@ package struct CancelBatches: Request {
     }
 }
 
-/// Makes the delayed batches of a job due now, a number a call.
+/// Makes the delayed batches of a job due now: a limited number of batches in each call.
 package struct MakeDue: Request {
     package struct Reply: Equatable, Sendable {
         package let batches: Int
         package let pushes: Int
-        /// Where the next call begins; nil at the end.
+        /// The start for the next call; nil at the end.
         package let next: Int?
     }
 
@@ -176,18 +176,18 @@ package struct ReadPauses: Request {
     }
 
     package struct Item: Equatable, Sendable {
-        /// A job's id, a raw token, a shard's number.
+        /// A job's id, a raw token, or a shard's number.
         package let name: [UInt8]
-        /// Unix milliseconds of Redis's clock.
+        /// When the pause began, in Unix milliseconds of Redis's clock.
         package let since: Int64
-        /// `pause`, `quarantine`, `cancel`; `poison` when workers were ended.
+        /// `pause`, `quarantine` or `cancel`; `poison` if the job or token crashed workers.
         package var kind: String
-        /// Empty when the farm did it by itself.
+        /// The operator; empty if the farm did it.
         package var by = ""
         package var reason = ""
-        /// Of a cancelled job: from when on, in Unix milliseconds.
+        /// For a cancelled job: the time from which on it is cancelled, in Unix milliseconds.
         package var from: Int64 = 0
-        /// Of a device.
+        /// The shard of a token.
         package var shard: Int?
 
         package init(
@@ -215,7 +215,7 @@ package struct ReadPauses: Request {
         return ["HGETALL", key]
     }
 
-    /// Names and their notes: see `pause.lua`.
+    /// Each name with its note, in the format of `pause.lua`.
     package static func read(_ value: RESPValue) throws(StoreError) -> [(name: [UInt8], text: String)] {
         var reader = try ReplyReader(value, Self.self)
         var pauses: [(name: [UInt8], text: String)] = []
@@ -223,7 +223,7 @@ package struct ReadPauses: Request {
         return pauses
     }
 
-    /// The pauses, the oldest first.
+    /// The pauses, oldest first.
     package func pauses(_ reply: [(name: [UInt8], text: String)]) -> [Item] {
         reply.map { item($0.name, $0.text) }.sorted { ($0.since, $0.text) < ($1.since, $1.text) }
     }

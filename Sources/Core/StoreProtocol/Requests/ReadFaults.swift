@@ -1,12 +1,11 @@
 package import RedisProtocol
 
-/// Finds keys of the wrong type, and data that cannot be read. About 0.2 ms with 64
-/// shards.
+/// Finds keys of the wrong type, and data that cannot be read. With 64 shards this takes about 0.2 ms.
 package struct ReadFaults: Request {
-    /// A key that does not hold what it must.
+    /// A key with another type than the required type.
     package struct WrongType: Equatable, Sendable {
         package let key: String
-        /// In Redis's words.
+        /// The key's type, as Redis names it.
         package let found: String
         package let expected: String
 
@@ -15,17 +14,17 @@ package struct ReadFaults: Request {
 
     package struct Reply: Equatable, Sendable {
         package var wrongTypes: [WrongType] = []
-        /// Entries of the results stream that cannot be settled; the id of one, and why.
+        /// The number of results entries that cannot be settled; the id of one of them, and the reason.
         package var unsettled = 0
         package var entry = ""
         package var why = ""
-        /// Originals that are kept because they cannot be read; the name of one.
+        /// The number of originals that are kept because they cannot be read; the name of one of them.
         package var unreadable = 0
         package var name = ""
 
         package init() {}
 
-        /// In words; empty when all can be read.
+        /// The unreadable data as text; empty if everything can be read.
         package var unreadableWords: [String] {
             var words: [String] = []
             if unsettled > 0 {
@@ -47,14 +46,14 @@ package struct ReadFaults: Request {
 
     package static var script: Script? { .faults }
 
-    /// Of the farm.
+    /// The number of shards of the farm.
     package var shards: Int
 
     package init(shards: Int) { self.shards = shards }
 
     package var words: [any CommandWord] { [ScriptKeys.prefixAndInbox, shards] }
 
-    /// As in the script.
+    /// The keys of each type, as in the script.
     private static let kinds: [(kind: String, names: [String])] = [
         ("list", ["taken", "paused", "unproven", "unconfirmed"]),
         (
@@ -68,7 +67,7 @@ package struct ReadFaults: Request {
         ("zset", ["delayed", "jobs"]), ("stream", ["results", "events", "refused", "dead_letters", "audit"]),
     ]
 
-    /// A key that the user may not read is left out.
+    /// Skips a key that the Redis user may not read.
     package static var readsErrors: Bool { true }
 
     private func checks(_ keys: Keys) -> [(key: [UInt8], kind: String)] {
@@ -106,7 +105,7 @@ package struct ReadFaults: Request {
         if let count = rest[0].integer, count > 0 {
             let sample = rest[1].array?.compactMap(\.text) ?? []
             (reply.unsettled, reply.entry) = (Int(clamping: count), sample.first ?? "")
-            // A moment stands before the reason.
+            // The text is a time, a space, and the reason.
             let words = (sample.last ?? "").split(separator: " ", maxSplits: 1)
             reply.why =
                 words.count == 2 && Int64(foreign: words[0]) != nil ? String(words[1]) : sample.last ?? ""
@@ -133,7 +132,7 @@ package struct ReadFaults: Request {
     }
 }
 
-/// Drops the originals of what could not be read.
+/// Deletes the originals of data that could not be read.
 package struct DropUnreadable: Request {
     package typealias Reply = Void
 

@@ -1,14 +1,14 @@
 package import PushModel
 package import RedisProtocol
 
-/// Reads where the suppression lists of some shards end, and whether they were changed otherwise.
+/// Reads the last record of some suppression lists, and whether the guard has changed the lists.
 package struct ReadSuppressionEnds: Request {
     package struct Reply: Sendable {
-        /// How often the guard has withdrawn records.
+        /// How often the guard withdrew records.
         package let takeBacks: Int
-        /// Bad tokens are not suppressed until they are confirmed.
+        /// Whether the guard keeps new suppressions until an operator confirms them.
         package let isHolding: Bool
-        /// In the order of the shards; nil: there never was a record.
+        /// The last record of each list, in the order of the shards; nil if the list never had a record.
         package let ends: [EntryID?]
     }
 
@@ -31,11 +31,11 @@ package struct ReadSuppressionEnds: Request {
     }
 }
 
-/// Reads a part of a shard's suppression list.
+/// Reads part of a shard's suppression list.
 package struct ReadSuppressed: Request {
     package struct Line: Sendable {
         package let place: EntryID
-        /// Nil: this farm cannot read it.
+        /// The record; nil if this version cannot read it.
         package let record: SuppressionRecord?
     }
 
@@ -59,7 +59,7 @@ package struct ReadSuppressed: Request {
     }
 }
 
-/// Reads the scopes of the numbers in records.
+/// Reads the scope that each number in the records stands for.
 package struct ReadScopes: Request {
     package init() {}
 
@@ -72,14 +72,14 @@ package struct ReadScopes: Request {
     }
 }
 
-/// Drops records of a shard that are too old, a bounded number at a time.
+/// Deletes records of a shard that are too old: a limited number in each call.
 package struct DropOldSuppressed: Request {
-    /// How many were dropped.
+    /// The number of deleted records.
     package typealias Reply = Int
 
     package let words: [any CommandWord]
 
-    /// - Parameter before: Unix milliseconds.
+    /// - Parameter before: deletes records from before this time, in Unix milliseconds.
     package init(shard: Int, before: Int64) {
         words = ["XTRIM", AppKey { $0.suppressed(shard) }, "MINID", "~", before]
     }

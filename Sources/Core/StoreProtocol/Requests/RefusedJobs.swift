@@ -1,20 +1,20 @@
 package import RedisProtocol
 
-/// A refused job, as it is kept.
+/// A refused job that is kept for inspection.
 package struct RefusedJob: Equatable, Sendable {
     package let id: EntryID
-    /// Empty: it had no id that could be read.
+    /// The job's id; empty if no id could be read.
     package let job: String
     package let field: String
-    /// Where in the job, in bytes.
+    /// The position of the fault in the job, in bytes.
     package let position: Int
     package let reason: String
-    /// As it came, cut at ``Refuse/originalLimit``.
+    /// The job as the producer sent it, cut at ``Refuse/originalLimit``.
     package let original: [UInt8]
-    /// For how many jobs it stands: of a flood only some are kept.
+    /// The number of refused jobs that this record represents. When very many jobs are refused, only some are kept.
     package var jobs = 1
 
-    /// It may have been longer than what is kept.
+    /// Whether the original may be longer than the part that is kept.
     package var mayBeCut: Bool { original.count >= Refuse.originalLimit }
 }
 
@@ -37,13 +37,13 @@ package struct ReadRefused: Request {
     }
 }
 
-/// Counts the refused jobs and the duplicates of an app: exact counts, also of those without an event.
+/// Counts the refused jobs and the duplicates of an app, also those without an event.
 package struct ReadRefusals: Request {
     package struct Reply: Equatable, Sendable {
-        /// In all.
+        /// Refused jobs since the app exists.
         package var refused = 0
         package var duplicates = 0
-        /// Refused jobs in the minute that began at ``since``, and in the minute before that.
+        /// Refused jobs in the minute that began at ``since``, and in the minute before it.
         package var minute = 0
         package var before = 0
         /// When the last minute with a refused job began, in Unix milliseconds of Redis's clock.
@@ -51,7 +51,7 @@ package struct ReadRefusals: Request {
 
         package init() {}
 
-        /// Refused jobs in the 60 seconds before `now`; of a minute that is half over, half of the one before counts.
+        /// Estimates the number of refused jobs in the 60 seconds before `now`, from the counts of the last two minutes.
         package func lastMinute(at now: Int64) -> Int {
             let minute: Int64 = 60_000
             let (age, isAhead) = now.subtractingReportingOverflow(since)

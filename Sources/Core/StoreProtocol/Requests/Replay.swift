@@ -1,22 +1,22 @@
 package import RedisProtocol
 
-/// Puts dead letters, or refused jobs, into the inbox again as a new job, or drops them: all of one call, or none.
+/// Puts dead letters or refused jobs into the inbox again as a new job, or drops them. Each call moves all of them or none.
 ///
-/// Bounds, so that Redis is not held up for more than 5 ms: 1,000 letters, 1 MiB of job.
+/// Limits, so that Redis is blocked for at most 5 ms: 1,000 dead letters, 1 MiB of job.
 package struct Replay: Request {
-    /// The key that the jobs come from, without the app's prefix.
+    /// The source of the replayed pushes: a stream's key without the app's prefix.
     package enum Stream: String, Sendable {
         case dead = "dead_letters"
         case refused
     }
 
-    /// What goes into the inbox.
+    /// The new job that is added to the inbox.
     package struct NewJob: Sendable {
-        /// The job as a producer writes it.
+        /// The job in the format of producers.
         package var text: [UInt8]
-        /// The job whose pushes they are.
+        /// The job that the replayed pushes came from.
         package var old: String
-        /// Its id, and its number among the replays of the old job; 0: it is none of them.
+        /// The new job's id, and its number among the replays of the old job; 0 if it has no number.
         package var id: String
         package var number: Int
 
@@ -26,11 +26,11 @@ package struct Replay: Request {
     }
 
     package enum Reply: Equatable, Sendable {
-        /// So many letters and pushes were taken out.
+        /// The call removed this many dead letters and pushes from the stream.
         case done(letters: Int, pushes: Int)
-        /// This step was done before; of all steps so far.
+        /// An earlier call did this step. The numbers are the totals of all steps so far.
         case doneBefore(letters: Int, pushes: Int)
-        /// The app is full: nothing happened.
+        /// The app is full, so nothing happened.
         case full(reason: String, retryAfter: Duration)
     }
 
@@ -39,12 +39,12 @@ package struct Replay: Request {
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - name: unique.
-    ///   - step: from 1, each once.
-    ///   - selection: what the replay is of, in words that are the same each time.
-    ///   - until: the last dead letter that it may ever take.
-    ///   - life: for how many seconds it is remembered.
-    ///   - job: nil: the dead letters are dropped.
+    ///   - name: the replay's unique name.
+    ///   - step: the step's number, from 1; each number is used once.
+    ///   - selection: a text that describes what is replayed; the same in each step.
+    ///   - until: the last dead letter that the replay may take.
+    ///   - life: how many seconds Redis remembers the replay.
+    ///   - job: the new job; nil drops the dead letters.
     package init(
         name: String, step: Int, selection: String, until: EntryID, life: Int, stream: Stream, job: NewJob?,
         letters: [EntryID]
@@ -85,7 +85,7 @@ package struct ReadReplay: Request {
         words = ["HMGET", AppKey { $0.replay(name) }, WordList(Self.fields)]
     }
 
-    /// Nil: there was none.
+    /// The progress; nil if the replay does not exist.
     package static func read(_ value: RESPValue) throws(StoreError) -> Progress? {
         let fields = try ReplyFields(value, fields, Self.self)
         guard let step = fields.integer("step"), let selection = fields.text("of"),

@@ -1,26 +1,25 @@
 package import RedisProtocol
 
-/// Reports outcomes of a batch's positions, and asks for more credit.
+/// Reports outcomes of a batch's positions, and requests more send credit.
 package struct Report: Request {
     package enum Reply: Equatable, Sendable {
         case taken(State)
-        /// A position of the runs was not open: nothing happened. Drop those that are not open from the report, and make
-        /// it again.
+        /// A reported position was not open, so nothing happened. Repeat the report without the positions that are not open.
         case map(Map)
-        /// Nothing happened: the shard, the worker or the delivery is not the current one, and the entry decides about
-        /// more than facts.
+        /// Nothing happened. The shard has another owner, or another worker or delivery has the batch, and the entry contains
+        /// more than delivered and failed items.
         case stale(State)
     }
 
     package struct State: Equatable, Sendable {
-        /// Positions still open.
+        /// The number of positions that are still open.
         package let open: Int
         package let granted: Int
-        /// No position is open and the batch is gone.
+        /// Whether no position is open and the batch is deleted.
         package let isDone: Bool
         package let staleness: Staleness?
-        /// When ``open`` is not what the caller expected: one byte a position, "." if open. With more open than expected
-        /// Redis went back in time; with less, another owner reported outcomes.
+        /// One byte per position, "." if open; nil if ``open`` is the number that the caller expected. If more positions are
+        /// open, Redis lost recent writes. If fewer are open, another owner reported outcomes.
         package let map: [UInt8]?
 
         package init(
@@ -32,37 +31,37 @@ package struct Report: Request {
     }
 
     package struct Map: Equatable, Sendable {
-        /// One byte a position, "." if open.
+        /// One byte per position, "." if open.
         package let positions: [UInt8]
         package let granted: Int
         package var staleness: Staleness?
     }
 
-    /// Why the reporter may not decide about the batch any more.
+    /// Why the reporter may no longer decide about the batch.
     package enum Staleness: Int, Sendable {
         /// The shard has another owner.
         case fenced = 1
-        /// Another worker has the batch, or this one has checked it out again.
+        /// Another worker has the batch, or this worker checked it out again.
         case redelivered
     }
 
     package static var script: Script? { .report }
 
-    /// Of the batch's shard.
+    /// The fencing token of the batch's shard.
     package var token: FenceToken
     package var worker: String
     package var batch: BatchID
     package var delivery: Int
-    /// Positions below it are asked for; no more than was granted asks for nothing.
+    /// Requests credit for the positions below this number. A number that is not above the granted one requests no credit.
     package var wanted: Int
-    /// The entry holds delivered and failed items only.
+    /// Whether the entry contains only delivered and failed items.
     package var isFactsOnly: Bool
-    /// The positions that the entry is about.
+    /// The positions that the entry reports.
     package var runs: PositionRuns
-    /// As `ResultsBuilder` makes it; empty with no runs.
+    /// The report, encoded by `ResultsBuilder`; empty if there are no runs.
     package var entry: [UInt8]
-    /// Positions that should be open when Redis has the report; nil: they are not compared. With a number that cannot be
-    /// the map comes in any case.
+    /// The number of positions that should be open after the report; nil skips the comparison. An impossible number requests
+    /// the map in every case.
     package var expectedOpen: Int?
 
     package init(

@@ -4,19 +4,19 @@ package import RedisProtocol
 /// An entry of the results stream.
 package struct ResultsRecord: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
-        /// A worker's report: to be decoded by `PushModel.ResultsEntry`.
+        /// A worker's report, to be decoded by `PushModel.ResultsEntry`.
         case report([UInt8])
-        /// Positions (from 0) of a batch's body that `reclaim` closed: unknown or poison.
+        /// Positions (from 0) of a batch that `reclaim` closed because their outcome is unknown or they are poison.
         case closed(FarmReason, body: [UInt8], positions: [Range<Int>])
-        /// It was settled in the meantime: acknowledged and gone.
+        /// The entry was settled meanwhile, so it is acknowledged and deleted.
         case gone
-        /// It is not of the form that workers and `reclaim` write.
+        /// The entry does not have the form that workers and `reclaim` write.
         case unreadable(String)
     }
 
     package let id: EntryID
     package let content: Content
-    /// Of the batch: the lane of its retries.
+    /// The batch's lane, which is also the lane of its retries.
     package var lane = Lane.high
 
     package init(id: EntryID, content: Content, lane: Lane = .high) {
@@ -36,7 +36,7 @@ extension ResultsRecord {
         }
     }
 
-    /// An entry of another form has a content of its own: the others can be read all the same.
+    /// An entry with another form becomes `unreadable`, so that the other entries can still be read.
     private static func content(_ fields: ReplyFields) -> Content {
         if let entry = fields.bytes("r") { return .report(entry) }
         guard let body = fields.bytes("b"), let runs = fields.text("p") else {
@@ -47,7 +47,7 @@ extension ResultsRecord {
             let ends = run.split(separator: "-", omittingEmptySubsequences: false).map {
                 Int(foreign: $0)
             }
-            // Runs ascend, so that no position is closed twice.
+            // Runs must ascend, so that no position is closed twice.
             guard ends.count == 2, let first = ends[0], let last = ends[1],
                 first > positions.last?.upperBound ?? 0, first <= last
             else {
@@ -59,7 +59,7 @@ extension ResultsRecord {
     }
 }
 
-/// Makes the consumer group of the coordinators, from the beginning of the stream. An existing one is left as it is.
+/// Creates the coordinators' consumer group, from the beginning of the stream. An existing group does not change.
 package struct CreateResultsGroup: Request {
     package static var script: Script? { .group }
     package typealias Reply = Void
@@ -69,13 +69,13 @@ package struct CreateResultsGroup: Request {
     package var words: [any CommandWord] { [ScriptKeys.prefix] }
 }
 
-/// Reads entries: new ones, or those that this consumer was given before and has not settled.
+/// Reads entries: new entries, or entries that this consumer received before and has not settled.
 ///
-/// A missing group (``RedisError/refused(_:)`` with code NOGROUP) is to be made again.
+/// If the group is missing (``RedisError/refused(_:)`` with code NOGROUP), create the group again.
 package struct ReadResults: Request {
     package enum Which: Sendable {
         case new
-        /// Own pending ones behind this id; nil from the first.
+        /// Pending entries of this consumer after this id; nil starts at the first.
         case pending(after: EntryID?)
     }
 
@@ -104,11 +104,11 @@ package struct ReadResults: Request {
     }
 }
 
-/// Takes over entries that another consumer was given and has not settled.
+/// Claims entries that another consumer received and has not settled.
 package struct ClaimResults: Request {
     package struct Reply: Sendable {
         package let records: [ResultsRecord]
-        /// Where to go on; nil at the end.
+        /// The start for the next call; nil at the end.
         package let next: EntryID?
     }
 
@@ -129,11 +129,11 @@ package struct ClaimResults: Request {
     }
 }
 
-/// Reads a page of the reports that are not settled yet; those that cannot be read are left out.
+/// Reads a page of the reports that are not settled yet. Reports that cannot be read are skipped.
 package struct ListReports: Request {
     package struct Reply: Sendable {
         package let entries: [(id: EntryID, entry: ResultsEntry)]
-        /// Where the next page starts; nil at the end.
+        /// The start of the next page; nil at the end.
         package let next: EntryID?
     }
 
@@ -157,25 +157,25 @@ package struct ListReports: Request {
     }
 }
 
-/// Notes that an entry of the results stream cannot be settled, until it is settled or repaired.
+/// Records that an entry of the results stream cannot be settled. The note stays until the entry is settled or repaired.
 package struct NoteUnsettled: Request {
-    /// Whether it was not noted before.
+    /// Whether this call recorded it first.
     package typealias Reply = Bool
 
     package let words: [any CommandWord]
 
-    /// - Parameter at: Unix milliseconds of Redis's clock.
+    /// - Parameter at: the time in Unix milliseconds of Redis's clock.
     package init(_ entry: EntryID, at: Int64, reason: String) {
         words = ["HSETNX", AppKey(\.unsettled), entry, "\(at) \(reason)"]
     }
 }
 
-/// Moves delayed batches that are due to their ready lists. At most 128 a call hold Redis up for less than 5 ms.
+/// Moves due delayed batches to their ready lists. With at most 128 batches, a call blocks Redis for less than 5 ms.
 package struct Promote: Request {
     package struct Reply: Equatable, Sendable {
-        /// When the next one is due; nil if none is delayed.
+        /// The time until the next batch is due; nil if no batch is delayed.
         package let nextDue: Duration?
-        /// Shards that got batches.
+        /// Shards that received batches.
         package let woken: [Int]
     }
 

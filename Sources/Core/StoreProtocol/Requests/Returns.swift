@@ -1,17 +1,17 @@
 package import RedisProtocol
 
-/// How a worker exited, as far as it matters to the pushes that it had in flight.
+/// How a worker exited, as far as this matters for its in-flight pushes.
 package enum WorkerLoss: Equatable, Sendable {
-    /// It ended in order, or its host or its lease did: no job counts as suspect.
+    /// The worker exited in order, or its host or lease ended. The exit counts against no job.
     case unrelated
-    /// By its own doing. `hadSent`: it had pushes in flight, of any app.
+    /// The worker crashed. `hadSent`: pushes of any app were in flight.
     case crash(hadSent: Bool)
-    /// By SIGKILL from outside. `recent`: kills on the host in the last minute, with this one.
+    /// SIGKILL from outside ended the worker. `recent`: kills on the host in the last minute, including this one.
     case kill(hadSent: Bool, recent: Int)
 }
 
 extension WorkerLoss: CommandWord {
-    /// The kind, whether it had sent, and recent kills.
+    /// Writes the kind, `hadSent`, and the number of recent kills.
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         let (kind, hadSent, recent) =
             switch self {
@@ -23,18 +23,18 @@ extension WorkerLoss: CommandWord {
     }
 }
 
-/// How many exits of workers make a push, a batch or a job poison. Kills have many causes, so they count for less.
+/// How many worker exits make a push, a batch or a job poison. Kills have many causes, so their limits are different.
 private let poisonLimits = [
-    3,  // crashes with a push among the suspects, at last alone, until it is failed
-    2,  // kills in a row until one counts against the batch
-    2,  // kills with the same single suspect until it is failed
-    10,  // the same two when workers are also killed that have nothing to do with the batch
+    3,  // crashes with a push among the suspects, the last with this push alone, until the push fails
+    2,  // kills in a row until a kill counts against the batch
+    2,  // kills with the same single suspect until the suspect fails
+    10,  // the same two limits if workers without this batch are killed too
     6,
     5,  // crashes before any send until the batch is quarantined
-    5,  // crashes that accuse a job until it is quarantined
+    5,  // crashes that count against a job until the job is quarantined
 ]
 
-/// Finds the shards of which an exited worker had pushes in flight. To be made before its batches are reclaimed.
+/// Finds the shards in which an exited worker had pushes in flight. Send this before ``Reclaim``.
 package struct ReadSuspects: Request {
     package struct Reply: Equatable, Sendable {
         package let suspects: Int
@@ -55,28 +55,28 @@ package struct ReadSuspects: Request {
     }
 }
 
-/// Reclaims batches of exited workers. At most 16 shards a call hold Redis up for less than 5 ms.
+/// Reclaims batches of exited workers. With at most 16 shards, a call blocks Redis for less than 5 ms.
 package struct Reclaim: Request {
     package enum Workers: Sendable {
         case gone([String])
-        /// Every worker but these, which are alive: repairs what no worker knows any more.
+        /// Every worker except these live workers. This repairs batches of workers that no host remembers.
         case allBut([String])
     }
 
     package struct Reply: Equatable, Sendable {
         /// Batches put back to the head of their lists.
         package let putBack: Int
-        /// Positions that may have been sent and will be sent again: counted in `maybeDuplicated`.
+        /// Positions that may have been sent and will be sent again; counted in `maybeDuplicated`.
         package let suspects: Int
-        /// Positions of at-most-once segments, closed as unknown.
+        /// Positions of at-most-once segments, closed with an unknown outcome.
         package let unknown: Int
         /// Positions closed as poison.
         package let poisoned: Int
         package let quarantinedBatches: Int
         package let fenced: [Int]
-        /// Shards with batches put back.
+        /// Shards with batches that were put back.
         package let woken: [Int]
-        /// Jobs whose pushes end workers, now quarantined.
+        /// Jobs that are quarantined because their pushes crash workers.
         package let quarantined: [String]
     }
 

@@ -1,20 +1,20 @@
 package import PushModel
 package import RedisProtocol
 
-/// The effects of a results entry: the coordinator's decision, settled once.
+/// The effects of one results entry, computed by the coordinator and applied to Redis once.
 package struct Settlement: Sendable {
-    /// The changes of one job record. Each position of the entry is in exactly one of the first five.
+    /// The changes to one job record. Each position of the entry is counted in exactly one of the first five counts.
     package struct Job: Sendable {
         package var id: String
         package var delivered = 0
         package var failed = 0
         package var expired = 0
         package var cancelled = 0
-        /// Retries: positions in ``Settlement/retries``.
+        /// Pushes to retry: positions in ``Settlement/retries``.
         package var waiting = 0
-        /// May have been delivered already, and is retried.
+        /// Pushes that are retried although they may have been delivered.
         package var maybeDuplicated = 0
-        /// Failures by reason. The names go into the job record: bound their number and length.
+        /// Failures by reason. The reasons become fields of the job record, so limit their number and length.
         package var reasons: [String: Int] = [:]
 
         package init(id: String) { self.id = id }
@@ -25,7 +25,7 @@ package struct Settlement: Sendable {
         package var lane: Lane
         package var delay: Duration
         package var tokens: Int
-        /// As `BatchBuilder` makes it.
+        /// The pushes of the retry batch, encoded by `BatchBuilder`.
         package var body: [UInt8]
 
         package init(shard: Int, lane: Lane, delay: Duration, tokens: Int, body: [UInt8]) {
@@ -36,9 +36,9 @@ package struct Settlement: Sendable {
     /// An unregistered or invalid token.
     package struct InvalidToken: Sendable {
         package var shard: Int
-        /// A screening has found it: such tokens are counted apart.
+        /// Whether a screening found the token. Such tokens are counted separately.
         package var isScreened = false
-        /// What its shard's suppression list gets; nil: nothing.
+        /// The record for the shard's suppression list; nil adds no record.
         package var record: SuppressionRecord?
         package var event: FarmEvent
 
@@ -47,15 +47,15 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// Pushes of one job that failed for the same reason, and not because of their tokens: kept with all that is needed to
-    /// send them again.
+    /// Pushes of one job that failed for the same reason, though their tokens are valid. The dead letter contains everything that
+    /// is needed to send them again.
     package struct Letter: Sendable {
         package var job: String
         package var reason: String
-        /// The gateway's status; 0 if it gave none.
+        /// The gateway's status; 0 if the gateway sent none.
         package var status: Int
         package var pushes: Int
-        /// As `BatchBuilder` makes it; one segment.
+        /// The pushes as one segment, encoded by `BatchBuilder`.
         package var body: [UInt8]
 
         package init(job: String, reason: String, status: Int = 0, pushes: Int, body: [UInt8]) {
@@ -64,11 +64,11 @@ package struct Settlement: Sendable {
         }
     }
 
-    /// The unreadable part of an entry: its pushes fail as ``FarmReason/unreadable``.
+    /// The unreadable part of an entry. Its pushes fail with the reason ``FarmReason/unreadable``.
     package struct Unreadable: Sendable {
         package var why: String
         package var pushes: Int
-        /// The whole entry, to be kept.
+        /// The whole entry, which is kept.
         package var original: [UInt8]
 
         package init(why: String, pushes: Int, original: [UInt8]) {
@@ -81,16 +81,16 @@ package struct Settlement: Sendable {
     package var retries: [Retry] = []
     package var letters: [Letter] = []
     package var unreadable: Unreadable?
-    /// Answers of the gateway among the outcomes; those to screenings apart.
+    /// Gateway responses in the entry; `screened` counts the responses to screenings separately.
     package var answers = 0
     package var screened = 0
     package var invalidTokens: [InvalidToken] = []
-    /// Where the dead tokens' records belong.
+    /// The scopes of the records for invalid tokens.
     package var scopes: Set<SuppressionScope> = []
     package var events: [FarmEvent] = []
-    /// The audit's record, as `AuditRecord` makes it; empty: nothing.
+    /// The record for the audit of outcomes, encoded by `AuditRecord`; empty adds no record.
     package var audit: [UInt8] = []
-    /// For metrics only: the lane of the batch, and why pushes are retried.
+    /// For metrics only: the batch's lane, and the causes of the retries.
     package var lane = Lane.high
     package var retried: [(cause: RetryCause, count: Int)] = []
 
@@ -98,7 +98,7 @@ package struct Settlement: Sendable {
 }
 
 extension Settlement {
-    /// The entry, the number of the words behind, and these.
+    /// The entry's id, the number of words that follow, and these words.
     fileprivate func words(_ retention: Retention) -> [any CommandWord] {
         var packed: [UInt8] = []
         packed.reserveCapacity(jobs.count * 48)
@@ -119,7 +119,7 @@ extension Settlement {
     }
 }
 
-/// The number of all words, also those of lists, and the words.
+/// Writes the number of all words, including the words of lists, and then the words.
 private struct CountedWords: CommandWord {
     let words: [any CommandWord]
 
@@ -160,7 +160,7 @@ extension Settlement.Letter: CommandWord {
 }
 
 extension Settlement.Job {
-    /// Bytes of a reason that go into a job record.
+    /// Maximum bytes of a reason in the job record.
     private static let reasonLimit = 64
 
     fileprivate func write(to packed: inout [UInt8]) {
@@ -189,19 +189,19 @@ extension [UInt8] {
     }
 }
 
-/// Settles results entries, each at most once; job records are written once a call, so settle many entries together.
+/// Settles results entries, each at most once. A call writes each job record once, so settle many entries together.
 ///
-/// Bounds, so that Redis is not held up for more than 5 ms: 64 entries, 512 jobs, 512 events, 64 retries and dead letters.
+/// Limits, so that Redis is blocked for at most 5 ms: 64 entries, 512 jobs, 512 events, 64 retries and dead letters.
 package struct Settle: Request {
     package struct Reply: Equatable, Sendable {
-        /// Entries that were not settled before.
+        /// The number of entries that this call settled.
         package let booked: Int
         package let finishedJobs: Int
-        /// The guard has paused the app.
+        /// The guard's pause of the app, if this call caused it.
         package var alarm: GuardPause?
     }
 
-    /// More bad tokens among the last answers than are suppressed without asking.
+    /// The guard paused the app because too many of the last responses were for bad tokens.
     package struct GuardPause: Equatable, Sendable {
         package let bad: Int
         package let answers: Int

@@ -1,26 +1,26 @@
 package import PushModel
 package import RedisProtocol
 
-/// Turns taken jobs into job records and batches: one step of the intake.
+/// Creates job records and batches from taken jobs, in one step of the intake.
 ///
-/// Bounds, so that Redis is not held up for more than 5 ms, and 10 ms by small jobs: 640 jobs, 128 batches, 16,384 tokens,
+/// Limits, so that Redis is blocked for at most 5 ms, or 10 ms with small jobs: 640 jobs, 128 batches, 16,384 tokens,
 /// 256 events.
 package struct Split: Request {
-    /// A job's part in this step.
+    /// A job's part of this step.
     package struct Job: Sendable {
         package var id: String
-        /// The first chunk opens the job record, with the numbers of the whole job.
+        /// Whether this is the job's first chunk, which creates the job record with the numbers of the whole job.
         package var opens: Bool
         package var submitted: Int
         package var accepted: Int
         package var malformed: Int
         package var duplicates: Int
         package var lane: Lane
-        /// The job whose pushes this one repeats.
+        /// The job whose pushes this job replays.
         package var replayOf: String?
-        /// A probable mistake in the job; empty: none.
+        /// A warning about a probable mistake in the job; empty if there is none.
         package var warning: String
-        /// Such as malformed tokens.
+        /// Events for producers, for example about malformed tokens.
         package var events: [FarmEvent]
 
         package init(
@@ -36,10 +36,10 @@ package struct Split: Request {
     package struct NewBatch: Sendable {
         package var shard: Int
         package var lane: Lane
-        /// Unix milliseconds before which it waits; 0 for now.
+        /// The due time in Unix milliseconds; 0 is now.
         package var due: Int64
         package var tokens: Int
-        /// As `BatchBuilder` makes it.
+        /// The pushes, encoded by `BatchBuilder`.
         package var body: [UInt8]
 
         package init(shard: Int, lane: Lane, due: Int64 = 0, tokens: Int, body: [UInt8]) {
@@ -48,26 +48,26 @@ package struct Split: Request {
     }
 
     package enum Reply: Equatable, Sendable {
-        /// The shards that have new batches, and when the first of the delayed ones is due. `isDrained`: nothing is taken
-        /// or in the inbox, and the app has room: there is nothing to take.
+        /// The shards with new batches, and when the first new delayed batch is due. `isDrained`: no job is in `taken` or the
+        /// inbox, and the app is not full.
         case done(woken: [Int], nextDue: Duration?, isDrained: Bool)
-        /// This step was done before: the reply was lost.
+        /// An earlier call did this step, and its reply was lost.
         case doneBefore
     }
 
     package static var script: Script? { .split }
 
     package var token: FenceToken
-    /// The last step + 1.
+    /// The number of the last step plus 1.
     package var step: Int
-    /// Taken jobs that are wholly split with this step.
+    /// The number of taken jobs that are completely split with this step.
     package var dropped: Int
-    /// The first job that then remains, when a part of it is split.
+    /// The first job that remains afterwards, if part of it is split.
     package var head: IntakeHead?
     package var jobs: [Job]
     package var batches: [NewBatch]
     package var retention: Retention
-    /// The one job that this is about, when it came by ``NextJob``: nothing is done unless it is all that is taken.
+    /// A single job from ``NextJob``, or empty. The step happens only if this job is the only taken job.
     package var alone: [UInt8]
 
     package init(

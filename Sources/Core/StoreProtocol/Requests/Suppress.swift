@@ -1,15 +1,15 @@
 package import PushModel
 package import RedisProtocol
 
-/// Adds records to suppression lists, and wakes the workers that serve the shards.
+/// Adds records to suppression lists, and notifies the workers that serve the shards.
 ///
-/// Bounds, so that Redis is not held up for more than 5 ms: 1,000 records, 500 with events.
+/// Limits, so that Redis is blocked for at most 5 ms: 1,000 records, 500 with events.
 package struct Suppress: Request {
     package struct Entry: Sendable {
         package var shard: Int
-        /// Nil: its list has it already.
+        /// The record to add; nil if the list already contains it.
         package var record: SuppressionRecord?
-        /// For producers.
+        /// The event for producers.
         package var event: FarmEvent?
 
         package init(shard: Int, record: SuppressionRecord?, event: FarmEvent? = nil) {
@@ -18,14 +18,14 @@ package struct Suppress: Request {
     }
 
     package static var script: Script? { .suppress }
-    /// How many were done; 0 if that was done before.
+    /// The number of processed records; 0 if an earlier call did this step.
     package typealias Reply = Int
 
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - limit: records that a shard's list keeps at most.
-    ///   - writer: the unique name of the writer; with the number of its step, from 1, a repeated call adds nothing twice.
+    ///   - limit: maximum number of records that a shard's list keeps.
+    ///   - writer: the writer's unique name. With the step number, from 1, it prevents that a repeated call adds records twice.
     package init(
         _ entries: [Entry], scopes: Set<SuppressionScope>, limit: Int = Retention().suppressed,
         writer: String, step: Int
@@ -42,10 +42,10 @@ extension Suppress.Entry: CommandWord {
     }
 }
 
-/// Applies or drops suppressions that the guard keeps until they are confirmed.
+/// Applies or drops suppressions that wait for confirmation.
 package struct SettleUnconfirmed: Request {
     package enum Step: String, Sendable {
-        /// Applies them if the share of bad tokens has fallen again.
+        /// Applies the suppressions if the share of bad tokens has fallen below the limit.
         case due
         case confirm
         case discard
@@ -61,8 +61,8 @@ package struct SettleUnconfirmed: Request {
     package let words: [any CommandWord]
 
     /// - Parameters:
-    ///   - limit: records that a shard's list keeps at most.
-    ///   - most: of one call, so that Redis is not held up for more than 5 ms.
+    ///   - limit: maximum number of records that a shard's list keeps.
+    ///   - most: maximum for one call, so that Redis is blocked for at most 5 ms.
     package init(_ step: Step, limit: Int = Retention().suppressed, most: Int = 500) {
         words = [ScriptKeys.prefix, step.rawValue, limit, most]
     }
@@ -73,7 +73,7 @@ package struct SettleUnconfirmed: Request {
     }
 }
 
-/// Counts the suppressions that are to be confirmed.
+/// Counts the suppressions that wait for confirmation.
 package struct CountUnconfirmed: Request {
     package typealias Reply = Int
 
@@ -85,10 +85,10 @@ package struct CountUnconfirmed: Request {
 /// Reads the guard's counts.
 package struct ReadGuard: Request {
     package struct Reply: Equatable, Sendable {
-        /// Of the last thousand at most.
+        /// The number of counted responses: at most the last thousand.
         package var answers = 0
         package var bad = 0
-        /// Bad tokens are not suppressed until they are confirmed.
+        /// Whether new suppressions wait for confirmation.
         package var isHolding = false
 
         package init() {}
@@ -105,7 +105,7 @@ package struct ReadGuard: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         let fields = try ReplyFields(value, fields, Self.self)
         func number(_ name: String) -> Int {
-            // The count of bad ones has decimals.
+            // The count of bad responses has decimals.
             let digits = fields.text(name)?.prefix { $0 != "." } ?? ""
             return min(max(0, Int(foreign: digits) ?? 0), 1_000_000)
         }
