@@ -1,26 +1,26 @@
 #!lua flags=allow-oom
--- Pauses and resumes an app, opens and closes it to producers, and says which it is.
+-- Pauses and resumes an app, opens and closes it to producers, and returns its state.
 --
 -- Uses  base, events, records, pauses, finishing, batches, app_pause, taken_jobs, refusals
 -- KEYS  1 prefix; press: 2 inbox
 -- ARGV  pause, reason, fingerprint of the credentials, operator or "" | resume, any|own
---       | rate, pushes a second or off or "" (as configured), operator | admission, open|closed|"", operator
---       | press, memory full|relieved|keep, intake limited to a trickle 0/1, ms until a producer should try again, backlog, jobs of the inbox,
---         bytes of the inbox, bytes of one job: each at most
---       | forget, ms since a coordinator that configures the app was here, at least
--- Reply pause, resume, rate, admission, forget: 1 when something changed, else 0; resume own: 2 when an operator has paused it, and
---       then nothing happens
---       press: [reason why it is full or "", 1 when that has just begun or ended, open pushes, jobs in the inbox, batches that
---       are ready or in flight (0 while it is paused)]
--- Fence none: the setting is stored, the last one holds. OOM allowed.
+--       | rate, pushes per second or off or "" (as configured), operator | admission, open|closed|"", operator
+--       | press, memory full|relieved|keep, intake limited to a trickle 0/1, ms until a producer should retry, maximum of: open
+--         pushes and jobs, jobs in the inbox, bytes of the inbox, bytes of one job
+--       | forget, minimum ms since a coordinator with this app last called press
+-- Reply pause, resume, rate, admission, forget: 1 if something changed, else 0. resume own: 2 if an operator paused the app;
+--       then nothing happens.
+--       press: [why the app is full or "", 1 if this has just begun or ended, open pushes, jobs in the inbox, batches that
+--       are ready or in flight (0 while the app is paused)]
+-- Fence none: the setting is stored, and the last setting is valid. OOM allowed.
 -- Again nothing changes, and no second event is written.
 --
--- `trickle` limits `take` to few batches: as the caller says, and while the memory is full.
--- Admission that an operator has closed or opened stays so, however much room there is ("operator"); `trickle` is not changed.
--- An app is full because of the farm's memory ("memory"), of its open pushes and jobs ("backlog") or of its inbox
--- ("inbox"). The latter two end when all are below nine tenths of their limits.
--- The limits are the mark of an app that is configured: `submit` refuses jobs for an app without them. `press` keeps them, and
--- `configured`, the time, once a minute; `forget` removes them, and other coordinators that do configure the app bring them back.
+-- `trickle` limits `take` to few batches: if the caller requests it, and while the memory is full.
+-- An operator's setting to close or open the app overrides its load (reason "operator"). `trickle` does not change then.
+-- An app is full because of the farm's memory ("memory"), its open pushes and jobs ("backlog") or its inbox ("inbox").
+-- "backlog" and "inbox" end when all values are below nine tenths of their limits.
+-- An app is configured if its limits are stored: `submit` refuses jobs for an app without limits. `press` stores the limits, and
+-- once a minute the time in `configured`. `forget` removes them. Other coordinators with this app then store them again.
 local admission, t, op = P .. 'admission', string.format('%d', now()), ARGV[1]
 if op == 'pause' then
     return pause_app(ARGV[2], ARGV[3], t, ARGV[4] ~= '' and ARGV[4] or nil)
@@ -48,7 +48,7 @@ if op == 'forget' then
     return call('HDEL', admission, 'configured', unpack(names)) > 0 and 1 or 0
 end
 
--- Producers are told when it begins to be full, or ends.
+-- Writes an event for producers when the app becomes full, and when it stops being full.
 local function fill(was, reason)
     if reason == was then return 0 end
     if reason == '' then call('HDEL', admission, 'full', 'full_since') else call('HSET', admission, 'full', reason) end

@@ -1,15 +1,15 @@
 #!lua flags=no-writes,allow-oom
--- Reads the age of the oldest push of each lane that could be sent or is with a worker.
+-- Reads, for each lane, the age of the oldest push that can be sent or is with a worker.
 --
 -- Uses  base
 -- KEYS  1 prefix
 -- ARGV  1 shards of the farm
--- Reply [ms since the oldest of high was split, was due, or was last tried; the same of bulk]; -1 where there is none.
+-- Reply [ms since the oldest push of lane high was split, was due, or was last reported; the same for bulk]; -1 for no push
 -- Fence none: it only reads. Again the same, later.
 local t, ages = now(), { -1, -1 }
 
--- First attempts have the moment of their split in their ids, seconds and five digits of microseconds, and behind it the ms
--- when they were due if they were delayed; others the ms of the report that they come from.
+-- Ids of first attempts contain the time of the split: seconds and five hex digits of microseconds. Ids of delayed batches also
+-- contain the due time in ms. Ids of retries contain the time in ms of the report that caused the retry.
 local function moment(id)
     local seconds, rest = id:match('^%d+%.%a%.(%x+)(%x%x%x%x%x)%.p?%d+')
     if not seconds then return tonumber(id:match('^%d+%.%a%.r(%d+)')) end
@@ -17,7 +17,7 @@ local function moment(id)
     return due and tonumber(due, 16) or tonumber(seconds, 16) * 1000 + math.floor(tonumber(rest, 16) / 1000)
 end
 
--- A list is in order but for what came back: its head is old enough to tell.
+-- A list is ordered by age, except for returned batches at its head. So the head's age is a good estimate.
 local function read_age(list, lane)
     local id = call('LINDEX', list, 0)
     local since = id and moment(id)

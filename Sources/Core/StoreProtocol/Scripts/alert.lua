@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- Notes that an alert fires or clears, and adds that to the stream of alerts.
+-- Records that an alert fires or clears, and adds this to the stream of alerts.
 --
 -- KEYS  1 active alerts, a hash; 2 alerts, a stream
--- ARGV  1 fired or cleared; 2 id, "kind app|host|farm NAME subject"; 3 level; 4 since when, in ms; 5 text;
+-- ARGV  1 fired or cleared; 2 id, "kind app|host|farm NAME subject"; 3 level; 4 start in ms; 5 text;
 --       6 host that sends it
--- Reply 1 when it is new, 0 when it was so already
+-- Reply 1 if this is new, 0 if the alert already had this state
 -- Fence none: one host sends an alert, and a second call changes nothing.
--- OOM   allowed: that memory is short is one of the alerts. Again it is so already.
+-- OOM   allowed: an alert may be about full memory. Again the state is stored already, and nothing changes.
 local active, stream = KEYS[1], KEYS[2]
 local verb, id, level = ARGV[1], ARGV[2], ARGV[3]
 local old = redis.call('HGET', active, id)

@@ -1,16 +1,16 @@
 #!lua flags=allow-oom
--- Cancels pushes of cancelled jobs, in batches that no worker holds.
+-- Cancels pushes of cancelled jobs, in batches that no worker has checked out.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  batches
--- Reply [batches looked at, pushes cancelled, batches that ended]
--- Fence none: what is closed is closed once. OOM allowed.
--- Again the positions are closed, and nothing happens.
+-- ARGV  1 maximum number of batches
+-- Reply [batches examined, pushes cancelled, batches that ended]
+-- Fence none: a position is closed only once. OOM allowed.
+-- Again the positions are closed already, and nothing happens.
 --
--- It looks at as many as it has time for, at one at least: a table of a batch takes its time, and so does the list that an
--- ended one is looked for in; counted in quarters of a microsecond. Batches of workers are returned by order of their
--- coordinators, and their pushes are cancelled then.
+-- The script examines as many batches as fit into its time limit, and at least one. Costs are estimated in quarters of a
+-- microsecond: for reading a batch's table, and for the list from which an ended batch is removed. Batches that workers have
+-- are returned on their coordinators' orders, and their pushes are cancelled then.
 local MOST, spent, looked, gone = 12000, 0, 0, 0
 for _, id in ipairs(ARGV) do
     if spent > MOST then break end

@@ -1,23 +1,23 @@
 #!lua flags=no-writes,allow-oom
--- Checks the accounting of an app: every batch in one place, every job record equal to what is there.
+-- Checks the accounting of an app: each batch is in one place, and each job record equals the contents of the queues.
 --
 -- Uses  base, events, batches, census
 -- KEYS  1 prefix
--- ARGV  1 shards of the farm; 2 part: all, or jobs, or job_records, or NN (the lists of this shard), or rest (what is in no
---       shard's lists); jobs: 3… their ids; job_records: 3 cursor, 4 about how many
--- Reply all, jobs: faults in words; empty when all is well
---       job_records: [next cursor, ids of jobs that are not finished, or whose job record is wrong by itself…]
---       a part: [faults, [job, open, in flight, waiting…], [batch ids seen]]
--- Fence none: it only reads. Again the same answer.
--- Atomic what one call looks at: "all" and "jobs" are one moment of the whole app, a part one moment of its lists. Sums
--- over parts are sums of several moments: when they do not add up, "jobs" decides.
--- A finished job record that is right by itself is right, unless something of its job is still in a queue: so "jobs" looks
--- at the job records that it is told and at those of all jobs that are in queues. "job_records" tells which to name.
--- Takes time in proportion to what it looks at, "jobs" to all that is queued, "all" to all job records on top: for tests and
--- for an operator who asks, not for a timer.
+-- ARGV  1 shards of the farm; 2 part: all, or jobs, or job_records, or NN (the lists of this shard), or rest (everything in no
+--       shard's lists); jobs: 3… their ids; job_records: 3 cursor, 4 approximate number of records
+-- Reply all, jobs: faults as text; empty if there are none
+--       job_records: [next cursor, ids of jobs that are not finished, or whose job record contradicts itself…]
+--       a part: [faults, [job, open, in flight, delayed…], [batch ids that were found]]
+-- Fence none: it only reads. Again the same reply.
+-- Each call is atomic: "all" and "jobs" read the whole app at one time, a part reads its lists at one time. Sums of several
+-- parts come from several times. If these sums do not match, "jobs" decides.
+-- A finished job record with matching counts is correct, unless a queue still contains pushes of the job. So "jobs" checks
+-- the named job records and those of all jobs in queues. "job_records" returns the ids to name.
+-- The time grows with the data that is read: for "jobs" all queues, for "all" also all job records. Use it in tests and
+-- on an operator's request, not on a timer.
 local part = ARGV[2] or 'all'
 
--- Also returns what of the job record cannot be read, in words, or nil.
+-- Also returns the fields of the job record that cannot be read, as text, or nil.
 local function load_record(job)
     local a, flat = {}, redis.pcall('HGETALL', P .. 'job:' .. job)
     local unread = flat.err and 'has a record that is not a hash'

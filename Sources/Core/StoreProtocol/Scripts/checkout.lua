@@ -1,25 +1,25 @@
 #!lua flags=allow-oom
--- Gives a worker batches, with a credit of positions that it may send.
+-- Checks out batches for a worker, with a send credit: the number of positions that it may send.
 --
 -- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  1 worker; 2 credit in positions; 3 batches at most; 4 known batches, -1: all replies arrived, so do not look for
---       batches that the worker does not know; known × id; lanes: h high and then bulk, o only high, b only bulk;
+-- ARGV  1 worker; 2 credit in positions; 3 maximum number of batches; 4 number of known batches, -1: all replies arrived, so do
+--       not search for batches that the worker does not know; known × id; lanes: h high and then bulk, o only high, b only bulk;
 --       then (NN, token)…
 -- Reply [pause reason or "", [shards that may have more], [shards fenced], batch…],
 --       batch = [id, delivery, granted, suspicion, map, body]
--- Fence each shard's token; a shard that is not ours is named, the others go on.
--- OOM   allowed: draining needs no memory.
--- Again batches that are stamped with the worker and that it does not know come first: a lost reply is made good.
+-- Fence each shard's token; the reply names a shard with another owner, and the other shards are served.
+-- OOM   allowed: a drain needs no memory.
+-- Again batches that are assigned to the worker and that it does not know come first. So a lost reply is repaired.
 --
--- Of a credit of 256 or more the last 127 are not given to a further batch: the worker would have to ask for its other
--- positions at once.
+-- If the credit is 256 or more, its last 127 positions are not granted to another batch. Otherwise the worker would have to
+-- request the other positions of that batch immediately.
 --
--- `granted` is written before the worker learns it: positions up to it may be on the wire. Of a suspect batch none is
--- granted here: the worker asks for a group at a time, with nothing else in flight, while the first open position is
--- within `suspect`. A batch that ended workers before anything was sent comes last in its reply.
--- Open positions of paused jobs and tokens are paused on the way, those of jobs that were cancelled are closed; a
--- batch with nothing else goes to the paused ones or ends. One that cannot be read is paused.
+-- `granted` is stored before the worker knows it: positions up to it may have been sent. A suspect batch gets no credit
+-- here. Its worker requests credit for one group at a time, with nothing else in flight, while the first open position is
+-- within `suspect`. A batch that crashed workers before any send comes last in its reply.
+-- The checkout pauses open positions of paused jobs and tokens, and closes those of cancelled jobs. A batch with no other
+-- positions is paused or ends. A batch that cannot be read is paused.
 local worker, credit, most, nknown = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]
@@ -115,7 +115,7 @@ local function take(nn, lane)
     return true
 end
 
--- High before bulk; within a lane one batch a shard in turns; no batch without a credit for it.
+-- High before bulk. Within a lane, the shards take turns, one batch each. Each batch needs credit.
 local empty, much = {}, credit < 256 and 1 or 128
 local function has_credit() return credit >= (given > 0 and much or 1) end
 if paused == '' then

@@ -1,12 +1,12 @@
 #!lua flags=no-writes,allow-oom
--- Counts an app's queues.
+-- Counts the elements of an app's queues.
 --
 -- Uses  base
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 shards of the farm
 -- Reply [inbox, taken, delayed, results, paused, open pushes, then per shard: high, bulk, in flight]; numbers of jobs,
 --       batches, entries
--- Fence none: it only reads. Again the same answer.
+-- Fence none: it only reads. Again the same reply.
 local reply = { call('LLEN', KEYS[2]), call('LLEN', P .. 'taken'), call('ZCARD', P .. 'delayed'),
     call('XLEN', P .. 'results'), call('LLEN', P .. 'paused'), tonumber(call('HGET', P .. 'load', 'open') or '0') or 0 }
 local n = 6

@@ -4,10 +4,10 @@
 -- Uses  base, events, records
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  1 shards of the farm
--- Reply [[key, its type, the type that it must have…], entries that cannot be settled, one of them, why, originals that are kept
---       because they cannot be read, the name of one of them]; names are "" where there is nothing
--- Fence none: it only reads. Again the same answer.
--- A key that the user may not read is left out.
+-- Reply [[key, its type, the required type…], number of entries that cannot be settled, id of one, reason, number of unreadable
+--       originals that are kept, name of one]; an id, a reason or a name is "" if there is none
+-- Fence none: it only reads. Again the same reply.
+-- A key that the Redis user may not read is skipped.
 local wrong = {}
 local function check(key, kind)
     local found = redis.pcall('TYPE', key)
@@ -33,7 +33,7 @@ for shard = 0, tonumber(ARGV[1]) - 1 do
     check(P .. 'suppressed:' .. nn, 'stream')
 end
 
--- How many fields a hash has, and the name of one.
+-- Returns the number of fields of a hash, and the name of one field.
 local function sample(key)
     local count = redis.pcall('HLEN', key)
     if type(count) ~= 'number' or count == 0 then return 0, '' end

@@ -1,18 +1,18 @@
 #!lua flags=allow-oom
--- Says when the feedback service is to be read, by one reader at a time.
+-- Decides when the feedback service is read, by one reader at a time.
 --
 -- Uses  base
 -- KEYS  1 prefix
--- ARGV  ask | begin, intake token, reader, ms that it may take
---       | end, reader, tuples, ms until the next reading, why it failed or ""
--- Reply ask: the time of the request in ms, which is served when `served` is later
---       begin: [1, failures in a row], or [0, ms until it is worth asking again]
---       end: 1, or 0 when another reader has begun since
--- Fence begin: the intake's token: of all hosts its owner reads. OOM allowed: a few fields.
--- Again ask is a later request; begin goes on for the same reader; end does nothing.
+-- ARGV  ask | begin, intake token, reader, maximum ms of a reading
+--       | end, reader, tuples, ms until the next reading, why the reading failed or ""
+-- Reply ask: the time of the request in ms; the request is served when `served` is later
+--       begin: [1, failures in a row], or [0, ms until the caller should ask again]
+--       end: 1, or 0 if another reader has begun meanwhile
+-- Fence begin: the intake's token, so the intake's owner reads for all hosts. OOM allowed: a few fields.
+-- Again ask is a later request; begin continues the same reader's reading; end does nothing.
 --
--- Requests and beginnings are told apart by their moments, also within a millisecond and when Redis's clock was put back: a
--- reading begins later than the requests before it, and no earlier than they are the requests behind it.
+-- A reading's start time is later than all requests before it, and not later than any request after it. This also holds
+-- within one millisecond, and after Redis's clock was set back.
 local feedback, t, op = P .. 'feedback', now(), ARGV[1]
 if op == 'ask' then
     local begun = call('HMGET', feedback, 'begun_at', 'served')
@@ -25,7 +25,7 @@ local old = call('HMGET', feedback, 'reader', 'until', 'due', 'asked', 'served',
 if op == 'begin' then
     if call('HGET', P .. 'owners', 'intake') ~= ARGV[2] then return { err = 'FENCED intake' } end
     local busy = tonumber(old[2] or '0') - t
-    -- No end is believed that is later than a reading may take: Redis's clock was put back.
+    -- An end that is further away than a reading may take is ignored: Redis's clock was set back.
     if old[1] and old[1] ~= ARGV[3] and busy > 0 and busy <= tonumber(ARGV[4]) then return { 0, busy } end
     local wait = tonumber(old[3] or '0') - t
     if wait > 0 and tonumber(old[4] or '-1') < tonumber(old[5] or '0') then return { 0, wait } end

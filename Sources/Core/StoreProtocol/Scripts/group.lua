@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Makes the group of the coordinators, from the beginning of the stream.
+-- Creates the coordinators' consumer group, from the beginning of the results stream.
 --
 -- Uses  base
 -- KEYS  1 prefix
--- Reply 1 when made, 0 when it was there
--- OOM   allowed: without its group nothing is settled, and Redis refuses XGROUP CREATE when memory is full.
--- Again it is there, and left as it is.
+-- Reply 1 if the group was created, 0 if it existed
+-- OOM   allowed: nothing is settled without the group, and Redis refuses XGROUP CREATE when memory is full.
+-- Again the group exists, and nothing changes.
 local made = redis.pcall('XGROUP', 'CREATE', P .. 'results', 'settlement', '0', 'MKSTREAM')
 if not made.err then return 1 end
 if made.err:find('BUSYGROUP', 1, true) then return 0 end

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- Writes a host's heartbeat, lists the living hosts, and drops heartbeats that ended an hour ago.
+-- Writes a host's heartbeat, lists the live hosts, and deletes heartbeats that ended an hour ago.
 --
 -- KEYS  1 hosts
--- ARGV  1 host; 2 ms until the line ends, 0 to take it out; 3 nonce of the host's coordinator; 4 its predecessor's,
---       which is known to be gone, or ""; 5 capacity; 6 apps, "a,b"; 7 JSON
--- Reply [Redis's time in ms; ms that a line of this name still has that another coordinator wrote, or 0: written;
---       then per living host: name, nonce, capacity, apps]
--- Fence the nonce: only the coordinator that wrote a line changes or removes it before it ends. A line that ends later than MOST
---       from now is forged, or Redis's clock was put back: it is ignored and removed.
--- OOM   allowed. Again the line is the same but for its end.
+-- ARGV  1 host; 2 ms until the heartbeat ends, 0 to remove it; 3 nonce of the host's coordinator; 4 nonce of its predecessor,
+--       which has exited, or ""; 5 capacity; 6 apps, "a,b"; 7 JSON
+-- Reply [Redis's time in ms; 0 if written, or the remaining ms of this host's heartbeat from another coordinator;
+--       then per live host: name, nonce, capacity, apps]
+-- Fence the nonce: only the coordinator that wrote a heartbeat changes or removes it before its end. A heartbeat that ends
+--       more than MOST from now is forged, or Redis's clock was set back. It is ignored and removed.
+-- OOM   allowed. Again only the heartbeat's end changes.
 local MOST = 60000
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)

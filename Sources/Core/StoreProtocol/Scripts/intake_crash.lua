@@ -1,17 +1,17 @@
 #!lua flags=allow-oom
--- Counts the end of an intake process against the taken jobs that it was working on.
+-- Counts an exit of an intake process against the taken jobs that it was processing.
 --
 -- Uses  base, events, records, pauses, finishing, taken_jobs, refusals
 -- KEYS  1 prefix
--- ARGV  1 intake token; 2 name of the process that ended; 3 whether it was at work for this app only, 0/1;
---       4 ends with which a job is refused; 5 seconds a job record is kept
--- Reply [jobs that go one by one from now on, ends counted against the first of them, 1 when it was refused]
--- Fence the intake's token. OOM allowed: the cause may be a job that is too large for the machine.
--- Again the process's name is noted: nothing is counted twice for it.
+-- ARGV  1 intake token; 2 name of the process that exited; 3 whether it was working for this app only, 0/1;
+--       4 exits after which a job is refused; 5 seconds to keep a job record
+-- Reply [jobs that are processed one by one from now on, exits counted against the first of them, 1 if it was refused]
+-- Fence the intake's token. OOM allowed: a job that is too large for the machine may be the cause.
+-- Again the process's name is stored, so nothing is counted twice for it.
 --
--- An end while many jobs were in hand may be any one's doing: from then on they are taken one by one. When a process ends
--- that had one of these alone, it is counted against that job, as long as no step was done since; the first end counts for
--- each of them. A job that has brought about so many ends is refused as poison; what is split of it stays.
+-- If a process exits with many taken jobs, each of them may be the cause. From then on they are taken one by one. If a process
+-- exits with only one of these jobs, the exit counts against that job, unless a step was done since. The first exit counts
+-- against each of the jobs. A job with enough exits is refused as poison. Batches that were already split from it stay.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake = P .. 'intake'
 local i = call('HMGET', intake, 'suspects', 'head', 'offset', 'step', 'did', 'suspect_step', 'crashes', 'last_crash')

@@ -1,21 +1,21 @@
 #!lua flags=allow-oom
--- Takes, keeps and gives back the shards (and the intake) of an app.
+-- Acquires, renews and releases leases on an app's shards and intake.
 --
 -- Uses  base
 -- KEYS  1 prefix
 -- ARGV  1 acquire | renew | release | leave; 2 nonce; 3 host; 4 lease in ms; 5 predecessor or "";
---       6… fields: "NN" or "intake" (leave: none); acquire: "?NN" is only looked at, "!NN" is taken whoever
---       has it; release: field, token, field, token…
--- Reply acquire: [lease end in ms, per field: token (ours), ms until it may be free, or 0: free, and not taken];
---       renew: [lease end, per field: 1 ours, 0 lost]; release, leave: [fields given back]
--- Fence none: this is where tokens come from. A field is free without an owner, or when its owner's `until:NONCE` is
---       missing or past. No end is later than one lease from now: such a one is from before Redis's clock was put back,
---       and an owner that lives renews it in time. What is taken with "!" is its owner's no more from then on, alive or not:
---       that owner's steps are refused by their token. A field also goes to its owner's successor, who knows the owner to be
---       gone: the predecessor is a nonce, or what stands before its dot.
--- OOM   allowed: leases are kept when memory is full.
--- Again acquire finds its own nonce and answers the same token; renew is absolute; release goes by the token, so one that
---       comes late gives nothing back that was acquired since.
+--       6… fields: "NN" or "intake" (leave: none); acquire: "?NN" only reads, "!NN" also takes the field from a live
+--       owner; release: field, token, field, token…
+-- Reply acquire: [lease end in ms, per field: token (acquired), ms until the field may be free, or 0: free and not acquired];
+--       renew: [lease end, per field: 1 still owned, 0 lost]; release, leave: [number of fields released]
+-- Fence none: this script makes the tokens. A field is free if it has no owner, or if its owner's `until:NONCE` is
+--       missing or past. An end more than one lease from now was written before Redis's clock was set back. It does not
+--       count, and a live owner renews in time. A field taken with "!" changes its owner immediately, even if the old owner
+--       lives: that owner's requests fail because of their old token. A field may also go to its owner's successor, which
+--       knows that the owner has exited. The predecessor is a nonce, or the part of a nonce before its dot.
+-- OOM   allowed: leases are renewed when memory is full.
+-- Again acquire finds its own nonce and returns the same token; renew sets an absolute time; release compares tokens, so a late
+--       call releases nothing that was acquired since.
 local op, nonce, host, lease, predecessor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local owners = P .. 'owners'
 local t = now()
@@ -91,7 +91,7 @@ for i, value in ipairs(values) do
         end
     end
 end
--- An owner whose last field was taken over loses its lease. While it has others, its lease protects them.
+-- An owner that lost its last field also loses its lease. While it has other fields, its lease protects them.
 if next(emptied) then
     for _, field in ipairs(call('HKEYS', owners)) do
         local value = field:match('^until:') and '' or call('HGET', owners, field)

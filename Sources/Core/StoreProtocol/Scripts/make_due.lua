@@ -3,19 +3,19 @@
 --
 -- Uses  base, events, records, batches
 -- KEYS  1 prefix
--- ARGV  1 job; 2 how many of the delayed batches were looked at and stay; 3 batches to look at, at most
--- Reply [batches made due, pushes in them, how many were looked at and stay or -1 at the end]
+-- ARGV  1 job; 2 number of delayed batches that earlier calls examined and left; 3 maximum number of batches to examine
+-- Reply [batches made due, pushes in them, number of batches examined and left, or -1 at the end]
 -- Fence none: the call that removes an id also moves it. OOM allowed.
--- Again they are ready, and nothing happens.
+-- Again the batches are ready, and nothing happens.
 --
--- They go to the end of their lists in the order in which they were due. Of a batch that other jobs have pushes in, those
--- stay where they are: the job's are closed in it, and open in another one of the same body.
+-- The batches go to the end of their lists, in the order of their due times. If a batch also contains pushes of other jobs, it
+-- stays delayed with these pushes. The job's pushes are closed in it, and open in a second batch with the same body.
 local job, kept, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local delayed, wakes, moved, batches, sums = P .. 'delayed', {}, 0, 0, {}
 local clock = call('TIME')
 local place = string.format('%x%05x', clock[1], clock[2])
 
--- The map of a batch in two: what is open of the job, and what is open of others.
+-- Splits the map of a batch in two: the open positions of the job, and the open positions of other jobs.
 local function part(s, body)
     local job_map, other_map = {}, {}
     each_segment(body, function(owner, first, last)

@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- Brings an operator's command to the coordinators, and their answers to the operator.
+-- Sends an operator's command to the coordinators, and their replies to the operator.
 --
--- KEYS  1 operations, the stream of all commands and of their last answers; 2 the operation, a hash
--- ARGV  put: 1 "put"; 2 ms in which it may be begun; 3 channel of the coordinators; then field, value…
+-- KEYS  1 operations, the stream of all commands and of their final replies; 2 the operation, a hash
+-- ARGV  put: 1 "put"; 2 ms within which the operation may start; 3 channel of the coordinators; then field, value…
 --       claim: 1 "claim"; 2 host
---       answer: 1 "answer"; 2 host; 3 state; 4 text; 5 "1": the host's last answer; 6 channel of the answers; 7 id
--- Reply put: 1, or 0: an operation of this id is known already. claim: 1 to be carried out, 0 seen already, -1 too late.
+--       answer: 1 "answer"; 2 host; 3 state; 4 text; 5 "1": the host's final reply; 6 channel of the replies; 7 id
+-- Reply put: 1, or 0: an operation with this id exists. claim: 1 carry it out, 0 claimed before, -1 too late.
 --       answer: 1
--- Fence none: an id is put once, and claimed once by each host.
--- OOM   allowed: a full Redis is when operators are needed.
--- Again put and claim say that it was so already; an answer is what it was.
+-- Fence none: an id is put once, and each host claims it once.
+-- OOM   allowed: operators must act when Redis is full.
+-- Again put and claim reply that it was done before; answer writes the same state.
 local KEEP_SECONDS = 86400
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)

@@ -1,19 +1,19 @@
 #!lua flags=allow-oom
--- Pauses a job, a device token or a shard for an operator, serves a shard again, or cancels a job.
+-- Pauses a job, a device token or a shard for an operator, resumes a shard, or cancels a job.
 --
 -- Uses  base, events, pauses
 -- KEYS  1 prefix; 2 inbox
--- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, ms from when on (0: now), seconds the job record is kept,
+-- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, start in ms (0: now), seconds to keep the job record,
 --       operator | device, token, NN, operator, reason | shard, NN, pause|quarantine, operator, reason
 --       | serve, NN
--- Reply [1 when something changed, else 0; of a job: open, finished, expected (it has no job record, but jobs wait in the
---       inbox), unknown; of all: full, when there are too many, and "" otherwise; what was written down before, or ""]
--- Fence none: the operator's setting is stored; an existing pause stays as it is. OOM allowed.
--- Again it is paused or cancelled already, and nothing changes.
+-- Reply [1 if something changed, else 0; for a job: open, finished, expected (no job record, but the inbox contains
+--       jobs), unknown; for all: full, if there are too many pauses, else ""; the earlier note, or ""]
+-- Fence none: the operator's setting is stored; an existing pause does not change. OOM allowed.
+-- Again the job is paused or cancelled already, and nothing changes.
 --
--- A wake-up and `pause_changes`, which grows with each change, tell coordinators: workers return what they have. Checkouts
--- skip paused positions and close cancelled ones. There are at most 1,000 pauses of each kind; marks older than a day whose job
--- never came make room.
+-- A wake-up and `pause_changes`, which grows with each change, notify the coordinators, and workers return their batches.
+-- Checkouts skip paused positions and close cancelled ones. Each kind has at most 1,000 pauses. Pauses older than a day of jobs
+-- that never came are deleted to make room.
 local op, name, t = ARGV[1], ARGV[2], string.format('%d', now())
 local MOST, DAY, SHARDS = 1000, 86400000, P .. 'paused_shards'
 
@@ -62,7 +62,7 @@ if what == 'unknown' or what == 'finished' then return { 0, what, '' } end
 if op == 'cancel' then
     local due = ARGV[3] == '0' and t or ARGV[3]
     local old = call('HGET', CANCELS, name)
-    -- Of two cancels the earlier one holds.
+    -- If a job is cancelled twice, the earlier time is valid.
     if old and tonumber(old:match('^%d+ (%d+)')) > tonumber(due) then call('HDEL', CANCELS, name) end
     local reply = add_pause(CANCELS, what, table.concat({ t, due, ARGV[4], ARGV[5] }, ' '))
     if reply[1] == 1 then add_event('job.cancelled', t, 'job', name, 'from', due, 'by', ARGV[5]) end

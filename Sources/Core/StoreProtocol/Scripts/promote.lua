@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- Moves delayed batches that are due to their ready lists.
+-- Moves due delayed batches to their ready lists.
 --
 -- Uses  base, events, records, batches
 -- KEYS  1 prefix
--- ARGV  1 batches at most
--- Reply [ms until the next one is due or -1, shards woken…]
+-- ARGV  1 maximum number of batches
+-- Reply [ms until the next batch is due or -1, shards woken…]
 -- Fence none: the call that removes an id also moves it. OOM allowed.
--- Again the ids are gone from the set.
+-- Again the ids are no longer in the set, and nothing happens.
 local delayed, t, sums, wakes = P .. 'delayed', now(), {}, {}
 for _, id in ipairs(call('ZRANGEBYSCORE', delayed, '-inf', t, 'LIMIT', 0, ARGV[1])) do
     call('ZREM', delayed, id)

@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- Takes unfinished batches back from a worker that has none of their pushes in flight.
+-- Returns unfinished batches of a worker that has none of their pushes in flight.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
 -- ARGV  1 shard token; 2 worker; then (batch, delivery)…, all of one shard
--- Reply batches put back, at the head of their lists, behind older ones that were put back before
+-- Reply number of batches put back: at the head of their lists, after older batches that were put back before
 -- Fence token, worker and delivery. OOM allowed.
--- Again the batches are no longer stamped with the worker: nothing to put back.
+-- Again the batches are no longer assigned to the worker, and nothing happens.
 --
--- Pushes of jobs that were cancelled end here: an app that is paused checks nothing out.
--- The worker guarantees that each open position is unsent or refused unprocessed: no suspects, no crash.
+-- Pushes of cancelled jobs are closed here, because a paused app has no checkouts.
+-- The worker guarantees that each open position is unsent or was refused unprocessed: no suspects, no crash.
 local _, nn = ready_list(ARGV[3] or '0.h')
 if call('HGET', P .. 'owners', nn) ~= ARGV[1] then return { err = 'FENCED ' .. nn } end
 local deliveries, in_flight = {}, P .. 'in_flight:' .. nn

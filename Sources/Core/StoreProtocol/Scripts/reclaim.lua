@@ -3,37 +3,37 @@
 --
 -- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  1 gone (the workers named) | all-but (every worker not named); 2 end: 0 (counts against no job) | crash (by its own
---       doing) | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
---       the last minute, this one included; 5 crashes that fail a single suspect; 6 kills in a row that count, and
---       7 of them with the same single suspect that fail it; 8 and 9 the same when other workers were killed as well;
---       10 crashes before any send that quarantine a batch; 11 crashes that quarantine a job; 12 workers, one if it crashed or
---       was killed; workers × name; then (NN, token)…
+-- ARGV  1 gone (the named workers) | all-but (all workers except the named ones); 2 exit: 0 (counts against no job) | crash
+--       | kill (from outside); 3 sent 0/1: the worker had suspects, here or elsewhere; 4 kills on the host in
+--       the last minute, including this one; 5 crashes that fail a single suspect; 6 kills in a row that count, and
+--       7 kills with the same single suspect that fail it; 8 and 9 the same if other workers were killed as well;
+--       10 crashes before any send that quarantine a batch; 11 crashes that quarantine a job; 12 number of workers, one if it
+--       crashed or was killed; workers × name; then (NN, token)…
 -- Reply [batches put back, suspects counted, positions closed as unknown, as poison, batches paused, [shards fenced],
 --       [shards with batches put back], [jobs quarantined]]
 -- Fence each shard's token. OOM allowed.
--- Again the batches are no longer stamped: nothing to take back.
+-- Again the batches are no longer assigned to the workers, and nothing happens.
 --
--- A suspect is an open position within the credit. Of at-least-once segments it is sent again and counted in the job's
--- maybe_duplicated; of at-most-once segments it is closed through a results entry k=U with the body and the positions.
+-- A suspect is an open position within the credit. In an at-least-once segment it is sent again and counted in the job's
+-- maybe_duplicated. In an at-most-once segment it is closed by a results entry k=U with the body and the positions.
 --
--- Each crash is counted against the batches that had suspects, and narrows them: after the first they go in groups of the
--- square root of their number, with nothing else of the worker in flight; after the second, which leaves one group, one by
--- one; the third with a single suspect closes it with k=P. A kill comes from anywhere: the first changes nothing, the
--- second in a row is counted against it, which narrows it like a crash, and it takes two with the same single suspect. Other
--- kills within a minute that the batch had no part in make all of that take longer, and so do kills that the host does
--- not remember: then it cannot tell. Suspects that got through are cleared; so is a batch that a killed worker held and
--- was not sending.
--- A crash with suspects of one job only, and nothing else in flight, is counted against the job as well, and so is one
--- before any send, or with suspects that are not sent again, as far as the shards of one call show; once for each worker,
--- whose shards may take several calls.
+-- Each crash counts against the batches with suspects and narrows the suspects down. After the first crash they are sent in
+-- groups of the square root of their number, with no other push of the worker in flight. After the second crash, which
+-- leaves one group, they are sent one by one. A third crash with a single suspect closes it with k=P. A kill can have any
+-- cause, so the first kill changes nothing. The second kill in a row counts against the batch and narrows it down like a
+-- crash, and two kills with the same single suspect are needed. More kills are needed if other workers without this batch
+-- were killed within the same minute, or if the host does not remember kills. Suspects with an outcome are cleared. A batch
+-- is also cleared if a killed worker had it and was not sending it.
+-- A crash also counts against a job if all suspects are of that job and nothing else was in flight. The same is true for a
+-- crash before any send, or with suspects that are not sent again. Only the shards of one call are compared. A crash counts
+-- once per worker, even if its shards take several calls.
 -- A batch that cannot be read is paused. The positions of a quarantined job are paused when their batches are checked
 -- out.
 local every, loss, sent, kills = ARGV[1] == 'all-but', ARGV[2], ARGV[3] == '1', tonumber(ARGV[4])
 local limits = {}
 for i = 5, 11 do limits[i - 4] = tonumber(ARGV[i]) end
 local most, kill_limit, same_limit, kill_limit_amid, same_limit_amid, unsent_limit, job_limit = unpack(limits)
--- So many suspects of kills, or fewer, go one by one.
+-- Up to this number of suspects of kills are sent one by one.
 local few = 64
 local named, at = {}, 13 + tonumber(ARGV[12])
 for i = 13, at - 1 do named[ARGV[i]] = true end
@@ -60,7 +60,7 @@ local function close(body, s, kind, positions)
     call('XADD', P .. 'results', '*', 'k', kind, 'b', body, 'p', table.concat(runs, ','))
 end
 
--- A single suspect is counted once more or from one. Returns whether the one before it was another.
+-- Counts a single suspect: one more, or from one if it is new. Returns whether the previous suspect was another position.
 local function count_single_suspect(c, position)
     local was = c.culprit
     c.times = position ~= 0 and position == was and c.times + 1 or position ~= 0 and 1 or 0
@@ -68,7 +68,7 @@ local function count_single_suspect(c, position)
     return was ~= 0 and position ~= 0 and was ~= position
 end
 
--- The worker crashed with `n` suspects of the batch, one of them `position` or 0. Returns whether that one did it.
+-- Counts a crash with `n` suspects of the batch; `position` is the single suspect or 0. Returns whether it is poison.
 local function crashed(s, c, n, position)
     c.crashes, c.unsent = c.crashes + 1, 0
     count_single_suspect(c, position)
@@ -90,7 +90,7 @@ local function killed(s, c, n, position)
     return isCounted and position ~= 0 and c.times >= times and c.kills >= times + (amid and kill_limit_amid or kill_limit)
 end
 
--- The worker had the batch and sent nothing of it.
+-- Counts an exit of a worker that had the batch and sent no push of it.
 local function sent_nothing(body, c)
     if loss == 'kill' and sent and c.kills > 0 then
         c.kills, c.culprit, c.times = 0, 0, 0
@@ -102,7 +102,7 @@ local function sent_nothing(body, c)
     return c.unsent >= unsent_limit
 end
 
--- The one job of these positions; nil if there are several.
+-- Returns the job of these positions; nil if there are several jobs.
 local function only_job(list)
     local job = list[1][1]
     for i = 2, #list do
@@ -198,8 +198,8 @@ add_to_records(released, 'in_flight', -1)
 add_to_records(maybe_sent, 'maybe_duplicated', 1)
 count_cancelled()
 
--- Several jobs that shared the batches are not counted, only their batches are. What is sent at most once is never sent
--- again, so nothing narrows it down: it counts against the job alone.
+-- If several jobs shared the batches, only the batches are counted. At-most-once pushes are never sent again, so nothing
+-- narrows them down: their crash counts only against the job.
 local function accuse_single(jobs)
     local first = next(jobs)
     if first and not next(jobs, first) then accused_jobs[first] = true end

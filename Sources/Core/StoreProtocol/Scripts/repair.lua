@@ -1,25 +1,25 @@
 #!lua flags=allow-oom
--- Repairs what `check_accounting` names. Only when an operator asks.
+-- Repairs faults that `check_accounting` found. It runs only on an operator's request.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions, census
 -- KEYS  1 prefix
--- ARGV  1 shards of the farm; 2 seconds a job record is kept; 3 batch | job_records | jobs; batch: 4 its id; jobs: 4… their ids
--- Reply what was done, in words; empty when there was nothing to do
--- Fence none: every step looks again at what it repairs, in the same moment, so it may run beside a live farm. A worker
---       that holds a batch which goes back to its list is stale from then on: its facts are taken.
--- OOM   allowed. Again there is nothing to do.
+-- ARGV  1 shards of the farm; 2 seconds to keep a job record; 3 batch | job_records | jobs; batch: 4 its id; jobs: 4… their ids
+-- Reply the repairs, as text; empty if nothing was repaired
+-- Fence none: each call checks again what it repairs, atomically, so it may run beside a live farm. If a batch goes back to
+--       its list, its worker is stale from then on; the worker's delivered and failed reports are still accepted.
+-- OOM   allowed. Again there is nothing to repair.
 --
--- batch: a batch that no list has goes to its ready list, what of it may have been sent is counted; one that several
--- lists have stays in one; a false count is put right; one that cannot be read goes to `unreadable`; an id with nothing
--- behind it goes.
--- job_records: in_flight and delayed become what is there; what is nowhere is failed as lost, what is there and in no
--- job record gets one; results entries that cannot be read go to `unreadable`. One moment of the whole app.
--- jobs: the same, but of the job records only those named and those of jobs that are in queues.
+-- batch: A batch in no list goes to its ready list, and pushes that may have been sent are counted. A batch in several
+-- lists stays in one list. A wrong count is corrected. A batch that cannot be read goes to `unreadable`. An id without a
+-- batch is removed.
+-- job_records: in_flight and delayed are set to the real numbers. Missing pushes fail as lost. Pushes without a job
+-- record get a record. Results entries that cannot be read go to `unreadable`. The whole app is repaired atomically.
+-- jobs: the same, but only for the named job records and those of jobs in queues.
 local shards, keep, done = tonumber(ARGV[1]), ARGV[2], {}
 local function note(...) done[#done + 1] = table.concat({ ... }, ' ') end
 local function number(shard) return string.format('%02d', shard) end
 
--- Takes an id out of all lists but one place, where the first stays as it stands. Returns how many were taken out.
+-- Removes an id from all lists except one place, where the first one stays. Returns how many were removed.
 local function take_out(id, but)
     local gone = 0
     local function from(list)

@@ -1,18 +1,18 @@
 #!lua flags=allow-oom
--- Puts dead letters, or refused jobs, into the inbox again as a new job, or drops them: all of one call, or none.
+-- Puts dead letters or refused jobs into the inbox again as a new job, or drops them. Each call moves all of them or none.
 --
 -- Uses  base, events, records, dead_letters
 -- KEYS  1 prefix; 2 inbox
--- ARGV  1 a name that only this replay has; 2 its step, ascending from 1; 3 what the replay is of; 4 the last letter that it
---       may take; 5 seconds for which it is remembered; 6 dead_letters | refused; 7 the new job, JSON, or "": they are dropped;
---       8 the job that they are of, or "": dropped letters may be of any; 9 the new job's id, 10 its number among the
---       replays of that job, or ""; then the letters' ids
--- Reply [1, letters, pushes, ""]; [0, letters, pushes, ""] of all steps so far when this one was done before;
---       [-1, ms, 0, reason] when the app is full: nothing happened
--- Fence the replay's name and step. STEP n: its last step was n, or this one was something else; NUMBER n: the number is
---       taken, n is the last one; GONE id: it does not exist any more; OTHER what: the replay was of something else. Nothing happened
---       then. OOM allowed: what goes in has been there.
--- Again the step is the replay's: nothing happens.
+-- ARGV  1 the replay's unique name; 2 its step, ascending from 1; 3 the replay's selection as text; 4 the last dead letter that
+--       it may take; 5 seconds to remember the replay; 6 dead_letters | refused; 7 the new job, JSON, or "": drop them;
+--       8 the job that they came from, or "": any job, to drop them; 9 the new job's id, 10 its number among the
+--       replays of that job, or ""; then the ids of the dead letters
+-- Reply [1, letters, pushes, ""]; [0, letters, pushes, ""] with the totals of all steps if this step was done before;
+--       [-1, ms, 0, reason] if the app is full: nothing happened
+-- Fence the replay's name and step. STEP n: its last step was n, or this step was different; NUMBER n: the number
+--       exists, n is the last one; GONE id: the id no longer exists; OTHER what: the replay has another selection. Nothing
+--       happened then. OOM allowed: the added data was in Redis before.
+-- Again the replay is at this step, and nothing happens.
 local name, step, stream = P .. 'replay:' .. ARGV[1], tonumber(ARGV[2]), P .. ARGV[6]
 local json, old, new, first = ARGV[7], ARGV[8], ARGV[9], 11
 local what = ARGV[first] .. ' ' .. #ARGV .. ' ' .. new
@@ -49,7 +49,7 @@ for _, letter in ipairs(letters) do
 end
 if json ~= '' then
     call('RPUSH', KEYS[2], json)
-    -- A day later the job record of the job tells that its number is taken.
+    -- After a day, the job record shows that its number is used.
     if ARGV[10] ~= '' then call('SET', counter, ARGV[10], 'EX', 86400) end
     local words, job_record = { 'job', old, 'replay', new }, P .. 'job:' .. old
     add_number(words, 'pushes', pushes)

@@ -1,23 +1,23 @@
 #!lua flags=allow-oom
--- Reports positions of a batch to the results stream, and raises the worker's credit.
+-- Appends outcomes of a batch's positions to the results stream, and raises the worker's send credit.
 --
 -- Uses  base, events, records, pauses, finishing, batches, suspicion, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 positions wanted up to; 6 facts 0/1 (the entry holds
---       delivered and failed only); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
---       9 positions open after this by the caller's count, or "": they are not compared
--- Reply [open, granted, done 0/1, stale, taken 0/1] and, when `open` is not what the caller says, the map: Redis went
---       back in time, or another owner reported outcomes. [map, granted, stale] when a position was not open: nothing happened.
---       stale: 0 no; 1 the shard has another owner; 2 the batch is another worker's, or this is an older delivery
--- Fence decisions (more credit, retries, expiry) need token, worker and delivery; facts are taken from anyone
---       while their positions are open. Stale and not only facts: not taken, nothing happened.
+-- ARGV  1 shard token; 2 worker; 3 batch; 4 delivery; 5 positions wanted up to; 6 facts 0/1 (the entry contains only
+--       delivered and failed items); 7 runs: (first u16, last u16)…, big-endian, ascending; 8 entry or "";
+--       9 positions that the caller expects to be open after this, or "": do not compare
+-- Reply [open, granted, done 0/1, stale, taken 0/1], and the map if `open` is not as expected: Redis lost recent
+--       writes, or another owner reported outcomes. [map, granted, stale] if a position was not open: nothing happened.
+--       stale: 0 no; 1 the shard has another owner; 2 another worker has the batch, or this is an older delivery
+-- Fence decisions (more credit, retries, expiry) need token, worker and delivery. Facts are accepted from any worker
+--       while their positions are open. A stale report that is not only facts is not accepted, and nothing happens.
 -- OOM   allowed.
--- Again the positions are no longer open: the answer is the map (or done), nothing is appended twice.
+-- Again the positions are no longer open: the reply is the map (or done), and nothing is appended twice.
 --
--- The credit of a suspect batch goes on by a group at a time (`group_limit`).
--- An entry that is not only facts is appended with the batch's lane: what it retries stays in that lane.
+-- The credit of a suspect batch grows by one group at a time (`group_limit`).
+-- An entry with more than facts is appended with the batch's lane, because its retries stay in that lane.
 
--- How far the credit may go: `group` open positions from the first one, if that is a suspect.
+-- Returns the limit of the credit: `group` open positions from the first open one, if that one is a suspect.
 local function group_limit(map, c)
     local last = map:find('.', 1, true)
     if not last or last > c.suspect then return #map end
@@ -63,7 +63,7 @@ if #runs > 0 then
     s.map = table.concat(parts)
     local has_paused, sums = map:find('p', 1, true), nil
     if s.worker == '' or has_paused then
-        -- What no worker held is in flight until it is settled.
+        -- Positions that no worker had become in flight until the entry is settled.
         local open = s.worker == '' and '[.p]' or 'p'
         sums = {}
         each_segment(call('HGET', BODIES, id), function(job, a, b)
@@ -72,7 +72,7 @@ if #runs > 0 then
             if before > after then sums[job] = (sums[job] or 0) + before - after end
         end)
     end
-    -- Facts of high, as most are, go without a word for their lane.
+    -- Most entries are facts of lane high. They omit the lane.
     if ARGV[6] == '1' and not id:find('.b.', 1, true) then
         call('XADD', P .. 'results', '*', 'r', entry)
     else
@@ -101,7 +101,7 @@ if stale == 0 then
         local c, first = load_suspicion(s.suspicion), s.map:find('.', 1, true)
         if c.alone == 1 then
             want = math.min(want, group_limit(s.map, c))
-            -- The next group only when the one before is reported.
+            -- The next group gets credit only after the previous group is reported.
             if first <= c.suspect and first <= s.granted then want = s.granted end
         end
     end

@@ -1,17 +1,17 @@
 #!lua flags=allow-oom
--- Resumes paused batches, quarantined jobs and device tokens, as if they had never crashed a worker.
+-- Resumes paused batches, quarantined jobs and device tokens. Their earlier crashes no longer count.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, paused_positions
 -- KEYS  1 prefix
--- ARGV  1 paused batches to look at, at most; 2 how many of the last ones were looked at and stay; 3 job, token, or "";
---       4 what: all (but what an operator has paused), job, paused (the job, if an operator has paused it), device
--- Reply [batches put back, how many were looked at and stay, or -1 at the end, jobs released, devices released]
+-- ARGV  1 maximum number of paused batches to examine; 2 number of the last ones that earlier calls examined and left; 3 job,
+--       token, or ""; 4 what: all (except operators' pauses), job, paused (the job, if an operator paused it), device
+-- Reply [batches put back, batches examined and left, or -1 at the end, jobs resumed, device tokens resumed]
 -- Fence none: the call that finds an id in the list moves it. OOM allowed.
--- Again the job is no longer quarantined, its batches no longer paused.
+-- Again the job is no longer quarantined, and its batches are no longer paused.
 --
--- A batch that cannot be read stays: `fsck` is for that. One that is not in the list of the paused ones opens its
--- paused positions when it is checked out, or at its end. The last ones go first, each to its place by age: so the oldest
--- is the next that is sent.
+-- A batch that cannot be read stays, for `fsck` to repair. A batch that is not in `paused` opens its
+-- paused positions at its next checkout, or at its end. The last batches are resumed first, and each goes to its place by
+-- age. So the oldest batch is sent next.
 local most, kept, name, what, jobs, tokens = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3], ARGV[4], {}, 0
 local function is_paused(entry) return entry:find('^%d+ pause ') ~= nil end
 if what == 'device' then

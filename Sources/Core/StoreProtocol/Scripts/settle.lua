@@ -1,35 +1,35 @@
 #!lua flags=allow-oom
--- Settles results entries: outcomes, retries, invalid tokens, events; finishes jobs.
+-- Settles results entries: outcomes, retries, invalid tokens, events. Finishes jobs.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, app_pause, suppression, dead_letters
 -- KEYS  1 prefix
--- ARGV  1 seconds a job record is kept; 2 "most hold pause": records that a shard's suppression list keeps at most, and the
---       shares of the guard in percent (20 and 95 where they are left out); 3 scopes, scopes × (field, text); entries;
---       entries × (id, words of this entry after this one, and these: jobs packed; retries, retries × (NN, h|b, delay in ms,
---       tokens, body); answers of the gateway, "/" and those to screenings if there are any; invalid tokens, invalid tokens × (NN,
---       "s" behind it for a screening's, suppression record or "", n, n words of an event); events, events × (n, n words); and only if
---       there are any: "letters", how many, pushes and bytes of them kept at most, letters × (job, reason, status, pushes,
---       body); "unreadable", why, pushes that fail for it, the entry; and only if there is an audit: "audit", bytes of it kept
---       at most, what it gets).
+-- ARGV  1 seconds to keep a job record; 2 "most hold pause": maximum records in a shard's suppression list, and the
+--       guard's limits in percent (20 and 95 if missing); 3 scopes, scopes × (field, text); entries;
+--       entries × (id, number of words that follow for this entry, then: jobs packed; retries, retries × (NN, h|b, delay in ms,
+--       tokens, body); gateway responses, then "/" and responses to screenings if there are any; invalid tokens, invalid
+--       tokens × (NN, followed by "s" for a screening, suppression record or "", n, n words of an event); events, events × (n, n words); and
+--       only if there are any: "letters", number, maximum pushes and bytes to keep, letters × (job, reason, status, pushes,
+--       body); "unreadable", reason, pushes that fail for it, the entry; and only with an audit of outcomes: "audit", maximum
+--       bytes to keep, record).
 --       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, waiting u32,
 --       maybe duplicated u32, reasons u8, reasons × (length u8, reason, count u32)
--- Reply [entries settled, jobs finished], and when the guard has paused the app [bad tokens, answers] behind
--- Fence none: XDEL is the guard, an entry exists until it is settled. OOM allowed.
+-- Reply [entries settled, jobs finished]; if the guard paused the app, then also [bad tokens, responses]
+-- Fence none: XDEL prevents a second settlement, because an entry exists until it is settled. OOM allowed.
 -- Again XDEL finds nothing and the entry's words are skipped.
 --
--- What ends is taken off `load`, which split added it to: with or without a job record, it is in no batch and no entry.
--- All checks are made before the first effect, and then nothing is settled: words that are not as agreed, and keys of
--- another type ("KEY" and the key's name). The entry stays in the stream.
--- A job record that cannot be read keeps no other from being settled: a field that holds no number counts from 0 again, a record
--- that is not a hash goes. Their originals are in `unreadable`.
+-- Pushes with an outcome are subtracted from `load`, to which split added them. This also happens without a job record.
+-- All checks come before the first effect. Words in the wrong form, or keys of another type ("KEY" and the key's name), stop
+-- the call and nothing is settled. The entries stay in the stream.
+-- A damaged job record does not prevent that other records are settled. A field that is not a number counts from 0, and a
+-- record that is not a hash is deleted. The originals are kept in `unreadable`.
 --
--- The guard counts the last thousand answers. In a wrong environment practically nothing is delivered: when `pause` percent of
--- them are bad tokens, the app is paused, nothing of it is suppressed or told, and what was suppressed of those answers is taken
--- back: that is counted, for workers that do not hear of the pause. Above `hold` percent the app goes on, and its bad tokens are
--- not suppressed but kept in `unconfirmed`, those of the thousand too: until an operator confirms them, or until they are fewer
--- than four fifths of `hold` percent; then `unconfirmed.lua` applies them.
--- A list of bad tokens is a screening's purpose: its answers are counted apart. They never pause the app for bad tokens; from
--- `pause` percent on its bad tokens are kept in `unconfirmed`, and as many DeviceTokenNotForTopic do pause the app.
+-- The guard counts the last thousand responses. In a wrong environment almost nothing is delivered. If `pause` percent are bad
+-- tokens, the app is paused and none of them is suppressed or gets an event. The suppressions of these responses are withdrawn,
+-- and a counter tells this to workers that missed the pause. Above `hold` percent the app continues, but its bad tokens,
+-- including those of the last thousand responses, go to `unconfirmed` instead of the lists. They stay there until an operator
+-- confirms them, or until their share is below four fifths of `hold` percent; then `unconfirmed.lua` applies them.
+-- A screening expects bad tokens, so its responses are counted separately. They do not pause the app for bad tokens. From
+-- `pause` percent on, its bad tokens go to `unconfirmed`. The same share of DeviceTokenNotForTopic does pause the app.
 local function count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
@@ -44,9 +44,9 @@ local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
 local i = 5 + 2 * nscopes
 
--- The changes of job records. A job's numbers of all entries are added up while they are read, for nearly every entry is there
--- to be settled; of one that is not they are taken off again. Most jobs have deliveries only: the others' failed, expired,
--- cancelled, waiting, maybe duplicated, and reasons are in `rest`.
+-- The changes of job records. A job's numbers from all entries are added up while they are read, because most entries still need
+-- to be settled. The numbers of an already settled entry are subtracted again. Most jobs only have delivered pushes. The other
+-- numbers are in `rest`: failed, expired, cancelled, waiting, maybe duplicated, and reasons.
 local order, delivered, rest = {}, {}, {}
 local function add_jobs(packed, sign)
     local at, id, d, f, e, x, w, m, reasons = 1
@@ -75,10 +75,10 @@ local function check_event(at)
     return at + 1 + n
 end
 
--- The letter of DeviceTokenNotForTopic in records.
+-- The letter for DeviceTokenNotForTopic in suppression records.
 local TOPIC = 84
 
--- Reads an entry's words without any effect: its answers, and how many of them may be the environment's fault.
+-- Reads an entry's words without any effect: its responses, and how many of them a wrong environment may explain.
 local hasRetries, hasLetters, hasAudit, hasUnreadable, lists, retried = false, false, false, false, {}, {}
 local function check_entry_letters(entry, at)
     entry.letters, hasLetters = at, true
@@ -142,10 +142,10 @@ local function check_entry(at, words)
     return entry
 end
 
--- The counts of the job records now, in the order of the jobs: accepted, in flight, delivered, failed, expired, cancelled; false:
--- there is no job record.
+-- The current counts of the job records, in the order of the jobs: accepted, in flight, delivered, failed, expired, cancelled;
+-- false if there is no job record.
 local keys, job_records = {}, {}
--- Repairs before anything is settled: fields that hold no number, and records that are not hashes.
+-- Repairs before the first settlement: fields that are not numbers, and records that are not hashes.
 local resets, drops = {}, {}
 local function check_field(key, field, n)
     local number = tonumber(n or '0')
@@ -153,14 +153,14 @@ local function check_field(key, field, n)
     resets[#resets + 1] = { key, field, n }
     return 0
 end
--- A field that HINCRBY will add to must be written as Redis writes numbers, and be far from its limits.
+-- HINCRBY needs a field that is written like Redis's numbers and is far from the limits.
 local function check_digits(key, field, n)
     if not n or #n <= 16 and n:match('^%-?%d+$') then return tonumber(n or '0') end
     resets[#resets + 1] = { key, field, n }
     return 0
 end
--- A job of one push that is delivered here has nothing else to add up, for what is in an entry has no other outcome and is
--- in flight: the rest of its job record is not read. That is tried for as long as one job after another is so.
+-- The fast path for a job with one push that is delivered here: a push in an entry is in flight and has no other outcome, so the
+-- rest of its job record is not read. The fast path ends at the first job that does not match.
 local SINGLE, may_be_single = {}, true
 local function is_single(job_record, id)
     may_be_single = delivered[id] == 1 and not rest[id] and redis.pcall('HGET', job_record, 'accepted') == '1'
@@ -201,7 +201,7 @@ for k = 1, nentries do
 end
 for k, id in ipairs(order) do read_record(k, id) end
 
--- Whether the app's keys are what they must be: the first that is not is named.
+-- Checks the types of the app's keys. `broken` names the first key with a wrong type.
 local broken
 local function check_key(command, key, ...)
     local reply = redis.pcall(command, key, ...)
@@ -234,7 +234,7 @@ local hasDead = next(lists) ~= nil
 local guard_counts, paused = check_key('HMGET', P .. 'guard', 'answers', 'bad', 'state', 'screened', 'screen_bad', 'screen_topic'), false
 local state = guard_counts[3] or ''
 local answers = check_digits(P .. 'guard', 'answers', guard_counts[1])
--- How many of `all` answers; nil if it cannot be: then none, so that no app is paused for it.
+-- Returns how many of `all` responses were bad; nil if the number is impossible. Then 0 is used, so the app is not paused.
 local function share_of(all, text)
     local n = tonumber(text or '0')
     if n and n >= 0 and n <= all + 1 then return n end
@@ -261,7 +261,7 @@ for _, job in ipairs(drops) do drop_record(job) end
 
 local acks = {}
 
--- A ring of the last thousand answers, as two numbers: of those before so many as there is room for count on, in proportion.
+-- Approximates the last thousand responses with two numbers: older responses are dropped in proportion as new ones are counted.
 local is_tripped, begins_holding, screen_holds
 local hadBad = bad > 0
 local WINDOW = 1000
@@ -302,7 +302,7 @@ local function update_screening_guard(more, found, wrong)
         'screen_topic', string.format('%.3f', topic))
 end
 
--- Keeps a suppression until it is confirmed, with the words of its event from `at` on, if that is not told either.
+-- Keeps a suppression until it is confirmed. `at` is the index of the words of its event, if the event waits too.
 local UNCONFIRMED, MOST_UNCONFIRMED = P .. 'unconfirmed', 100000
 local function keep_unconfirmed(nn, record, at)
     local parts = { nn, record }
@@ -312,19 +312,19 @@ local function keep_unconfirmed(nn, record, at)
     call('RPUSH', UNCONFIRMED, cmsgpack.pack(parts))
 end
 
--- Suppresses a token. Records that a guard trip must undo go to `unproven`: not those of a screening.
+-- Suppresses a token. Records that the guard must be able to withdraw go to `unproven`, except those of a screening.
 local last, unproven = {}, {}
 local function suppress_token(nn, record, isScreened)
     last[nn] = suppress(nn, record, most)
     if is_guarded(record) and not isScreened then unproven[#unproven + 1] = nn .. ' ' .. last[nn] end
 end
 
--- Withdraws the suppressions of the last thousand answers. Calls f(NN, record) with each.
+-- Withdraws the suppressions of the last thousand responses. Calls f(NN, record) for each of them.
 local function withdraw(f)
     for _, place in ipairs(call('LRANGE', P .. 'unproven', 0, -1)) do
         local nn, id = place:match('^(%d+) (.+)$')
         if nn then
-            -- A list of another type, or a place that is none, has nothing to give back.
+            -- A list of another type, or an invalid id, has no record to withdraw.
             local list = P .. 'suppressed:' .. nn
             local found = f and redis.pcall('XRANGE', list, id, id)
             if found and not found.err and found[1] then f(nn, found[1][2][2]) end
@@ -346,7 +346,7 @@ local function apply_guard()
         for k = 1, #unproven, 1000 do
             call('RPUSH', P .. 'unproven', unpack(unproven, k, math.min(k + 999, #unproven)))
         end
-        -- In which order they came within a step is not known: twice as many as count may be taken back.
+        -- The order of responses within a step is unknown, so up to twice the counted number may be withdrawn.
         if bad > 0 then
             call('LTRIM', P .. 'unproven', -2 * math.ceil(bad), -1)
         elseif hadBad then
@@ -500,7 +500,7 @@ end
 
 if ended > 0 then count_ended(ended) end
 
--- Removes a retry's pushes of cancelled jobs.
+-- Removes a cancelled job's pushes from a retry batch.
 local function cancel_retry(id)
     local s, body, open_positions = load_state(id), call('HGET', BODIES, id), nil
     if not pcall(function() open_positions = cancel_positions(s, body) end) or not open_positions then return end

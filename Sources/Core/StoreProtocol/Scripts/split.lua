@@ -1,25 +1,25 @@
 #!lua flags=allow-oom
--- Turns taken jobs into job records and batches: one step of the intake.
+-- Creates job records and batches from taken jobs, in one step of the intake.
 --
 -- Uses  base, events, records, pauses, finishing, batches, cancelling, back_pressure, taken_jobs
 -- KEYS  1 prefix; 2 inbox
--- ARGV  1 intake token; 2 step; 3 jobs to drop from the head of `taken`; 4 head job id or ""; 5 head offset;
---       6 job records kept at most; 7 seconds a job record is kept; 8 jobs; 9 batches;
---       jobs × (id, 0 or, when it opens, 1 and the id of the job that it repeats, submitted, accepted, malformed,
+-- ARGV  1 intake token; 2 step; 3 jobs to remove from the head of `taken`; 4 head job id or ""; 5 head offset;
+--       6 maximum number of job records; 7 seconds to keep a job record; 8 jobs; 9 batches;
+--       jobs × (id, 0 or, for the first chunk, 1 and the id of the job that it replays, submitted, accepted, malformed,
 --       duplicates, lane, warning or "", events, events × (n, n words));
---       batches × (NN, h|b, due in ms or 0, tokens, body); the one job that this is about when it was moved to `taken`
+--       batches × (NN, h|b, due in ms or 0, tokens, body); the job of this step if it came to `taken`
 --       without `take`, or ""
--- Reply [1, ms until the earliest delayed batch of this call or -1, 1 when there is nothing to take: no job is taken or
---       in the inbox, and nothing is held back, shards woken…]; [0] when this step was done before
--- Fence the intake's token and the step (STEP n: another step was done, TAKEN n: fewer jobs are taken than this is about,
---       as after Redis went back to before they were, or other jobs than the one it is about; the caller must take again).
+-- Reply [1, ms until the earliest delayed batch of this call or -1, 1 if there is nothing to take: no job is in `taken`
+--       or in the inbox, and the app is not full, shards woken…]; [0] if this step was done before
+-- Fence the intake's token and the step. STEP n: another step was done. TAKEN n: fewer jobs are taken than the step needs,
+--       as when Redis lost recent writes, or the taken job is not the job of this step. The caller must take again.
 --       OOM allowed: see take.
--- Error EXISTS id, before any effect: a job record of that id is open or younger than 24 h.
--- Again the step is the intake's: nothing happens, so job records open, batches appear, their pushes are counted in `load`
---       and jobs leave `taken` once.
+-- Error EXISTS id, before any effect: a job with that id is open or its record is younger than 24 h.
+-- Again the intake is at this step, and nothing happens. So job records, batches and counts in `load` are added once, and
+--       jobs leave `taken` once.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local intake, step, jobs = P .. 'intake', tonumber(ARGV[2]), P .. 'jobs'
--- A step says what it does: one of the same number that did something else is not this one, done before.
+-- The step is stored with its contents, so that another step with the same number is not mistaken for it.
 local what = table.concat({ 'split', ARGV[3], ARGV[4], ARGV[5], ARGV[8], ARGV[9], ARGV[10] or '' }, ' ')
 local last = call('HMGET', intake, 'step', 'did', 'suspects')
 local done = tonumber(last[1] or '0')
@@ -33,7 +33,7 @@ local most, keep, njobs, nbatches = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumb
 local t = now()
 local stamp = string.format('%d', t)
 
--- The jobs whose job records are opened, and the keys of these: asked for all at once, since an id is rarely in use.
+-- The jobs of new job records, and the keys of these records. All keys are read in one call, since an id is rarely in use.
 local i, seen, ids, keys = 10, {}, {}, {}
 for _ = 1, njobs do
     if ARGV[i + 1] ~= '0' then
@@ -91,8 +91,8 @@ end
 if opened > 0 then call('ZADD', jobs, unpack(places)) end
 
 local wakes, first, added = {}, -1, 0
--- Ids are made of the time: after Redis went back in time, a counter would give some of them out again, and facts about
--- a lost batch would be taken for another.
+-- Batch ids contain the time. After Redis lost recent writes, a counter would return old ids again, and facts about
+-- a lost batch would be taken for facts about another batch.
 local clock = call('TIME')
 local place = string.format('%x%05x', clock[1], clock[2])
 local states, bodies, has_cancelled = {}, {}, pauses[2]
@@ -100,7 +100,7 @@ for k = 1, nbatches do
     local nn, lane, due, tokens, body = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3], ARGV[i + 4]
     i = i + 5
     local id, state, s = nn .. '.' .. lane .. '.' .. place .. '.' .. k, new_state(tokens), nil
-    -- The age of what was delayed begins when it is due.
+    -- The age of a delayed batch is counted from its due time.
     if due > t then id = id .. string.format('.%x', due) end
     added = added + tokens
     if has_cancelled then
@@ -143,8 +143,8 @@ else
     call('HSET', intake, 'head', ARGV[4], 'offset', ARGV[5])
 end
 
--- Job records go by age (they expire) or by number; the list of jobs follows, a few steps for each job opened. An open
--- job, or one that finished late, gets a later place and is looked at again then.
+-- Job records are deleted by age (they expire) or by number. The list of jobs is trimmed a few steps for each new job. An open
+-- job, or a job that finished late, moves to a later place in the list and is checked again there.
 if opened > 0 then
     local gone = {}
     local excess = call('ZCARD', jobs) - most

@@ -1,27 +1,27 @@
 #!lua name=pushfarm
 -- version 4
--- What producers call, as a function: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
+-- The function that producers call: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
 --
 -- KEYS  1 inbox
--- ARGV  1 the job, JSON; 2 its id, if the producer gave it one and wants to hear early that it is known
+-- ARGV  1 the job, JSON; 2 its id, if the job has an id and the producer wants an early reply for a duplicate
 -- Reply [status, number, text]:
 --       OK, jobs in the inbox, ""
---       BUSY, ms until it should be tried again, reason: memory | backlog | inbox | operator | starting
---       DUPLICATE, 0, id: a job of this id is open or younger than 24 h; nothing was pushed
---       REFUSED, bytes at most when it is too large, else 0, reason: it would never be taken; nothing was pushed
+--       BUSY, ms until the next try, reason: memory | backlog | inbox | operator | starting
+--       DUPLICATE, 0, id: a job with this id is open or younger than 24 h; nothing was pushed
+--       REFUSED, maximum bytes if the job is too large, else 0, reason: the job can never be accepted; nothing was pushed
 -- Fence none. OOM refused by Redis itself, with an error OOM: the same as BUSY.
--- Again the job is pushed again: with an id it is refused as a duplicate, here or when it is split.
+-- Again the job is pushed again. With an id, the second job is refused as a duplicate, here or when it is split.
 --
--- It reads what the script `admission` keeps up to date and what `split` and `settle` count. The limits are the mark of an app that a
--- coordinator configures. The list of apps is only read to suggest a name, where it may be: not in a Redis Cluster, where it is
--- in another slot, and not by users without the right to.
--- It refuses less than the intake's parser: nothing that the parser would take of a job that is new. A job of more than WHOLE bytes is not decoded.
--- Coordinators load it and replace an older version, so a version must answer what the ones before it did.
+-- The function reads data that the scripts `admission`, `split` and `settle` write. An app is configured if a coordinator stored
+-- its limits. The list of apps is only read to suggest a name, and only if this is allowed: not in a Redis Cluster, where
+-- the list is in another slot, and not for users without the right to read it.
+-- It refuses less than the intake's parser, and nothing that the parser accepts. Jobs of more than WHOLE bytes are not decoded.
+-- Coordinators load this library and replace older versions, so a version must reply to the calls of all earlier versions.
 local WHOLE = 98304
 
 local FIELDS = { 'id', 'tokens', 'payload', 'pushes', 'app', 'push_type', 'priority', 'ttl', 'expires_at', 'collapse_id', 'topic',
     'lane', 'deliver_at', 'receipts', 'delivery', 'max_attempts', 'registered_at', 'replay_of' }
--- A time or a duration may be a text, as far as this function knows.
+-- For this function, a time or a duration may be text.
 local KINDS = { id = 'string', tokens = 'array', payload = 'object', pushes = 'array', app = 'string', push_type = 'string',
     priority = 'number', ttl = 'time', expires_at = 'time', collapse_id = 'string', topic = 'string', lane = 'string',
     deliver_at = 'time', receipts = 'string', delivery = 'string', max_attempts = 'number', registered_at = 'time',
@@ -29,19 +29,19 @@ local KINDS = { id = 'string', tokens = 'array', payload = 'object', pushes = 'a
 local WORDS = { string = 'a string', number = 'a number', boolean = 'a boolean', array = 'an array', object = 'an object',
     time = 'a number of seconds, or a time as text' }
 
--- What other fields, of other interfaces, are here.
+-- Advice for field names of other push interfaces.
 local ADVICE = { aps = 'put it inside "payload"', ['apns-priority'] = 'use "priority"',
     ['apns-collapse-id'] = 'use "collapse_id"', ['apns-expiration'] = 'use "expires_at" or "ttl"',
     ['apns-topic'] = 'use "topic"', ['apns-push-type'] = 'use "push_type"',
     ['apns-id'] = 'the farm makes it; "id" names the job' }
 
--- A text from outside, for a message.
+-- Shortens a text from outside, and makes it safe for a message.
 local function plain(text, most)
     most = most or 40
     return (text:sub(1, most):gsub('[^ -~]', '?')) .. (#text > most and '...' or '')
 end
 
--- Letters to insert, delete, replace, or swap with their neighbour.
+-- The number of letters to insert, delete, replace, or swap with their neighbour.
 local function distance(a, b)
     local before, last = {}, {}
     for j = 0, #b do last[j] = j end
@@ -59,8 +59,8 @@ local function distance(a, b)
     return last[#b]
 end
 
--- The word that is fewest changes away, if they are at most one in three letters (or one); case, `_`, `-` and `.` do not count.
--- The work is bounded: words beyond it are not looked at.
+-- The word with the fewest changes: at most one change per three letters, or one. Case, `_`, `-` and `.` do not count.
+-- The work is limited; words after the limit are not compared.
 local function nearest(word, words)
     if #word > 64 then return nil end
     local function letters(text) return (text:lower():gsub('[-_.]', '')) end
@@ -138,7 +138,7 @@ local function check_recipients(job)
     if next(tokens) == nil then return 'tokens', '"tokens" is empty; a job needs at least one' end
 end
 
--- Whether a time in ISO 8601 is past, in whatever zone: its day has ended everywhere.
+-- Whether an ISO 8601 time is past in every time zone: the day has ended everywhere.
 local function is_past(text, seconds)
     local year, month, day = text:match('^(%d%d%d%d)%-(%d%d)%-(%d%d)')
     if not year then return false end
@@ -161,13 +161,13 @@ local function check_times(job, seconds)
     if type(ends) == 'string' and is_past(ends, seconds) then return 'expires_at', '"expires_at" is in the past' end
 end
 
--- What is wrong with a job: field and reason; nil if nothing is, as far as it is looked at.
+-- Returns a job's first fault as field and reason; nil if this function finds no fault.
 local function fault(text, app, seconds)
     if not text:find('^[ \t\r\n]*{') then
         return 'job', 'a job must be a JSON object'
     end
     if #text > WHOLE then
-        -- Names that are nowhere in the text, and that no escape can hide, are missing for sure.
+        -- A name that is not in the text is certainly missing, unless an escape hides it.
         if text:find('\\', 1, true) or text:find('pushes', 1, true) then return nil end
         for _, field in ipairs({ 'payload', 'tokens' }) do
             if not text:find(field, 1, true) then
@@ -205,7 +205,7 @@ local function submit(keys, args)
         'max_job_bytes')
     local most, time = tonumber(admission[6]), call('TIME')
     if not admission[2] then
-        -- Redis was emptied, and no coordinator has said yet what its apps are.
+        -- Redis was emptied, and no coordinator has stored its apps yet.
         if redis.pcall('SCARD', '{pushfarm}:apps') == 0 then return { 'BUSY', 1000 + time[2] % 1000, 'starting' } end
         return { 'REFUSED', 0, unknown_app(app) }
     end
@@ -220,7 +220,7 @@ local function submit(keys, args)
             return { 'DUPLICATE', 0, id }
         end
     end
-    -- Spread over twice the time, so that those who wait do not come back together.
+    -- The time is random up to twice the minimum, so that waiting producers do not return all at once.
     local function busy(why)
         local retry = tonumber(admission[2]) or 1000
         return { 'BUSY', retry + time[2] % retry, why }
@@ -229,7 +229,7 @@ local function submit(keys, args)
     local jobs = call('LLEN', inbox)
     local backlog, length, bytes = tonumber(admission[3]), tonumber(admission[4]), tonumber(admission[5])
     if length and jobs >= length then return busy('inbox') end
-    -- An estimate from the first nodes of the list. One job goes into an empty inbox, however large.
+    -- Estimates the inbox's bytes from the first nodes of the list. An empty inbox accepts one job of any size.
     if bytes and jobs > 0 and call('MEMORY', 'USAGE', inbox, 'SAMPLES', '5') + #job > bytes then
         return busy('inbox')
     end

@@ -3,13 +3,13 @@
 --
 -- Uses  base, events, suppression
 -- KEYS  1 prefix
--- ARGV  1 records that a shard's list keeps at most; 2 name of a writer, 3 number of its step, ascending;
+-- ARGV  1 maximum records in a shard's list; 2 name of the writer, 3 number of its step, ascending;
 --       4 scopes, scopes × (field, text); records; records × (NN, record, n, n words of an event; n may be 0).
---       A record that is "" is known: only its event is told
--- Reply records done; 0 when the writer's step was done before
--- Fence none: what is said of a token later counts. OOM allowed: a list has a bound, and what the feedback service has
---       told it never tells again.
--- Again the step is done: nothing is added or told.
+--       A record "" is already in the list: only its event is written
+-- Reply number of records; 0 if the writer's step was done before
+-- Fence none: later records of a token override earlier ones. OOM allowed: a list has a limit, and the feedback service
+--       never repeats its entries.
+-- Again the step is done already: nothing is added or written.
 local suppression, writer, nscopes = P .. 'suppression', P .. 'writer:' .. ARGV[2], tonumber(ARGV[4])
 local i = 5 + 2 * nscopes
 if tonumber(call('GET', writer) or '0') >= tonumber(ARGV[3]) then return 0 end

@@ -1,11 +1,11 @@
 #!lua flags=no-writes,allow-oom
--- Finds the shards of which a worker had pushes in flight.
+-- Finds the shards in which a worker had pushes in flight.
 --
 -- Uses  base, events, batches
 -- KEYS  1 prefix
 -- ARGV  1 worker; then NN…
 -- Reply [open positions within the credit of the worker's batches, NN…]
--- Fence none: it only reads. Again the same answer, until the batches are taken back.
+-- Fence none: it only reads. Again the same reply, until the batches are reclaimed.
 local total, shards = 0, {}
 for i = 2, #ARGV do
     local sum = 0

@@ -3,19 +3,19 @@
 --
 -- Uses  base, events, records, pauses, finishing, batches, back_pressure, taken_jobs, refusals
 -- KEYS  1 prefix; 2 inbox
--- ARGV  1 intake token; 2 jobs of `taken` that the caller holds; 3 jobs at most; 4 bytes at most; 5 bytes of one job
--- Reply [step, head job id or "", head offset, jobs refused here, jobs that go one by one, ms to wait before more is taken
---       (0: it is not held back), jobs beyond the known ones…]
+-- ARGV  1 intake token; 2 jobs of `taken` that the caller knows; 3 maximum jobs; 4 maximum bytes; 5 maximum bytes of one job
+-- Reply [step, head job id or "", head offset, jobs refused here, jobs to process one by one, ms to wait before more jobs are
+--       taken (0: no wait), jobs after the known ones…]
 -- Fence the intake's token.
--- OOM   allowed: a job that was accepted is delivered, also when jobs are what fills the memory. What it may add then is
---       bounded by `max_backlog`.
--- Again the jobs are in `taken`; the caller says how many it knows and gets the others.
+-- OOM   allowed: an accepted job must be delivered, also if jobs fill the memory. `max_backlog` limits what the call can
+--       add then.
+-- Again the jobs are in `taken`. The caller passes the number of jobs that it knows and receives the others.
 --
 -- Jobs stay in the inbox while the app is full.
--- At least one job is answered if there is one, even beyond the bytes. A longer one than ARGV[5] never travels, 64 of them
--- a call: it is refused here, in the inbox or as the head of `taken`, its original cut at 64 KiB. Behind other taken jobs
--- it is left alone, and whatever follows it, until these are done. After `intake_crash`, a caller that holds no job is given
--- one, until all jobs are through that were taken then.
+-- The reply contains at least one job if there is one, even above the maximum bytes. A job above ARGV[5] is never returned: the
+-- script refuses it in the inbox or as the head of `taken`, at most 64 in a call, and cuts its original at 64 KiB. If other
+-- taken jobs come before it, the job and all jobs after it wait until those are done. After `intake_crash`, a caller with no
+-- known job receives one job at a time, until all jobs that were taken at the crash are done.
 if call('HGET', P .. 'owners', 'intake') ~= ARGV[1] then return { err = 'FENCED intake' } end
 local known, most, bytes, limit = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local inbox, taken = KEYS[2], P .. 'taken'
@@ -34,7 +34,7 @@ end
 
 local function has_room() return n < most and (n == 0 or sum < bytes) and reply[4] < 64 end
 
--- The next jobs of a list: small ones several at a time, so that at most 7 are read that there is no room for.
+-- Reads the next jobs of a list. Small jobs are read several at a time, so at most 7 are read without room for them.
 local SMALL, CHUNK, PAUSE = 8192, 8, 100
 local chunk = 1
 local function pace(size) chunk = size < SMALL and math.min(2 * chunk, CHUNK) or 1 end
@@ -79,7 +79,7 @@ if is_full() then
 end
 if known + n < length then return reply end
 
--- Small jobs are read, pushed and cut off together; a large one is moved, for what is pushed is written down once more.
+-- Small jobs are read, pushed and trimmed together. A large job is moved with one command, because a push copies it again.
 local moved, passed = {}, 0
 local function move_small()
     for k = 1, #moved, 1000 do call('RPUSH', taken, unpack(moved, k, math.min(k + 999, #moved))) end

@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- Applies or drops suppressions that the guard has kept until they are confirmed.
+-- Applies or drops suppressions that the guard keeps for confirmation.
 --
 -- Uses  base, events, suppression
 -- KEYS  1 prefix
--- ARGV  1 due | confirm | discard; 2 records that a shard's suppression list keeps at most; 3 how many at most in one call
--- Reply [how many were applied or dropped, how many are left]
--- Fence none: what is taken out of the list is applied in the same step. OOM allowed.
--- Again it goes on with what is left.
+-- ARGV  1 due | confirm | discard; 2 maximum records in a shard's suppression list; 3 maximum suppressions in one call
+-- Reply [suppressions applied or dropped, suppressions left]
+-- Fence none: the step that removes a suppression from the list also applies it. OOM allowed.
+-- Again the call continues with the rest of the list.
 --
--- due: only once the share of bad tokens has fallen again. confirm: they are bad, and what is found until the share has fallen is
--- applied at once. discard: they go, and what is found from now on is kept as before.
+-- due: only if the share of bad tokens has fallen below the limit. confirm: the tokens are bad, and later bad tokens are applied
+-- at once until the share has fallen. discard: the suppressions are dropped, and later bad tokens are kept as before.
 local op, most, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local UNCONFIRMED, guard = P .. 'unconfirmed', P .. 'guard'
 local state = call('HGET', guard, 'state') or ''
@@ -18,7 +18,7 @@ if op == 'confirm' and state == 'held' then
     call('HSET', guard, 'state', 'confirmed')
     call('HDEL', P .. 'suppression', 'holding')
 end
--- NN, record, and perhaps the words of an event, all of them text.
+-- Checks the form: NN, record, and possibly the words of an event, all as text.
 local function is_kept_suppression(parts)
     if type(parts) ~= 'table' then return false end
     for k = 1, #parts do

@@ -1,7 +1,7 @@
--- What every script of an app needs: its prefix, Redis's clock, and numbers as text.
+-- The basics of each script of an app: the key prefix, Redis's clock, and numbers as text.
 --
--- KEYS[1] is the app's prefix "{pushfarm:APP}:". Every other key is made from it, so that all keys of a script are in one slot:
--- a caller cannot know the job records and the lists of other shards. All times are Redis's.
+-- KEYS[1] is the app's prefix "{pushfarm:APP}:". All other keys start with it, so that all keys of a script are in one slot.
+-- A caller cannot know the keys of job records and of other shards in advance. All times are Redis's times.
 
 local call = redis.call
 local P = KEYS[1]
@@ -11,7 +11,7 @@ local function now()
     return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 
--- Numbers are handed to Redis as text: its own conversion of a Lua number is slow.
+-- Numbers are passed to Redis as text, because Redis converts Lua numbers slowly.
 local function make_text(all, n)
     local text = string.format('%d', n)
     all[n] = text

@@ -1,16 +1,16 @@
--- Batches: their ids, states, bodies and lists. A body is opaque but for the table of its segments.
+-- Batches: their ids, states, bodies and lists. Scripts read only the segment table of a body.
 -- Uses base, events.
 
 local STATES, BODIES = P .. 'states', P .. 'batches'
 
--- Batch ids are "NN.L.x": the shard, the lane (h or b), something unique.
+-- A batch id is "NN.L.x": the shard, the lane (h or b), and a unique part.
 local function ready_list(id)
     local nn, lane = id:match('^(%d+)%.(%a)')
     return P .. (lane == 'b' and 'bulk:' or 'ready:') .. nn, nn
 end
 
--- The state of a batch: "worker|deliveries|granted|suspicion|open|map". In the map "." is an open position, "p" an open
--- one of a quarantined job, which is not sent, "x" one that was reported. `open` counts the dots.
+-- The state of a batch is "worker|deliveries|granted|suspicion|open|map". In the map, "." is an open position, "p" is a paused
+-- position, which is open but not sent, and "x" is a reported position. `open` is the number of dots.
 local function load_state(id)
     local s = call('HGET', STATES, id)
     if not s then return nil end
@@ -30,7 +30,7 @@ local function drop_batch(id)
     call('HDEL', BODIES, id)
 end
 
--- The state of a new batch.
+-- Returns the state of a new batch.
 local function new_state(tokens)
     return '|0|0||' .. tokens .. '|' .. string.rep('.', tokens)
 end
@@ -40,8 +40,8 @@ local function add_batch(id, tokens, body)
     call('HSET', STATES, id, new_state(tokens))
 end
 
--- Returns a batch to its list: at the head, but behind older ones that were returned before it. The ids of first attempts
--- tell their age; others go first.
+-- Returns a batch to its ready list: at the head, but after older batches that were returned earlier. Ids of first attempts
+-- contain the age of the batch; retries go before first attempts.
 local AGE = '^%d+%.%a%.(%x+)%.(%d+)'
 
 local function return_batch(list, id)
@@ -65,7 +65,7 @@ local function count_open(map, first, last)
     return n
 end
 
--- Calls f(job, first, last, flags) for each segment of a body: its table is tokens u16, flags u8, id length u8, id.
+-- Calls f(job, first, last, flags) for each segment of a body. A table entry is: tokens u16, flags u8, id length u8, id.
 local function each_segment(body, f)
     local _, n, at = struct.unpack('>BI2', body)
     local first = 1
@@ -77,7 +77,7 @@ local function each_segment(body, f)
     end
 end
 
--- Adds the open positions of a batch to sums[job].
+-- Adds the number of open positions of a batch to sums[job].
 local function sum_open(sums, body, s)
     local _, n, at = struct.unpack('>BI2', body)
     local whole, last = s.open == #s.map, 0
@@ -90,7 +90,7 @@ local function sum_open(sums, body, s)
     end
 end
 
--- Quarantines a batch that cannot be read, so that it does not block others.
+-- Quarantines a batch that cannot be read, so that it does not block other batches.
 local function quarantine_batch(id, s, list, reason)
     s.worker, s.granted = '', 0
     save_state(id, s)

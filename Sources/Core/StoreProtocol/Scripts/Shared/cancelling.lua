@@ -1,8 +1,8 @@
 -- Closes the open positions of cancelled jobs, and counts them.
 -- Uses base, records, pauses, finishing, batches.
 
--- Closes the open positions of jobs that were cancelled, in a batch that no worker holds. Returns how many of them
--- were open and not paused, by job; nil when there are none. `count_cancelled` settles them.
+-- Closes the open positions of cancelled jobs in a batch that no worker has checked out. Returns the number of closed positions
+-- that were not paused, by job; nil if there are none. `count_cancelled` adds them to the job records.
 local cancelled_positions, moment = {}, nil
 
 local function cancel_positions(s, body)
@@ -25,7 +25,7 @@ local function cancel_positions(s, body)
     return open_positions
 end
 
--- Counts cancelled positions: to the job records, and off the load. The last push of a job finishes it.
+-- Counts cancelled positions in the job records, and subtracts them from `load`. The last push of a job finishes the job.
 local function count_cancelled()
     local ended, stamp = 0, string.format('%d', now())
     for job, n in pairs(cancelled_positions) do

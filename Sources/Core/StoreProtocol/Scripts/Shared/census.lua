@@ -1,13 +1,13 @@
--- Counts what is in the queues of an app and in its results stream: shared by `check_accounting` and `repair`.
+-- Counts the contents of an app's queues and results stream, for `check_accounting` and `repair`.
 --
--- Collects faults in `faults`, and sums up positions by job: in `open` all, in `in_flight` those with a
--- worker or in the stream, in `delayed` the delayed ones. `broken` holds entries that cannot be read.
+-- Collects faults in `faults`, and counts positions by job: `open` counts all, `in_flight` counts those with a
+-- worker or in the results stream, `delayed` counts the delayed positions. `broken` contains entries that cannot be read.
 -- Uses base, batches.
 local faults, seen, open, in_flight, delayed, broken = {}, {}, {}, {}, {}, {}
 local function add_fault(...) faults[#faults + 1] = table.concat({ ... }, ' ') end
 local function add(sums, job, n) sums[job] = (sums[job] or 0) + n end
 
--- Whether the table of a body can be read, and is as long as the map.
+-- Returns whether the segment table of a body can be read, and has as many positions as the map.
 local function is_readable(body, map)
     local positions = 0
     local isWell = pcall(each_segment, body, function(_, _, last) positions = last end)
@@ -51,7 +51,7 @@ local function count_shard(nn)
     end
 end
 
--- An entry's positions are in flight until it is settled.
+-- The positions of an entry are in flight until the entry is settled.
 local function skip(entry, at, n, extra)
     for _ = 1, n do at = at + 1 + entry:byte(at) + extra end
     return at
@@ -108,7 +108,7 @@ local function closed_items(f, sums)
     end)
 end
 
--- An entry that the coordinators could not settle stays until `repair` closes it.
+-- An entry that the coordinators could not settle stays in the stream until `repair` closes it.
 local function count_entry(id, words)
     local f, sums = {}, {}
     for i = #words - 1, 1, -2 do f[words[i]] = words[i + 1] end
@@ -127,14 +127,14 @@ local function count_entry(id, words)
     end
 end
 
--- Everything that is not a list of one shard.
+-- Counts everything that is not in a list of one shard.
 local function count_rest()
     for _, id in ipairs(call('ZRANGE', P .. 'delayed', 0, -1)) do check(id, 'delayed', delayed) end
     for _, id in ipairs(call('LRANGE', P .. 'paused', 0, -1)) do check(id, 'paused') end
     for _, e in ipairs(call('XRANGE', P .. 'results', '-', '+')) do count_entry(e[1], e[2]) end
 end
 
--- Batches that no list has; only after everything was counted.
+-- Finds batches that are in no list. Call this after everything is counted.
 local function find_strays()
     for _, id in ipairs(call('HKEYS', STATES)) do
         if not seen[id] then add_fault('batch', id, 'is nowhere') end
@@ -150,7 +150,7 @@ local function count_all(shards)
     find_strays()
 end
 
--- Whether a field of a job record must hold a number and does not.
+-- Returns whether a field of a job record must be a number and is not.
 local COUNTS = {}
 for _, name in ipairs({ 'submitted', 'accepted', 'delivered', 'failed', 'expired', 'cancelled', 'in_flight', 'delayed' }) do
     COUNTS[name] = true
@@ -159,7 +159,7 @@ local function is_invalid(field, text)
     return (COUNTS[field] or field:sub(1, 7) == 'reason:') and (#text > 16 or not text:match('^%-?%d+$'))
 end
 
--- Positions of the job that is split in part and are in no batch yet.
+-- Returns the number of pushes of the partly split job that are in no batch yet.
 local head, offset = unpack(call('HMGET', P .. 'intake', 'head', 'offset'))
 local function unsplit(job, accepted)
     return head and head ~= '' and head == job and accepted - tonumber(offset) or 0

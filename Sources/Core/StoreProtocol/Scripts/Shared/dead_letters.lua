@@ -1,5 +1,5 @@
--- Dead letters: a stream of (job, reason, status, pushes, body), and a hash of what is in it, `pushes` and `bytes`; `trimmed`:
--- pushes that had to go before they were replayed.
+-- Dead letters are a stream of (job, reason, status, pushes, body). A hash contains their total `pushes` and `bytes`, and in
+-- `trimmed` the number of pushes that were deleted before a replay.
 -- Uses base, records.
 local DEAD_LETTERS, DEAD_LETTER_COUNTS = P .. 'dead_letters', P .. 'dead_letter_counts'
 local COUNT_NAMES = { 'pushes', 'bytes', 'trimmed', 'audit' }
@@ -17,8 +17,8 @@ local function add_dead_letter(job, reason, status, pushes, body)
     call('HINCRBY', DEAD_LETTER_COUNTS, 'bytes', #body)
 end
 
--- Removes a dead letter, as XRANGE returns it; an entry of another form counts for nothing. Returns its pushes, or nil when
--- it was removed before.
+-- Removes a dead letter, in the form that XRANGE returns. An entry with another form counts as zero pushes. Returns the number
+-- of pushes, or nil if the dead letter was removed before.
 local function remove_dead_letter(letter)
     if call('XDEL', DEAD_LETTERS, letter[1]) == 0 then return nil end
     local pushes, body = tonumber(letter[2][8] or '0') or 0, letter[2][10] or ''
@@ -27,8 +27,8 @@ local function remove_dead_letter(letter)
     return pushes
 end
 
--- Drops the oldest letters, `steps` of them at most: those from before the moment `from`, and until no more than so many
--- pushes and bytes are left. Returns whether there are more to drop.
+-- Deletes at most `steps` of the oldest dead letters: those from before the time `from`, and more until at most this many pushes
+-- and bytes are left. Returns whether more must be deleted.
 local function trim_dead_letters(pushes, bytes, from, steps)
     local trimmed, hasMore = 0, true
     for _ = 1, steps do
@@ -45,7 +45,7 @@ local function trim_dead_letters(pushes, bytes, from, steps)
     return hasMore
 end
 
--- The audit: a stream of outcomes, and how many bytes are in it, in the same hash. An entry costs some more than its bytes.
+-- The audit is a stream of outcomes; the same hash contains its bytes. An entry uses AUDIT_EXTRA bytes more than its record.
 local AUDIT, AUDIT_EXTRA = P .. 'audit', 100
 local function trim_audit(bytes, from, steps)
     for _ = 1, steps do

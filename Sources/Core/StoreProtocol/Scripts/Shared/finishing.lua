@@ -1,7 +1,7 @@
--- The end of pushes and of jobs.
+-- Finishes pushes and jobs.
 -- Uses base, events, records, pauses.
 
--- Removes the marks of a job that has ended: its id may come again.
+-- Removes the pauses and the cancel of a finished job, because its id may be used again.
 local has_pauses
 
 local function remove_marks(job)
@@ -12,7 +12,7 @@ local function remove_marks(job)
     if n + call('HDEL', CANCELS, job) > 0 then count_pauses() end
 end
 
--- A job has no open push any more, and its job record says so: the record is kept for `keep` seconds.
+-- Finishes a job that has no open push according to its job record. The record is kept for `keep` seconds.
 local function retire_job(job_record, job, stamp, keep, accepted, delivered, failed, expired, cancelled)
     call('EXPIRE', job_record, keep)
     remove_marks(job)
@@ -33,7 +33,7 @@ local function finish_job(job, stamp, ...)
     retire_job(job_record, job, stamp, ...)
 end
 
--- Counts `n` pushes that have an outcome.
+-- Counts `n` pushes that got an outcome.
 local function count_ended(n)
     increment(P .. 'load', 'open', -n)
     increment(P .. 'load', 'settled', n)

@@ -1,4 +1,4 @@
--- Closes and opens the positions of paused jobs and device tokens.
+-- Pauses and resumes the positions of paused jobs and device tokens.
 -- Uses base, pauses, batches, cancelling.
 
 -- The paused device tokens, by shard.
@@ -17,8 +17,8 @@ local function paused_tokens_of(nn)
     return paused_tokens[nn]
 end
 
--- Calls f(position) for each push of a body to one of these tokens. A segment: length u16, options (the sixth byte says
--- by its first bit whether each push has a payload of its own), payload length u32, payload, pushes.
+-- Calls f(position) for each push of a body to one of these tokens. A segment is: length u16, options (the first bit of the
+-- sixth byte: each push has its own payload), payload length u32, payload, pushes.
 local function each_push_to(tokens, body, f)
     local found = false
     for token in pairs(tokens) do found = found or body:find(token, 1, true) end
@@ -45,8 +45,8 @@ local function each_push_to(tokens, body, f)
     end
 end
 
--- Pauses the open positions of paused jobs and tokens, opens the paused ones of others, and closes those of jobs that
--- were cancelled.
+-- Pauses the open positions of paused jobs and tokens, resumes other paused positions, and closes the positions of cancelled
+-- jobs.
 local function pause_positions(id, s, body)
     cancel_positions(s, body)
     local parts = {}
@@ -71,7 +71,7 @@ local function pause_positions(id, s, body)
     s.open = count_open(s.map, 1, -1)
 end
 
--- Ends a batch without an open push that no list has any more, or adds it to the paused ones.
+-- Handles a batch without open pushes that was removed from its list: deletes it, or adds it to `paused`.
 local function end_or_pause(id, s)
     if not s.map:find('p', 1, true) then return drop_batch(id) end
     pause_positions(id, s, call('HGET', BODIES, id))

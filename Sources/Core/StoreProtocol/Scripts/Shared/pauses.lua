@@ -1,8 +1,8 @@
 -- Paused jobs and device tokens, and cancelled jobs.
 -- Uses base.
 
--- `paused_jobs` and `paused_tokens` name what is not sent, `cancels` the cancelled jobs ("ms of the command, ms of its effect,
--- seconds to keep the record, operator"). A short hash is read whole, at the first question.
+-- `paused_jobs` and `paused_tokens` contain what is not sent. `cancels` contains cancelled jobs as "ms of the command, ms of its
+-- effect, seconds to keep the record, operator". A short hash is read completely at its first use.
 local PAUSED_JOBS, PAUSED_TOKENS, CANCELS = P .. 'paused_jobs', P .. 'paused_tokens', P .. 'cancels'
 
 local function reader(key)
@@ -20,16 +20,16 @@ end
 
 local pause_of, cancel_of = reader(PAUSED_JOBS), reader(CANCELS)
 
--- Why a job is paused, in words, from its mark: "ms since when, pause or quarantine, operator, reason"; the mark of a job that
--- crashed workers has only the time.
+-- Returns why a job is paused, as text. The stored note is "ms of the start, pause or quarantine, operator, reason". For a job
+-- that crashed workers, the note is only the time.
 local function pause_reason(entry)
     local kind, by, why = entry:match('^%d+ (%a+) (%S+) ?(.*)$')
     if not kind then return 'poison' end
     return (kind == 'pause' and 'paused' or 'quarantined') .. ' by ' .. by .. (why == '' and '' or ': ' .. why)
 end
 
--- Keeps in `admission` how many pauses and cancels there are, so that checkouts read them only when there are any. `cancels`
--- counts the cancelled jobs among them.
+-- Stores the number of pauses and cancels in `admission`, so that checkouts read them only if there are any. `cancels` is the
+-- number of cancelled jobs among them.
 local function count_pauses()
     local admission, cancels = P .. 'admission', call('HLEN', CANCELS)
     local n = call('HLEN', PAUSED_JOBS) + call('HLEN', PAUSED_TOKENS) + cancels

@@ -1,8 +1,8 @@
--- Counts in job records and other hashes, whatever their fields hold.
+-- Adds to counts in job records and other hashes, even if their fields are damaged.
 -- Uses base, events.
 
--- Keeps the original of what cannot be read, so that it blocks nothing and is not lost: a hash, name to bytes, a thousand of
--- at most 1 MiB. Returns what an event's reason adds when it is not kept.
+-- Keeps the original of unreadable data, so that it blocks nothing and is not lost. The hash maps a name to bytes, with at most
+-- 1,000 originals of 1 MiB each. Returns the text to add to an event's reason if the original is not kept.
 local UNREADABLE = P .. 'unreadable'
 
 local function keep_unreadable(name, bytes)
@@ -13,8 +13,8 @@ local function keep_unreadable(name, bytes)
     return ''
 end
 
--- A field that must hold a whole number and does not: its text is kept, and it counts from 0 again. `fsck` names the sum that
--- is wrong then.
+-- Resets a field that must be a whole number and is not. The field's text is kept, and the count starts from 0. `fsck` then
+-- reports the wrong sum.
 local function reset_field(key, field, text)
     local name = key:sub(#P + 1):gsub('^job:', 'job ') .. ' ' .. field
     local loss = keep_unreadable(name, text)
@@ -22,7 +22,7 @@ local function reset_field(key, field, text)
     add_event('data.unreadable', string.format('%d', now()), 'entry', name, 'reason', 'holds no number' .. loss)
 end
 
--- A job record that is not a hash goes: the job has no record any more.
+-- Deletes a job record that is not a hash. The job then has no record.
 local function drop_record(job)
     local key = P .. 'job:' .. job
     local bytes = call('DUMP', key)
@@ -32,7 +32,7 @@ local function drop_record(job)
     add_event('data.unreadable', string.format('%d', now()), 'job', job, 'reason', 'the job record is not a hash' .. loss)
 end
 
--- Adds to a field of a hash, whatever the field holds. Returns the sum; nil when the key is not a hash.
+-- Adds to a field of a hash, also if the field is damaged. Returns the sum; nil if the key is not a hash.
 local function increment(key, field, n)
     local sum = redis.pcall('HINCRBY', key, field, n)
     if type(sum) ~= 'table' then return sum end
@@ -42,8 +42,8 @@ local function increment(key, field, n)
     return call('HINCRBY', key, field, n)
 end
 
--- Adds sign * sums[job] to a field of the job records. They exist: a record is kept while its job has open positions. One that
--- cannot be read does not keep the others from being counted.
+-- Adds sign * sums[job] to a field of the job records. The records exist while their jobs have open positions. An unreadable
+-- record does not prevent that the other records are updated.
 local function add_to_records(sums, field, sign)
     for job, n in pairs(sums) do
         if not increment(P .. 'job:' .. job, field, texts[sign * n]) then drop_record(job) end

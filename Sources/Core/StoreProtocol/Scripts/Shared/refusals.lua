@@ -1,16 +1,16 @@
 -- Refused jobs and duplicates: their counts, events and originals.
 -- Uses base, events, records, taken_jobs.
 
--- Refused jobs and duplicates are counted in `refusals`, exactly: `refused` and `duplicates` in all; `minute` refused ones in the
--- minute that began at `since`, and `before` in the minute before that. Up to OWN_EVENTS of both in a minute have an event each.
--- Beyond that one event a second is written, which says in `jobs` how many it stands for; `pending_…` wait for it.
+-- `refusals` contains exact counts: all `refused` jobs, all `duplicates`, the refused jobs in the `minute` that began at `since`,
+-- and those in the minute `before`. The first OWN_EVENTS of a minute get an event each. After that, one event per second is
+-- written, whose `jobs` is the number of jobs that it represents. `pending_…` counts jobs that wait for this event.
 local REFUSALS, OWN_EVENTS, MINUTE, SECOND = P .. 'refusals', 100, 60000, 1000
 
--- A second has passed, or Redis's clock was put back.
+-- Returns whether a second has passed since the last event, or Redis's clock was set back.
 local function is_event_due(t, last_event_at) return t - last_event_at >= SECOND or last_event_at - t > MINUTE end
 
--- Counts a refused job (`what`: refused) or a duplicate (duplicates). Returns for how many jobs an event is to be written now;
--- nil: none.
+-- Counts a refused job (`what`: refused) or a duplicate (duplicates). Returns the number of jobs that an event must represent
+-- now; nil if no event is written.
 local function count_refusal(what, stamp)
     local t = tonumber(stamp)
     local r = call('HMGET', REFUSALS, 'since', 'minute', 'before', 'events', 'last_event_at', 'pending_' .. what)
@@ -31,7 +31,7 @@ local function count_refusal(what, stamp)
     return has_event and pending or nil
 end
 
--- Writes an event for refused jobs and duplicates that have none yet, once a second has passed since the last one.
+-- Writes an event for refused jobs and duplicates without an event, if a second has passed since the last event.
 local function report_pending_refusals(t)
     local r = call('HMGET', REFUSALS, 'last_event_at', 'pending_refused', 'pending_duplicates')
     if not r[1] or not is_event_due(t, tonumber(r[1]) or 0) then return end
@@ -45,7 +45,7 @@ local function report_pending_refusals(t)
     call('HSET', REFUSALS, 'last_event_at', stamp, 'pending_refused', 0, 'pending_duplicates', 0)
 end
 
--- Keeps a refused job for inspection. `jobs` is for how many it stands.
+-- Keeps a refused job for inspection. `jobs` is the number of jobs that it represents.
 local function keep_refused(stamp, job, field, position, reason, original, jobs)
     local words = { 'at', stamp, 'job', job, 'field', field, 'position', position, 'reason', reason }
     if jobs > 1 then words[11], words[12] = 'jobs', jobs end
@@ -53,7 +53,7 @@ local function keep_refused(stamp, job, field, position, reason, original, jobs)
     call('XADD', P .. 'refused', 'MAXLEN', '~', '10000', '*', unpack(words))
 end
 
--- Counts a refused job. Writes an event and keeps the job unless there are too many of them; returns whether it did.
+-- Counts a refused job. Writes an event and keeps the job, unless there are too many refused jobs. Returns whether it did so.
 local function note_refused(stamp, job, field, position, reason, original)
     local jobs = count_refusal('refused', stamp)
     if not jobs then return false end
@@ -65,8 +65,8 @@ local function note_refused(stamp, job, field, position, reason, original)
     return true
 end
 
--- Refuses the first taken job. `intake` is its hash's [suspects, head, offset]; `rest` is why those pushes of a job split
--- in part fail that are in no batch, and `keep` how long its job record then stays. Returns whether it has an event.
+-- Refuses the first taken job. `intake` is [suspects, head, offset] from its hash. If the job is partly split, its remaining
+-- pushes fail with the reason `rest`, and its record is kept for `keep` seconds. Returns whether an event was written.
 local function refuse_head(intake, stamp, job, field, position, reason, original, rest, keep)
     local suspects, head, offset = unpack(intake)
     local has_event = true

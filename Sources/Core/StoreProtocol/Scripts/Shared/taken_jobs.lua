@@ -1,7 +1,7 @@
--- Jobs that the intake has taken from the inbox.
+-- Jobs that the intake took from the inbox.
 -- Uses base, events, records, finishing.
 
--- Drops the first n taken jobs. `suspects` is how many go one by one, from the intake's hash.
+-- Removes the first n taken jobs. `suspects` is the number of jobs that are processed one by one, from the intake's hash.
 local function drop_taken(n, suspects)
     call('LTRIM', P .. 'taken', n, -1)
     if not suspects then return end
@@ -12,7 +12,7 @@ local function drop_taken(n, suspects)
     end
 end
 
--- Fails the pushes of a job split in part that are in no batch: they get none any more.
+-- Fails the pushes of a partly split job that are in no batch. No batch will contain them.
 local function fail_rest(job, offset, reason, stamp, keep)
     local job_record = P .. 'job:' .. job
     local a = redis.pcall('HMGET', job_record, 'accepted', 'delivered', 'failed', 'expired', 'cancelled')
