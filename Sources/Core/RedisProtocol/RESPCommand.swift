@@ -1,6 +1,6 @@
 import PushModel
 
-/// A command for Redis: its arguments, already encoded as bulk strings. Binary safe.
+/// A Redis command: its arguments, already encoded as bulk strings. Arguments may contain any bytes.
 package struct RESPCommand: Sendable {
     package private(set) var argumentCount = 0
     private var encoded: [UInt8] = []
@@ -42,10 +42,10 @@ package struct RESPCommand: Sendable {
         encoded += other.encoded
     }
 
-    /// Bytes that ``write(into:)`` adds, up to the few of the header.
+    /// The number of bytes that ``write(into:)`` adds, without the few bytes of the header.
     package var byteCount: Int { encoded.count }
 
-    /// Adds the whole command to what goes out.
+    /// Appends the whole command to `output`.
     package func write(into output: inout [UInt8]) {
         withParts { header, arguments in
             output.append(contentsOf: header)
@@ -53,7 +53,7 @@ package struct RESPCommand: Sendable {
         }
     }
 
-    /// The command's start (`*N\r\n`) and its arguments, to be sent one after the other without a copy.
+    /// Passes the command's header (`*N\r\n`) and its arguments, to be sent one after the other without a copy.
     package func withParts(
         _ body: (_ header: UnsafeRawBufferPointer, _ arguments: UnsafeRawBufferPointer) -> Void
     ) {

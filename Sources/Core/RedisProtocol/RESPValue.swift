@@ -1,4 +1,4 @@
-/// One reply of Redis (RESP2).
+/// One reply from Redis (RESP2).
 package enum RESPValue: Equatable, Sendable {
     /// A status such as `OK`.
     case simple(String)
@@ -9,21 +9,21 @@ package enum RESPValue: Equatable, Sendable {
     case array([RESPValue])
 }
 
-/// An error reply. `code` is its first word (`ERR`, `OOM`, `NOSCRIPT`, …), `message` the whole line.
+/// An error reply. `code` is the first word (`ERR`, `OOM`, `NOSCRIPT`, …), and `message` is the whole line.
 package struct RESPServerError: Error, Equatable, Sendable {
     package let code: String
     package let message: String
 
     package init(message: String) {
         self.message = message
-        // Bytes, not characters: what follows the space may be a mark that joins it.
+        // Search bytes, not characters: the character after the space may combine with the space.
         code = String(decoding: message.utf8.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
     }
 }
 
-/// Accessors answer nil when the reply is of another kind: the caller names the expectation.
+/// Accessors return nil if the reply has another type. The caller then reports the expected type.
 extension RESPValue {
-    /// The nearest number within `ForeignNumber.limit`.
+    /// The integer, limited to the range of `ForeignNumber.limit`.
     package var integer: Int64? {
         if case .integer(let value) = self { Int64(foreign: value) } else { nil }
     }
@@ -36,7 +36,7 @@ extension RESPValue {
         }
     }
 
-    /// A bulk or simple string as text; bytes that are not UTF-8 are repaired.
+    /// A bulk or simple string as text. Bytes that are not UTF-8 are replaced.
     package var text: String? {
         switch self {
         case .bulk(let bytes): String(decoding: bytes, as: UTF8.self)
@@ -49,13 +49,13 @@ extension RESPValue {
         if case .array(let values) = self { values } else { nil }
     }
 
-    /// Names and values in turns, in their order: a hash, or what an entry of a stream has. Empty if it is no array.
+    /// The pairs of a reply with alternating names and values, such as a hash or a stream entry. Empty if the reply is no array.
     package var pairs: [(name: RESPValue, value: RESPValue)] {
         let words = array ?? []
         return stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
     }
 
-    /// The same as texts; of a name that comes twice the first counts.
+    /// The pairs as text. If a name is repeated, the first value counts.
     package var fields: [String: String] {
         Dictionary(pairs.map { ($0.name.text ?? "", $0.value.text ?? "") }) { first, _ in first }
     }
@@ -64,7 +64,7 @@ extension RESPValue {
         if case .error(let error) = self { error } else { nil }
     }
 
-    /// A whole number in it is beyond `ForeignNumber.limit`, and ``integer`` is another one.
+    /// Whether the reply contains an integer beyond `ForeignNumber.limit`, so that ``integer`` returns another number.
     package var hasClampedNumber: Bool {
         switch self {
         case .integer(let value): value.magnitude > ForeignNumber.limit.magnitude
@@ -76,9 +76,9 @@ extension RESPValue {
     package var isNull: Bool { self == .null }
 }
 
-/// Why a stream of replies cannot be read on.
+/// Why a stream of replies cannot be read further.
 package enum RESPError: Error, Equatable, Sendable {
-    /// The bytes are not RESP2; the text is hiredis's and names at most the one byte that is wrong.
+    /// The bytes are not RESP2. The text comes from hiredis and contains at most the one wrong byte.
     case protocolError(String)
     case tooManyBytes(limit: Int)
     case tooManyElements(Int, limit: Int)
