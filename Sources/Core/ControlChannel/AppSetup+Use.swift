@@ -1,20 +1,20 @@
 extension AppSetup {
-    /// How much a worker makes of the app's gateway.
+    /// How a worker uses the app's gateway: connections, rates and backoff.
     package struct Use: Equatable, Sendable {
-        /// By how much the number of connections changes at a time.
+        /// The size of a change in the number of connections.
         package enum Scale: Equatable, Sendable {
             case incremental(UInt8)
             case exponential(Double)
             case constant
         }
 
-        /// Connections that are kept; at most there are ``AppSetup/connections``.
+        /// The minimum number of connections; ``AppSetup/connections`` is the maximum.
         package var minConnections: UInt8 = 1
-        /// Streams of a connection; 0: as many as the gateway allows.
+        /// Maximum streams of a connection; 0: as many as the gateway allows.
         package var maxStreams: UInt16 = 0
-        /// Pushes a second; 0: any number.
+        /// Maximum pushes per second; 0: no limit.
         package var maxRate = 0.0
-        /// Bits a second; 0: any number.
+        /// Maximum bits per second; 0: no limit.
         package var maxBandwidth = 0.0
         package var scale = Scale.incremental(1)
         package var sustainMilliseconds: UInt32 = 2000
@@ -23,17 +23,17 @@ extension AppSetup {
         package var dialMilliseconds: UInt32 = 10_000
         package var minBackOffMilliseconds: UInt32 = 500
         package var maxBackOffMilliseconds: UInt32 = 10_000
-        /// The random part of a pause, 0...1.
+        /// The random part of a backoff, 0...1.
         package var backOffJitter = 0.5
-        /// What the whole farm may use: pushes a second, bits a second, connections; 0: any amount.
+        /// The budget of the whole farm: pushes per second, bits per second, connections; 0: no limit.
         package var budgetRate = 0.0
         package var budgetBandwidth = 0.0
         package var budgetConnections: UInt16 = 0
-        /// Of the farm: a worker has the part of the budget that its shards are of all.
+        /// The number of shards of the farm. A worker's part of the budget is its number of shards divided by this number.
         package var shards: UInt16 = 1
-        /// 0: idle connections are not asked whether they live.
+        /// How long a connection may be idle before the worker pings it; 0: never.
         package var keepAliveSeconds: UInt32 = 3600
-        /// Where the gateway's Retry-After asks for more, so much counts.
+        /// The maximum wait after a gateway's Retry-After; longer waits are shortened to it.
         package var maxRetryAfterSeconds: UInt32 = 600
 
         package init() {}

@@ -1,28 +1,28 @@
-/// What a worker has to know of an app to send its pushes.
+/// The settings that a worker needs to send an app's pushes.
 ///
-/// It travels over the control channel only: never by arguments, environment or Redis.
+/// They are sent only over the control channel: never in arguments, in the environment or in Redis.
 package struct AppSetup: Equatable, Sendable {
-    /// How the gateway knows us.
+    /// How the app authenticates to the gateway.
     package enum Credentials: Equatable, Sendable {
-        /// A provider token, which comes in an order of its own and is renewed.
+        /// A provider token. It comes in a separate order and is renewed.
         case providerToken
         /// Certificate chain and private key, in PEM.
         case certificate(pem: [UInt8])
     }
 
-    /// How to speak the binary interface.
+    /// Settings of the binary interface.
     package struct Binary: Equatable, Sendable {
-        /// 0, 1 or 2.
+        /// The command number of the frames: 0, 1 or 2.
         package var command: UInt8
-        /// The shortest time of quiet after which sent pushes count as accepted.
+        /// The minimum quiet time after which sent pushes count as accepted.
         package var quietMilliseconds: UInt32
-        /// Connections that are given up end with a push that is known to be refused.
+        /// Whether the worker ends a connection with a push that the gateway must refuse.
         package var endsWithSentinel: Bool
-        /// The gateway's TLS is asked what its program has read.
+        /// Whether the worker asks the gateway's TLS how much its program has read.
         package var asksIfRead: Bool
-        /// Pushes that a worker may have sent without knowing their outcome.
+        /// Maximum pushes that a worker may have sent without knowing their outcome.
         package var window: UInt32
-        /// Connections that a worker may dial in a minute.
+        /// Maximum connections that a worker may open per minute.
         package var dialsPerMinute: UInt32
 
         package init(
@@ -36,33 +36,33 @@ package struct AppSetup: Equatable, Sendable {
     }
 
     package var name: String
-    /// The topic that a push type's suffix is added to; empty if the credentials name it.
+    /// The app's topic, to which a push type's suffix is added; empty if the credentials contain the topic.
     package var topic: String
     package var host: String
     package var port: UInt16
-    /// Where the gateway belongs: `production`, `sandbox`, or host and port. What is dead in one may live in another.
+    /// The gateway's environment: `production`, `sandbox`, or host and port. A token may be valid in only one environment.
     package var environment: String
-    /// For how long a token that was found dead is left out.
+    /// How long a token stays suppressed after a gateway reported it as unregistered or invalid.
     package var suppressionSeconds: UInt32
-    /// Its share of a worker's time when other apps have something to send as well.
+    /// The app's share of a worker's time when other apps also have pushes to send.
     package var weight: UInt8 = 1
-    /// Percent of the pushes that are bulk while high waits, too; at most 90.
+    /// The minimum percentage of bulk pushes while high pushes are queued too; at most 90.
     package var bulkFloor: UInt8 = 10
-    /// Reports name each delivered push, for an audit.
+    /// Whether reports contain each delivered push, for the audit of outcomes.
     package var isAudited = false
     package var credentials: Credentials
     /// CA certificates in PEM to trust instead of the system's; empty: the system's.
     package var authority: [UInt8]
     package var requestTimeoutMilliseconds: UInt32
-    /// nil: the gateway speaks HTTP/2.
+    /// The settings of the binary interface; nil: the gateway speaks HTTP/2.
     package var binary: Binary?
-    /// Host and port of an HTTP proxy; no host: none.
+    /// Host and port of an HTTP proxy; an empty host: no proxy.
     package var proxyHost: String
     package var proxyPort: UInt16
-    /// Connections that each worker opens, at most.
+    /// Maximum connections of each worker.
     package var connections: UInt8
     package var use: Use
-    /// Goes up with every change of the app's credentials or gateway; connections belong to one generation.
+    /// A number that grows with each change of the app's credentials or gateway. Each connection belongs to one generation.
     package var generation: UInt32
 
     package init(

@@ -1,8 +1,8 @@
-/// Exit statuses by which a child says more than that it has ended.
+/// Exit statuses with a special meaning for the coordinator.
 package enum ChildStatus {
-    /// The child does not understand what its coordinator says.
+    /// The child cannot decode the coordinator's messages.
     package static let broken: Int32 = 70
-    /// The child found that its coordinator is not the owner it takes itself for. It ended in order, accuses nothing that
-    /// it had in hand, and is to be started again at once.
+    /// Redis shows another owner than the child's coordinator. The child exited in order, so its exit counts against no job,
+    /// and the coordinator must restart the child immediately.
     package static let fenced: Int32 = 75
 }

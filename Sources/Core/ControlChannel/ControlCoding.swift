@@ -1,10 +1,10 @@
-/// A value that travels over the control channel.
+/// A value that can be sent over the control channel.
 package protocol ControlValue {
     func write(to writer: inout ControlWriter)
     init(from reader: inout ControlReader) throws(ControlError)
 }
 
-/// Appends the values of a control message to bytes.
+/// Appends the values of a control message to a byte array.
 package struct ControlWriter {
     fileprivate(set) var bytes: [UInt8] = []
 
@@ -12,13 +12,13 @@ package struct ControlWriter {
         repeat (each values).write(to: &self)
     }
 
-    /// - Parameter kind: comes first in a message.
+    /// - Parameter kind: the first byte of the message.
     mutating func message<each Value: ControlValue>(_ kind: UInt8, _ values: repeat each Value) {
         write(kind, repeat each values)
     }
 }
 
-/// Reads what ``ControlWriter`` wrote; every read checks the length.
+/// Reads values that ``ControlWriter`` wrote. Each read checks the remaining length.
 package struct ControlReader {
     fileprivate var rest: ArraySlice<UInt8>
 
@@ -32,7 +32,7 @@ package struct ControlReader {
         (repeat try (each Value)(from: &self))
     }
 
-    /// Reads the values of which `make` makes a message, such as a case of an enum.
+    /// Reads values and passes them to `make`, for example to create a case of an enum.
     mutating func read<each Value: ControlValue, Message>(
         _ make: (repeat each Value) -> Message
     ) throws(ControlError) -> Message {
@@ -50,7 +50,7 @@ package struct ControlReader {
     }
 }
 
-/// Big-endian.
+/// Integers are encoded in big-endian order.
 extension FixedWidthInteger {
     package func write(to writer: inout ControlWriter) {
         withUnsafeBytes(of: bigEndian) { writer.bytes.append(contentsOf: $0) }
@@ -68,7 +68,7 @@ extension UInt32: ControlValue {}
 extension UInt64: ControlValue {}
 extension Int32: ControlValue {}
 
-/// One byte, 1 or 0.
+/// A Bool is encoded as one byte, 1 or 0.
 extension Bool: ControlValue {
     package func write(to writer: inout ControlWriter) { writer.write(UInt8(self ? 1 : 0)) }
 
@@ -79,7 +79,7 @@ extension Bool: ControlValue {
     }
 }
 
-/// A number that is no NaN, not infinite, and not below zero.
+/// A Double must be finite and not negative.
 extension Double: ControlValue {
     package func write(to writer: inout ControlWriter) { writer.write(bitPattern) }
 
@@ -89,7 +89,7 @@ extension Double: ControlValue {
     }
 }
 
-/// A length of 4 bytes, then UTF-8.
+/// A String is encoded as a length of 4 bytes and UTF-8.
 extension String: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(UInt32(utf8.count))
@@ -105,7 +105,7 @@ extension String: ControlValue {
     }
 }
 
-/// A count of 4 bytes, then the elements.
+/// An array is encoded as a count of 4 bytes and the elements.
 extension Array: ControlValue where Element: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(UInt32(count))
@@ -114,14 +114,14 @@ extension Array: ControlValue where Element: ControlValue {
 
     package init(from reader: inout ControlReader) throws(ControlError) {
         let count = Int(try reader.read(UInt32.self))
-        // Every element has at least one byte, so a count beyond the bytes is a lie.
+        // Each element has at least one byte, so a count above the number of remaining bytes is wrong.
         guard count <= reader.rest.count else { throw .truncated }
         self = []
         for _ in 0..<count { append(try reader.read()) }
     }
 }
 
-/// Whether there is a value, then the value.
+/// An optional is encoded as a Bool, followed by the value if there is one.
 extension Optional: ControlValue where Wrapped: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(self != nil)

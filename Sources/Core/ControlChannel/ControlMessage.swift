@@ -1,4 +1,4 @@
-/// A message that travels over the control channel: one byte for its kind, then its elements in order.
+/// A message on the control channel: one byte for its kind, then its elements in order.
 package protocol ControlMessage {
     func write(to writer: inout ControlWriter)
     /// Reads the elements of a message of this kind.
@@ -18,7 +18,7 @@ extension ControlMessage {
         try reader.end()
     }
 
-    /// The message as it goes over the channel: its length in 4 bytes, big-endian, then its bytes.
+    /// The encoded message: its length in 4 bytes, big-endian, then its bytes.
     package var frame: [UInt8] {
         var writer = ControlWriter()
         writer.write(encoded)
@@ -26,7 +26,7 @@ extension ControlMessage {
     }
 }
 
-/// Why bytes are not a control message. Both sides run the same binary, so this is a bug or a foreign program.
+/// Why bytes are not a control message. Both sides run the same binary, so the cause is a bug or a foreign program.
 package enum ControlError: Error, Equatable {
     case truncated
     case trailing
@@ -36,9 +36,9 @@ package enum ControlError: Error, Equatable {
     case frameTooLong(Int)
 }
 
-/// Cuts the byte stream of a control channel into messages.
+/// Splits the byte stream of a control channel into messages.
 package struct ControlFrames<Message: ControlMessage> {
-    /// Longer than any message: a bound on what a broken peer can make us keep.
+    /// The maximum frame length, longer than any message. It limits how much memory a broken peer can use.
     package static var longestFrame: Int { 4 << 20 }
 
     private var buffer: [UInt8] = []
@@ -50,7 +50,7 @@ package struct ControlFrames<Message: ControlMessage> {
         buffer.append(contentsOf: bytes)
     }
 
-    /// - Returns: the next whole message, or `nil` until more bytes have come.
+    /// - Returns: the next complete message; nil if more bytes are needed.
     package mutating func next() throws(ControlError) -> Message? {
         let rest = buffer[start...]
         guard rest.count >= 4 else { return compact() }

@@ -1,21 +1,21 @@
-/// An order of a coordinator to the intake.
+/// An order from a coordinator to the intake.
 ///
-/// No order carries a key, a certificate or a provider token: the intake parses what producers send.
+/// No order contains a key, a certificate or a provider token, because the intake parses data from producers.
 package enum IntakeOrder: Equatable, Sendable {
-    /// The first order: the farm's Redis (a URL with its password, and the CA to trust there, in PEM, empty for the
-    /// system's), the process's name (unique for every start), and the number of shards.
+    /// The first order: the farm's Redis (a URL with its password, and the trusted CA in PEM, empty for the
+    /// system's CAs), the process's unique name, and the number of shards.
     case begin(redis: String, redisAuthority: [UInt8], name: String, shards: UInt16)
-    /// An app that is new, or that changed.
+    /// An app is new or changed.
     case app(IntakeSetup)
-    /// An app that is no longer configured.
+    /// An app is no longer configured.
     case forget(app: String)
-    /// The token that proves the coordinator's lease on the app's intake; empty when it has none.
+    /// The token that proves the coordinator's lease on the app's intake; empty without a lease.
     case fence(app: String, token: [UInt8])
-    /// Log from this level on.
+    /// Log messages of this level and above.
     case logLevel(String)
-    /// Open the file again that is logged to.
+    /// Reopen the log file.
     case reopenLogs
-    /// Do the step that is under way, and exit.
+    /// Finish the current step, and exit.
     case finish(withinMilliseconds: UInt32)
 }
 
@@ -47,22 +47,22 @@ extension IntakeOrder: ControlMessage {
     }
 }
 
-/// What the intake has to know of an app to turn its jobs into batches. No secret is part of it.
+/// The settings that the intake needs to split an app's jobs into batches. They contain no secrets.
 package struct IntakeSetup: Equatable, Sendable {
     package var name: String
-    /// The topic that a push type's suffix is added to.
+    /// The app's topic, to which a push type's suffix is added.
     package var topic: String
-    /// A longer job is refused unread.
+    /// Maximum bytes of a job. A larger job is refused without being parsed.
     package var maxJobBytes: UInt64
-    /// Tokens, or pushes, of one job.
+    /// Maximum tokens, or pushes, of one job.
     package var maxTokens: UInt32
-    /// Of a payload, if the gateway takes less than push types allow; 0: it does not.
+    /// Maximum bytes of a payload, if the gateway accepts less than the push types allow; 0: no extra limit.
     package var maxPayloadBytes: UInt32
-    /// Jobs may not choose another topic than the app's.
+    /// Whether jobs may only use the app's topic.
     package var hasOneTopic: Bool
-    /// Topics that jobs may choose besides the app's own; nil: any.
+    /// Topics that jobs may choose besides the app's topic; nil: any topic.
     package var topics: [String]?
-    /// Job records of finished jobs: how many are kept, and for how long.
+    /// The number of job records of finished jobs to keep, and the seconds to keep them.
     package var jobRecords: UInt64
     package var jobRecordSeconds: UInt64
 
@@ -89,27 +89,27 @@ extension IntakeSetup: ControlValue {
     }
 }
 
-/// A notice of the intake to its coordinator.
+/// A notice from the intake to its coordinator.
 package enum IntakeNotice: Equatable, Sendable {
-    /// Connected to Redis and ready for work.
+    /// The intake is connected to Redis and ready for work.
     case hello
-    /// Still alive, and its numbers.
+    /// The intake is alive; contains its numbers.
     case heartbeat(Heartbeat)
-    /// At work on jobs of the app: an end from now on may be one job's doing.
+    /// The intake is processing jobs of the app. From now on, one of these jobs may be the cause of an exit.
     case works(app: String)
-    /// Waits for jobs, or for Redis: an end from now on accuses none of the app's jobs.
+    /// The intake waits for jobs or for Redis. From now on, an exit counts against none of the app's jobs.
     case idle(app: String)
-    /// Batches were delayed; the first is due then.
+    /// Batches were delayed. The first of them is due after this time.
     case delayed(app: String, milliseconds: UInt64)
     /// Redis rejected this fencing token.
     case fenced(app: String, token: [UInt8])
 
-    /// The intake's numbers; counts are since its start.
+    /// The intake's numbers. Counts start at the start of the process.
     package struct Heartbeat: Equatable, Sendable {
-        /// Jobs that are done with, refused ones among them.
+        /// The number of finished jobs, including refused jobs.
         package var jobs: UInt64 = 0
         package var refused: UInt64 = 0
-        /// Pushes that were put into batches.
+        /// The number of pushes that were put into batches.
         package var pushes: UInt64 = 0
         package var residentBytes: UInt64 = 0
 

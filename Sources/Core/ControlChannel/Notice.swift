@@ -1,31 +1,31 @@
-/// A notice of a worker to its coordinator.
+/// A notice from a worker to its coordinator.
 package enum Notice: Equatable, Sendable {
-    /// Connected to Redis and ready for shards.
+    /// The worker is connected to Redis and ready for shards.
     case hello(pid: Int32)
-    /// Still alive, and its numbers.
+    /// The worker is alive; contains its numbers.
     case heartbeat(Heartbeat)
-    /// Results of this app wait to be settled.
+    /// Results of this app are ready to be settled.
     case reported(app: String)
-    /// The gateway said something about the app that concerns more than one push.
+    /// A gateway response concerns the whole app and not only one push.
     case doubt(app: String, Doubt, generation: UInt32, reason: String)
     /// The gateway accepted the credentials of this generation.
     case proved(app: String, generation: UInt32)
-    /// Redis says that a shard of this app is not ours, though it was not withdrawn: the worker starts nothing more,
-    /// and ends with status 75.
+    /// Redis shows another owner for a shard that was not withdrawn from this worker. The worker starts nothing more,
+    /// and exits with status 75.
     case fenced(app: String)
-    /// Shards that an order withdrew: the worker holds no batch of them any more.
+    /// Shards that an order withdrew. The worker has returned all their batches.
     case released(app: String, shards: [UInt16])
-    /// A gateway that says nothing of what it accepts said later than ever that so many pushes, counted as delivered, were lost.
+    /// A binary gateway reported, later than ever before, that this many pushes that count as delivered were lost.
     case late(app: String, pushes: UInt32, reason: String)
-    /// A reading of the feedback service is over: how many tuples Redis has of it, and why it failed, or "".
+    /// A reading of the feedback service ended: the number of tuples that Redis stored, and the reason of a failure or "".
     case feedback(app: String, reading: String, tuples: UInt64, error: String)
 
-    /// What an answer puts in doubt.
+    /// The setting that a gateway response puts in doubt.
     package enum Doubt: UInt8, CaseIterable, Sendable {
         /// The provider token is too old, or the connection belongs to another key.
         case credentialsStale
         case credentialsWrong
-        /// The app's topic or environment, after some such answers in a row.
+        /// The app's topic or environment may be wrong, after several such responses in a row.
         case configurationWrong
     }
 }

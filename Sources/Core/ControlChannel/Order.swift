@@ -1,41 +1,41 @@
-/// An order of a coordinator to a worker.
+/// An order from a coordinator to a worker.
 package enum Order: Equatable, Sendable {
-    /// The first order: the farm's Redis (a URL with its password, and the CA to trust there, in PEM, empty for the
-    /// system's), the worker's name in Redis (unique for every start), and its index among the host's workers.
+    /// The first order: the farm's Redis (a URL with its password, and the trusted CA in PEM, empty for the
+    /// system's CAs), the worker's unique name in Redis, and its index among the host's workers.
     case begin(redis: String, redisAuthority: [UInt8], worker: String, index: UInt16)
-    /// An app that is new, or that changed.
+    /// An app is new or changed.
     case app(AppSetup)
-    /// An app that is no longer configured: give its batches back.
+    /// An app is no longer configured. Return its batches.
     case forget(app: String)
-    /// A provider token for an app. `reconnects`: for new connections only, the present ones are to be replaced.
+    /// A provider token for an app. `reconnects`: the token is only for new connections, which replace the current ones.
     case provider(app: String, generation: UInt32, token: [UInt8], reconnects: Bool)
-    /// All the shards of an app that the worker serves from now on, each with its fence token.
+    /// All shards of an app that the worker serves from now on, each with its fencing token.
     case shards(app: String, [Shard])
-    /// Batches have become ready on these shards.
+    /// Batches are ready on these shards.
     case batchesReady(app: String, shards: [UInt16])
     /// The suppression lists of these shards have grown.
     case suppressed(app: String, shards: [UInt16])
-    /// The coordinator's leases hold until then, on ``BootClock`` in milliseconds: start nothing later.
+    /// When the coordinator's leases end, in milliseconds of ``BootClock``. Start nothing later.
     case lease(end: UInt64)
-    /// Read the app's feedback service; a notice says how that ended.
+    /// Read the app's feedback service. A notice reports the result.
     case feedback(FeedbackOrder)
-    /// Send nothing for the app, and give its batches back.
+    /// Send nothing for the app, and return its batches.
     case pause(app: String)
     case resume(app: String)
-    /// Log the state.
+    /// Log the worker's state.
     case dump
-    /// Log from this level on.
+    /// Log messages of this level and above.
     case logLevel(String)
-    /// Open the file again that is logged to.
+    /// Reopen the log file.
     case reopenLogs
-    /// What the whole farm may send of the app, in pushes a second; 0: any number. Connections stay.
+    /// The app's rate limit for the whole farm, in pushes per second; 0: no limit. Connections stay open.
     case rate(app: String, rate: Double)
-    /// Give back the batches of these jobs and of these shards that are not in flight; serve the shards again afterwards.
+    /// Return the batches of these jobs and shards that are not in flight. Then serve the shards again.
     case returnBatches(app: String, jobs: [String], shards: [UInt16])
-    /// Check out nothing more, wait for the answers, report, give the rest back, and exit.
+    /// Check out nothing more, wait for the gateway's responses, report, return all other batches, and exit.
     case finish(withinMilliseconds: UInt32)
 
-    /// One shard and the token that proves the coordinator's lease on it.
+    /// One shard, and the token that proves the coordinator's lease on the shard.
     package struct Shard: Equatable, Sendable {
         package var number: UInt16
         package var fence: [UInt8]
@@ -103,16 +103,16 @@ extension Order: ControlMessage {
     }
 }
 
-/// What a worker has to know to read an app's feedback service once.
+/// The settings that a worker needs to read an app's feedback service once.
 package struct FeedbackOrder: Equatable, Sendable {
     package var app: String
     package var host: String
     package var port: UInt16
-    /// The name of this reading.
+    /// The unique name of this reading.
     package var reading: String
-    /// Of the farm.
+    /// The number of shards of the farm.
     package var shards: Int
-    /// Records that a shard's suppression list keeps at most.
+    /// Maximum records that a shard's suppression list keeps.
     package var limit: Int
 
     package init(app: String, host: String, port: UInt16, reading: String, shards: Int, limit: Int) {

@@ -1,17 +1,17 @@
-/// An order of a coordinator to its successor.
+/// An order from a coordinator to its successor.
 package enum SuccessionOrder: Equatable, Sendable {
-    /// Everything was given back, and no other process has anything of this host: the host's name is yours. `nonce`: of the
-    /// coordinator that ends.
+    /// The predecessor released everything, and no other process uses this host's name: claim the name. `nonce` is the
+    /// predecessor's nonce.
     case hostClaim(nonce: String)
-    /// It is not to be: give everything back, and end.
+    /// The upgrade is aborted: release everything, and exit.
     case abort
 }
 
-/// A notice of a coordinator to its predecessor.
+/// A notice from a coordinator to its predecessor.
 package enum SuccessionNotice: Equatable, Sendable {
-    /// Connected, with its children ready: it takes what becomes free.
+    /// The successor is connected and its children are ready. It acquires leases as they become free.
     case ready
-    /// It has the host's name.
+    /// The successor has claimed the host's name.
     case nameClaimed
 }
 

@@ -1,5 +1,5 @@
 extension Notice {
-    /// A worker's numbers; counts are since its start.
+    /// A worker's numbers. Counts start at the start of the process.
     package struct Heartbeat: Equatable, Sendable {
         package var connections: UInt32 = 0
         package var openStreams: UInt32 = 0
@@ -10,12 +10,12 @@ extension Notice {
         package var retried: UInt64 = 0
         package var dials: UInt64 = 0
         package var residentBytes: UInt64 = 0
-        /// Microseconds of a processor that the worker has had, and those in which it stood in line for one.
+        /// Microseconds of CPU time that the worker used, and microseconds that it waited for a CPU.
         package var processorTaken: UInt64 = 0
         package var processorQueued: UInt64 = 0
-        /// Pushes a second of the apps that go slower because their gateway is in trouble; 0: none does.
+        /// Total rate limit, in pushes per second, of the apps that slow down because their gateway has trouble; 0: no app does.
         package var slowedTo: UInt64 = 0
-        /// A signal has made it quiet: it checks nothing more out.
+        /// Whether a signal made the worker quiet, so that it checks out no more batches.
         package var isQuiet = false
         /// Apps with connections, or with activity since the last heartbeat.
         package var apps: [App] = []
@@ -25,21 +25,21 @@ extension Notice {
 }
 
 extension Notice.Heartbeat {
-    /// A worker's numbers of one app.
+    /// A worker's numbers for one app.
     package struct App: Equatable, Sendable {
         package var name: String
         package var connections: UInt32 = 0
         package var openStreams: UInt32 = 0
-        /// Pushes a second because the gateway is in trouble; 0: any number.
+        /// The rate limit in pushes per second while the gateway has trouble; 0: no limit.
         package var slowedTo: UInt32 = 0
-        /// The gateway takes connections and responds to no push, and pushes wait.
+        /// The gateway accepts connections and responds to no push, while pushes are queued.
         package var isStalled = false
-        /// What the gateway, or a proxy before it, has answered to every push for a while that pushes wait; empty if it has not.
+        /// The response of the gateway or a proxy if all pushes get the same one for a while and pushes are queued; else empty.
         package var trouble = ""
-        /// Of the last second: each count is sent once.
+        /// Pushes sent in the last second. Each count is reported once.
         package var sent: UInt64 = 0
         package var dials: UInt32 = 0
-        /// From a push's departure to its answer, and from the split to the departure by lane.
+        /// Times from sending a push to its response, and for each lane from the split to sending.
         package var gateway = Times()
         package var highWait = Times()
         package var bulkWait = Times()
@@ -47,16 +47,16 @@ extension Notice.Heartbeat {
         package init(name: String) { self.name = name }
     }
 
-    /// Counts of the last second in buckets, without the empty ones at both ends.
+    /// Counts of the last second in buckets, without the empty buckets at both ends.
     package struct Times: Equatable, Sendable {
         package var first: UInt8 = 0
         package var counts: [UInt64] = []
-        /// Of all that was counted.
+        /// The sum of all counted times.
         package var milliseconds: UInt64 = 0
 
         package init() {}
 
-        /// - Parameter all: of all buckets.
+        /// - Parameter all: the counts of all buckets.
         package init(_ all: [UInt64], milliseconds: UInt64) {
             guard let first = all.firstIndex(where: { $0 > 0 }), let last = all.lastIndex(where: { $0 > 0 })
             else { return }
