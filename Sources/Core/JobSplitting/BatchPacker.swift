@@ -1,21 +1,21 @@
 import PushModel
 import StoreProtocol
 
-/// Sorts the pushes of one step into batches by shard, lane and due time.
+/// Packs the pushes of one step into batches by shard, lane and due time.
 ///
-/// Batches of one shard, lane and time come in the order of the pushes, so that a device's pushes keep theirs.
+/// Batches of one shard, lane and due time keep the order of the pushes, so a device's pushes stay in order.
 struct BatchPacker {
-    /// Pushes of the same lane and due time.
+    /// The lane and due time that pushes of a batch share.
     private struct Group: Equatable {
         var lane: Lane
-        /// Unix milliseconds; 0 is now.
+        /// The due time in Unix milliseconds; 0 is now.
         var due: Int64
     }
 
-    /// The batch that is being filled for one shard of a group.
+    /// The unfinished batch of one shard of a group.
     private struct Slot {
         var builder = BatchBuilder()
-        /// Number of the job whose segment is open.
+        /// The number of the job whose segment is open.
         var job = 0
     }
 
@@ -23,11 +23,11 @@ struct BatchPacker {
     private struct Current {
         var number: Int
         var head: SegmentHead
-        /// The payload that all its pushes share; nil if each has its own.
+        /// The payload of all pushes of the job; nil if each push has its own payload.
         var payload: Range<Int>?
-        /// Its group's first slot.
+        /// The first slot of the job's group.
         var firstSlot: Int
-        /// Estimated bytes of a segment without its pushes.
+        /// The estimated bytes of a segment without its pushes.
         var segmentBytes: Int
     }
 
@@ -38,7 +38,7 @@ struct BatchPacker {
     private let limits: StepLimits
     private var endsEarly = false
     private var groups: [Group] = []
-    /// One for each shard of the first group, then of the second…
+    /// One slot for each shard of the first group, then for each shard of the second group, and so on.
     private var slots: [Slot] = []
     private var batches: [Split.NewBatch] = []
     private var openBatches = 0
@@ -53,7 +53,7 @@ struct BatchPacker {
 
     /// Starts a step.
     ///
-    /// - Parameter endsEarly: more is waiting than one step holds.
+    /// - Parameter endsEarly: whether more pushes are ready than one step can contain.
     mutating func begin(endsEarly: Bool) {
         precondition(openBatches == 0, "the last step was not finished")
         self.endsEarly = endsEarly
@@ -61,12 +61,12 @@ struct BatchPacker {
         (tokens, bytes) = (0, 0)
     }
 
-    /// Adds as much of a job as fits.
+    /// Adds as many of a job's pushes as fit.
     ///
     /// - Parameters:
-    ///   - progress: the part that is split already; is advanced.
-    ///   - events: how many events about malformed tokens may be written.
-    /// - Returns: these events.
+    ///   - progress: the part of the job that is split already; this call advances it.
+    ///   - events: the maximum number of events about malformed tokens.
+    /// - Returns: the events about malformed tokens.
     mutating func pack(
         _ job: ParsedJob, id: String, from progress: inout IntakeJob.Progress, events: Int
     ) -> [FarmEvent] {
@@ -96,10 +96,10 @@ struct BatchPacker {
         return lines
     }
 
-    /// The batches of the step.
+    /// Finishes the step and returns its batches.
     mutating func finish() -> [Split.NewBatch] {
         for index in 0..<groups.count * shards where !slots[index].builder.isEmpty { close(index) }
-        // Memory that an unusual step needed is freed.
+        // Frees the memory of an unusually large step.
         if bytes > Self.bytesKept { slots = [] }
         slots.removeLast(max(0, slots.count - Self.slotsKept * shards))
         defer { batches = [] }
@@ -122,7 +122,7 @@ struct BatchPacker {
             segmentBytes: 43 + texts + (job.payload?.count ?? 0))
     }
 
-    /// - Returns: false when the push does not fit the step any more.
+    /// - Returns: false if the push does not fit into this step.
     @inline(__always)
     private mutating func place(
         _ token: UnsafeRawBufferPointer, number: Int, of job: ParsedJob, _ raw: UnsafeRawBufferPointer,

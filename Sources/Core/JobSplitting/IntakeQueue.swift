@@ -1,20 +1,20 @@
 package import PushModel
 import StoreProtocol
 
-/// The jobs that intake has taken, in order, and the steps that split them into batches.
+/// The jobs that the intake took, in order. Plans the steps that split these jobs into batches.
 ///
-/// A step from ``next()`` takes effect with ``done()``; until then it can be repeated or built again.
+/// A step from ``next()`` takes effect with ``done()``. Before that, it can be repeated or planned again.
 package struct IntakeQueue {
     private var jobs: [IntakeJob] = []
     private var packer: BatchPacker
     private let limits: StepLimits
     private var planned: Planned?
-    /// Accepted pushes that are in no batch yet.
+    /// The number of accepted pushes that are in no batch yet.
     package private(set) var openTokens = 0
 
     private struct Planned {
         var dropped = 0
-        /// Of the first job that then remains.
+        /// The progress of the first job that remains after the step.
         var progress: IntakeJob.Progress?
     }
 
@@ -26,7 +26,7 @@ package struct IntakeQueue {
     package var isEmpty: Bool { jobs.isEmpty }
     package var count: Int { jobs.count }
 
-    /// - Parameter split: accepted pushes that are in batches already; nil for a new job.
+    /// - Parameter split: the number of accepted pushes that are already in batches; nil for a new job.
     package mutating func append(_ job: ParsedJob, id: String, split: Int? = nil) {
         let progress = split.map { job.progress(accepted: $0) }
         jobs.append(IntakeJob(id: id, content: .parsed(job), progress: progress ?? .init()))
@@ -46,7 +46,7 @@ package struct IntakeQueue {
         openTokens = 0
     }
 
-    /// The next step; nil when there is no job.
+    /// Plans the next step; nil if there is no job.
     package mutating func next() -> IntakeStep? {
         switch jobs.first?.content {
         case nil: return nil
@@ -57,7 +57,7 @@ package struct IntakeQueue {
         }
     }
 
-    /// Removes what the step of ``next()`` has done.
+    /// Removes the jobs and pushes of the step that ``next()`` planned.
     package mutating func done() {
         guard let planned else { preconditionFailure("no step was planned") }
         self.planned = nil
@@ -69,12 +69,12 @@ package struct IntakeQueue {
         }
     }
 
-    /// Drops the planned step and refuses the first job with this id, because Redis has a record of it.
-    /// - Returns: false if there is none.
+    /// Drops the planned step and refuses the first job with this id, because Redis has a record of that id.
+    /// - Returns: whether such a job was found.
     package mutating func refuseDuplicate(_ id: String) -> Bool {
         planned = nil
         for index in jobs.indices where !jobs[index].progress.isOpened {
-            // Bytes count: to Redis, equivalent spellings are different ids.
+            // Compares bytes, because equivalent Unicode spellings are different ids in Redis.
             guard case .parsed(let job) = jobs[index].content, jobs[index].id.utf8.elementsEqual(id.utf8)
             else { continue }
             openTokens -= jobs[index].openTokens

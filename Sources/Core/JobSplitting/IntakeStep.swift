@@ -1,13 +1,13 @@
 import PushModel
 package import StoreProtocol
 
-/// The next step with the taken jobs, which Redis carries out as a whole.
+/// The next step with the taken jobs. Redis runs each step as a whole.
 package enum IntakeStep {
     case split(Plan)
-    /// The first job is dropped, its original kept for inspection.
+    /// Drops the first job, and keeps its original for inspection.
     case refuse(Refusal)
 
-    /// Job records and batches, as ``Split`` takes them.
+    /// The job records and batches to create, in the form of ``Split``.
     package struct Plan {
         package var dropped = 0
         package var head: IntakeHead?
@@ -18,29 +18,29 @@ package enum IntakeStep {
     package struct Refusal {
         package var job: String?
         package var field: String
-        /// In bytes.
+        /// The position of the fault in the job, in bytes.
         package var position: Int
         package var reason: String
         package var original: [UInt8]
-        /// A job with its id is open, or is younger than 24 hours.
+        /// Whether a job with the same id is open or younger than 24 hours.
         package var isDuplicate = false
     }
 }
 
-/// Limits of one step of intake. They keep Redis busy for at most 5 ms, or 10 ms with small jobs: the more of them are in a
-/// step, the larger are its batches.
+/// Limits of one intake step. A step blocks Redis for at most 5 ms, or 10 ms with small jobs: a step with more of
+/// them has larger batches.
 package struct StepLimits: Sendable {
     package let tokens: Int
     package let jobs: Int
     package let batches: Int
-    /// Events about malformed tokens.
+    /// Maximum number of events about malformed tokens.
     package let events: Int
-    /// Of all bodies together; a single push may exceed it.
+    /// Maximum bytes of all bodies together. A single push may exceed it.
     package let bytes: Int
-    /// Of one batch.
+    /// Maximum number of positions of one batch.
     package let positions: Int
-    /// When so many tokens are in and more are waiting, a full batch ends the step: the rest of its shard would
-    /// start a small one.
+    /// If a step has this many tokens and more are ready, a full batch ends the step. The rest of that shard would
+    /// start a small batch.
     package let tokensBeforeEarlyEnd: Int
 
     package init(
@@ -53,20 +53,20 @@ package struct StepLimits: Sendable {
     }
 }
 
-/// A taken job that is not yet completely split, or that is to be refused.
+/// A taken job that is not completely split, or that will be refused.
 struct IntakeJob {
     enum Content {
         case parsed(ParsedJob)
         case refused(IntakeStep.Refusal)
     }
 
-    /// How much of it is split.
+    /// The part of a job that is already split.
     struct Progress: Equatable {
-        /// Its job record exists.
+        /// Whether the job record exists.
         var isOpened = false
-        /// Accepted pushes that are in batches.
+        /// The number of accepted pushes that are in batches.
         var accepted = 0
-        /// Malformed pushes that were reported to producers.
+        /// The number of malformed pushes that were reported to producers.
         var malformed = 0
     }
 
@@ -74,7 +74,7 @@ struct IntakeJob {
     var content: Content
     var progress = Progress()
 
-    /// Accepted pushes that are in no batch yet.
+    /// The number of accepted pushes that are in no batch yet.
     var openTokens: Int {
         switch content {
         case .parsed(let job): job.accepted - progress.accepted
@@ -84,10 +84,10 @@ struct IntakeJob {
 }
 
 extension ParsedJob {
-    /// A job of which an earlier step split `accepted` pushes.
+    /// The progress of a job after an earlier step split `accepted` pushes.
     ///
-    /// Malformed pushes before the last of these were reported. Those behind it are reported now, some perhaps
-    /// again.
+    /// Malformed pushes before the last accepted push were reported. Later malformed pushes are reported now, and
+    /// a few may be reported twice.
     func progress(accepted: Int) -> IntakeJob.Progress {
         let accepted = min(accepted, self.accepted)
         guard accepted > 0 else { return .init(isOpened: true) }
@@ -97,11 +97,11 @@ extension ParsedJob {
     }
 }
 
-/// Ids for jobs whose producers gave none.
+/// Job ids for jobs that have no id from their producer.
 package enum JobID {
     private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
 
-    /// 128 random bits as 26 characters.
+    /// A job id with 128 random bits as 26 characters.
     package static func random(using generator: inout some RandomNumberGenerator) -> String {
         var rest = UInt128(generator.next()) << 64 | UInt128(generator.next())
         let characters = (0..<26).map { _ in
