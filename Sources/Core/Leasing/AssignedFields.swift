@@ -1,9 +1,9 @@
 import FarmPolicy
 import StoreProtocol
 
-/// The leases of an app that should belong to a host.
+/// The leases of an app that placement assigns to a host.
 struct AssignedFields {
-    /// Who should own what, as far as we know.
+    /// The distribution of leases over the hosts, as far as this host knows.
     var shares: HostShares {
         didSet { if shares != oldValue { fields = Self.fields(shares, host, shards) } }
     }
@@ -38,15 +38,15 @@ struct LeaseNonce {
     private let instance: String
     private var renewals = 0
     private(set) var current: String
-    /// The nonce of an owner that is known to have exited, whose leases may be taken at once; "" if there is none.
+    /// The nonce of an owner that has exited, whose leases may be acquired immediately; "" if there is none.
     private(set) var predecessor: String
 
-    /// - Parameter instance: no lease was ever taken with it.
+    /// - Parameter instance: a nonce with which no lease was ever acquired.
     init(_ instance: String, predecessor: String) {
         (self.instance, current, self.predecessor) = (instance, instance, predecessor)
     }
 
-    /// A new one makes tokens that no script has ever seen; the old ones are known to be unused, for they were ours.
+    /// Changes to a new nonce, whose tokens no script has seen. The old nonce was this process's own, so it is free.
     mutating func renew() {
         renewals += 1
         predecessor = instance

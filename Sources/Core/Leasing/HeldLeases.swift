@@ -1,20 +1,20 @@
 package import FarmPolicy
 package import StoreProtocol
 
-/// The leases of one app that this host holds: of its intake and its shards. Events come in, calls to Redis come out.
+/// The leases of one app that this host holds, for its intake and its shards. Events come in, calls to Redis come out.
 ///
-/// A round is a sequence of ``Step``s: leases are given back first, then those that we have are renewed, then
-/// those that should be ours are taken as soon as they are free, and those of others only after they have stayed free.
+/// A round is a sequence of ``Step``s. First, leases are released. Then this host's leases are renewed. Then leases assigned
+/// to this host are acquired as soon as they are free, and other leases only after they have stayed free.
 package final class HeldLeases {
     package typealias Instant = ContinuousClock.Instant
     package typealias Shard = (number: Int, token: FenceToken)
 
-    /// A call to make. Its reply must come back before the next step is asked for; a call that fails ends the round.
+    /// A call to Redis. The next step is only valid after the reply to this call. A failed call ends the round.
     package enum Step {
         case giveBack(ReleaseLeases)
         case renew(RenewLeases)
         case acquire(AcquireLeases)
-        /// Takes back what the owners before have left in flight on these shards.
+        /// Reclaims the batches that earlier owners left in flight on these shards.
         case sweep([Shard])
     }
 
@@ -22,7 +22,7 @@ package final class HeldLeases {
 
     package private(set) var tokens: [Int: FenceToken] = [:]
     package private(set) var intake: FenceToken?
-    /// Who should own what, as far as we know.
+    /// The distribution of leases over the hosts, as far as this host knows.
     package var shares: HostShares {
         get { demand.assigned.shares }
         set { demand.assigned.shares = newValue }
@@ -33,13 +33,13 @@ package final class HeldLeases {
     private let shards: Int
     private var names: LeaseNonce
     private var demand: LeaseDemand
-    /// Redis said that something of ours has another owner: everything is acquired again.
+    /// Redis reported another owner for one of this host's fields. All leases are acquired again.
     package private(set) var isFenced = false
-    /// Nothing more is taken: the host ends, or gives everything away.
+    /// No more leases are acquired, because the host ends or hands everything over.
     private(set) var isEnding = false
-    /// The host serves nothing: it takes only what no other host can serve, and hands everything else over at once.
+    /// The host serves nothing: it acquires only what no other host can serve, and hands everything else over immediately.
     package var isQuiet = false
-    /// Won, and not yet free of what the owner before had in flight: no worker gets it.
+    /// Acquired shards whose previous owner's batches are not reclaimed yet. No worker gets these shards.
     private(set) var unswept: Set<Int> = []
     private var handOver = HandOver()
     private(set) var givenBack: [LeaseField: FenceToken] = [:]
@@ -48,9 +48,9 @@ package final class HeldLeases {
     private var hasChanged = false
 
     /// - Parameters:
-    ///   - nonce: no lease was ever taken with it.
-    ///   - predecessor: the nonce of a coordinator of this host that is known to have exited, or "".
-    ///   - fault: one that a test puts in.
+    ///   - nonce: a nonce with which no lease was ever acquired.
+    ///   - predecessor: the nonce of a coordinator of this host that has exited, or "".
+    ///   - fault: a fault that a test injects.
     package init(
         host: String, shards: Int, shares: HostShares, nonce: String, predecessor: String,
         fault: LeaseFault? = nil
@@ -66,7 +66,7 @@ package final class HeldLeases {
     package var leaving: Set<Int> { handOver.leaving }
     package var isOwner: Bool { intake != nil || !tokens.isEmpty }
 
-    /// The shards that workers may serve, with the proofs.
+    /// The shards that workers may serve, with their fencing tokens.
     package var served: [Int: FenceToken] {
         tokens.filter {
             (!unswept.contains($0.key) || faults.has(.servesUnswept))
@@ -74,19 +74,19 @@ package final class HeldLeases {
         }
     }
 
-    /// Whether leases were won, lost or withdrawn since the last call, so that workers must be notified.
+    /// Returns whether leases were acquired, lost or withdrawn since the last call, so that workers must be notified.
     package func takeChange() -> Bool {
         defer { hasChanged = false }
         return hasChanged
     }
 
-    /// A script said FENCED.
+    /// Records that a script replied FENCED.
     package func fenced() {
         isFenced = true
         isWoken = true
     }
 
-    /// Something may have become free, or a host joined or left: the next round is due.
+    /// Makes the next round due, because a lease may be free, or a host joined or left.
     package func wake() { isWoken = true }
 
     package func isDue(at now: Instant) -> Bool {
@@ -95,7 +95,7 @@ package final class HeldLeases {
 
     // MARK: A round
 
-    /// - Returns: whether it begins with everything being given up, to be acquired again.
+    /// - Returns: whether the round first drops all leases, to acquire them again.
     package func beginRound() -> Bool {
         let acquiresAgain = isFenced
         if acquiresAgain { renounce() }
@@ -125,7 +125,7 @@ package final class HeldLeases {
         return .sweep(unswept.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } })
     }
 
-    /// The round has failed: another one is due.
+    /// Ends a failed round and makes another round due.
     package func failed() {
         stage = .over
         isWoken = true
@@ -140,7 +140,7 @@ package final class HeldLeases {
         return RenewLeases(nonce: nonce, host: host, lease: LeaseClock.lease, fields: fields)
     }
 
-    /// - Returns: how many were lost.
+    /// - Returns: the number of lost leases.
     package func renewed(_ call: RenewLeases, _ kept: [Bool]) -> Int {
         let lost = zip(call.fields, kept).filter { !$0.1 && !faults.has(.keepsLost) }.map(\.0)
         for field in lost { forget(field) }
@@ -158,18 +158,18 @@ package final class HeldLeases {
             fields: sorted.wanted, others: sorted.others, seized: sorted.seized)
     }
 
-    /// The next round takes a field even from a living owner.
+    /// Makes the next round acquire a field even from a live owner.
     package func takeFromOwner(_ field: LeaseField) {
         demand.takeFromOwner(field)
         isWoken = true
     }
 
-    /// Leases that are being given back still have our nonce in Redis: asked for, they would be ours again.
+    /// Leases that are being released still have this host's nonce in Redis. A request for them would acquire them again.
     private func mayAsk(for field: LeaseField) -> Bool {
         givenBack[field] == nil || faults.has(.asksForGivenBack)
     }
 
-    /// - Parameter now: from before the call.
+    /// - Parameter now: the time before the call.
     package func acquired(_ call: AcquireLeases, _ reply: AcquireLeases.Reply, at now: Instant) {
         demand.answered(zip(call.all, reply.answers), at: now)
         for (field, answer) in zip(call.all, reply.answers) {
@@ -183,12 +183,12 @@ package final class HeldLeases {
                 unswept.insert(shard)
             }
         }
-        // The end began while the call was under way.
+        // The handover began during the call.
         if isEnding { handOverAll(at: now) }
     }
 
     package func swept(_ shards: [Shard]) {
-        // Not all of it is ours: nothing is served before it was acquired again.
+        // Redis reported another owner, so no shard is served until everything is acquired again.
         guard !isFenced else { return }
         for (shard, token) in shards where tokens[shard] == token { unswept.remove(shard) }
         hasChanged = true
@@ -196,7 +196,7 @@ package final class HeldLeases {
 
     // MARK: Losing
 
-    /// Nothing is ours any more.
+    /// Drops all leases, because they are lost.
     package func forgetAll() {
         for shard in tokens.keys { handOver.ended(shard) }
         tokens = [:]
@@ -205,7 +205,7 @@ package final class HeldLeases {
         hasChanged = true
     }
 
-    /// Drops all leases; from now on leases are taken with another nonce.
+    /// Drops all leases, and acquires later leases with another nonce.
     private func renounce() {
         isFenced = false
         names.renew()
@@ -225,10 +225,10 @@ package final class HeldLeases {
 
     // MARK: Handing over
 
-    /// Shards of ours that others should own.
+    /// The number of this host's shards that are assigned to other hosts.
     package var misplacedShards: Int { tokens.keys.count { !demand.assigned.contains(.shard($0)) } }
 
-    /// Begins to withdraw shards that others should own; the intake goes at once.
+    /// Starts to withdraw shards that are assigned to other hosts. The intake is released immediately.
     package func handOverOthers(at now: Instant) {
         guard !isEnding, !faults.has(.handsNothingOver) else { return }
         let misplacedShards = tokens.keys.sorted().filter {
@@ -243,10 +243,10 @@ package final class HeldLeases {
         if faults.has(.givesBackAtOnce) { emptied(handOver.leaving) }
     }
 
-    /// The host ends, or gives everything away: all is withdrawn, and nothing more is taken.
+    /// Withdraws all shards and acquires nothing more, because the host ends or hands everything over.
     package func handOverAll(at now: Instant) { leave(tokens.keys.sorted(), isAll: true, at: now) }
 
-    /// The coordinator gives everything to its successor, a few shards at a time; the intake goes at once.
+    /// Hands everything over to the coordinator's successor, a few shards at a time. The intake is released immediately.
     package func handOverSome(at now: Instant) {
         leave(tokens.keys.sorted().filter { !unswept.contains($0) }, isAll: false, at: now)
     }
@@ -259,7 +259,7 @@ package final class HeldLeases {
         hasChanged = true
     }
 
-    /// The host may take free leases again.
+    /// Allows the host to acquire free leases again.
     package func resumeTaking() {
         isEnding = false
         isWoken = true
@@ -270,8 +270,8 @@ package final class HeldLeases {
         intake = nil
     }
 
-    /// Our workers hold nothing of these shards: those that are leaving are given back.
-    /// - Returns: whether there are such.
+    /// Releases those of these shards that are being withdrawn. This host's workers hold none of their batches.
+    /// - Returns: whether any shard was released.
     @discardableResult
     package func emptied(_ shards: some Sequence<Int>) -> Bool {
         var hasSome = false
@@ -286,7 +286,7 @@ package final class HeldLeases {
     }
 
     /// Keeps shards that their workers have not released in time.
-    /// - Returns: how many.
+    /// - Returns: the number of shards that are kept.
     package func keepOverdue(at now: Instant) -> Int {
         guard !isEnding else { return 0 }
         let late = handOver.overdue(at: now)

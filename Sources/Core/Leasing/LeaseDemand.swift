@@ -1,15 +1,15 @@
 import FarmPolicy
 import StoreProtocol
 
-/// Which of the leases that a host lacks it asks for: those that should be its own as soon as they are free, and those of
-/// others after they have stayed free.
+/// Chooses which missing leases a host requests: its assigned leases as soon as they are free, and leases assigned to
+/// other hosts after they have stayed free.
 struct LeaseDemand {
-    /// What should be ours.
+    /// The leases that are assigned to this host.
     var assigned: AssignedFields
-    /// To be taken even from a living owner.
+    /// Fields to acquire even from a live owner.
     private var fieldsToTake: Set<LeaseField> = []
     private var vacancies = UnclaimedFields<LeaseField>()
-    /// When a field that should be ours may become free.
+    /// When an assigned field that another owner holds may become free.
     private(set) var nextTry: HeldLeases.Instant?
 
     init(_ assigned: AssignedFields) { self.assigned = assigned }
@@ -17,8 +17,8 @@ struct LeaseDemand {
     mutating func takeFromOwner(_ field: LeaseField) { fieldsToTake.insert(field) }
 
     /// - Parameters:
-    ///   - isQuiet: the host leaves to others what is theirs.
-    ///   - takesAll: a fault that a test puts in.
+    ///   - isQuiet: whether the host acquires only its assigned leases.
+    ///   - takesAll: a fault that a test injects.
     func sort(
         _ missing: [LeaseField], isQuiet: Bool, takesAll: Bool, at now: HeldLeases.Instant
     ) -> (wanted: [LeaseField], others: [LeaseField], seized: [LeaseField]) {
@@ -30,7 +30,7 @@ struct LeaseDemand {
         return (rest.filter(isWanted), rest.filter { !isWanted($0) }, seized)
     }
 
-    /// - Parameter now: from before the call.
+    /// - Parameter now: the time before the call.
     mutating func answered(
         _ answers: some Sequence<(LeaseField, AcquireLeases.Answer)>, at now: HeldLeases.Instant
     ) {

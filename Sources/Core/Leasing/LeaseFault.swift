@@ -1,21 +1,21 @@
-/// Faults that tests put into ``HeldLeases``: the simulation must notice each of them.
+/// Faults that tests inject into ``HeldLeases``. The simulation must detect each of them.
 package enum LeaseFault: Sendable {
-    /// Asks for leases that it is giving back.
+    /// Requests leases that the host is releasing.
     case asksForGivenBack
-    /// Keeps leases that another owner has taken.
+    /// Keeps leases that another owner has acquired.
     case keepsLost
-    /// Serves shards before pushes of the owner before were swept.
+    /// Serves shards before the batches of their previous owner are reclaimed.
     case servesUnswept
-    /// Serves shards that it is handing over.
+    /// Serves shards that the host is handing over.
     case servesLeaving
-    /// Gives shards back that its workers still have.
+    /// Releases shards that the host's workers still have.
     case givesBackAtOnce
-    /// Gives shards back that a worker released and has again.
+    /// Releases shards that a worker released and then received again.
     case givesBackServed
     case handsNothingOver
-    /// Keeps a shard that it was handing over, and does not say so.
+    /// Cancels the handover of a shard without notifying workers.
     case changesSilently
     case forgetsToGiveBack
-    /// Takes whatever is free at once.
+    /// Acquires every free lease immediately.
     case takesAll
 }

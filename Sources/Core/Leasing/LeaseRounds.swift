@@ -1,18 +1,18 @@
 package import FarmPolicy
 
-/// When a host's leases are renewed, and until when they hold. Owns no clock and no connection.
+/// Computes when a host's leases are renewed and how long they are valid. It has no clock and no connection.
 package struct LeaseRounds {
     package typealias Instant = ContinuousClock.Instant
 
-    /// A failed renewal is retried after this time.
+    /// The time after which a failed renewal is retried.
     static let retryInterval = Duration.milliseconds(500)
 
     package enum Renewal: Equatable {
-        /// Every lease holds until then.
+        /// Every lease is valid until this time.
         case granted(end: UInt64)
-        /// Redis has not confirmed everything, and there is time left.
+        /// Redis has not confirmed all leases, and there is time left.
         case pending
-        /// Time is up: nothing is ours.
+        /// The leases have expired, so this host owns nothing.
         case expired
     }
 
@@ -21,19 +21,19 @@ package struct LeaseRounds {
 
     package init(now: Instant) { nextRenewal = now }
 
-    /// All leases of all apps are to be renewed; otherwise only those of apps with a reason.
+    /// Whether all leases of all apps must be renewed. Otherwise only apps with a reason renew their leases.
     package func isRenewalDue(at now: Instant) -> Bool { now >= nextRenewal }
 
     package mutating func renewSoon(at now: Instant) { nextRenewal = now }
 
-    /// A renewal of all leases begins.
+    /// Records that a renewal of all leases begins.
     package mutating func begin(at now: Instant) { nextRenewal = now + LeaseClock.renewInterval }
 
-    /// The renewal is over.
+    /// Records that the renewal has ended, and returns its result.
     ///
     /// - Parameters:
-    ///   - isConfirmed: by Redis, for every app.
-    ///   - start: the moment before its first call, on the clock that the host's processes share; `end`: now.
+    ///   - isConfirmed: whether Redis confirmed the leases of every app.
+    ///   - start: the time before the first call, on the clock that the host's processes share; `end`: now.
     package mutating func ended(isConfirmed: Bool, from start: UInt64, to end: UInt64, at now: Instant)
         -> Renewal
     {
@@ -45,8 +45,8 @@ package struct LeaseRounds {
         return clock.mayStart(at: end) ? .pending : .expired
     }
 
-    /// How long to wait before the next round.
-    /// - Parameter isPressing: something that is due has not been done.
+    /// The time to wait before the next round.
+    /// - Parameter isPressing: whether something that is due has not been done.
     package func pause(isPressing: Bool, at now: Instant) -> Duration {
         let left = max(now.duration(to: nextRenewal), .zero)
         return max(min(left, isPressing ? Self.retryInterval : .seconds(1)), .milliseconds(1))
