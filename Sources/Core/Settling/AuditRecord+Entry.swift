@@ -1,7 +1,7 @@
 import PushModel
 import StoreProtocol
 
-/// What the audit gets of an entry: what the workers said, whatever the farm then makes of it.
+/// Builds the audit record of an entry from the workers' reports, without the farm's later decisions.
 extension AuditRecord {
     init(of entry: ResultsEntry) {
         self.init()
@@ -39,7 +39,7 @@ extension AuditRecord {
         }
     }
 
-    /// Of pushes that were closed when their worker was lost.
+    /// Builds the record of pushes that were closed because their worker was lost.
     init(of letters: [Settlement.Letter]) {
         self.init()
         for letter in letters {

@@ -1,7 +1,7 @@
 import PushModel
 import StoreProtocol
 
-/// Puts what an entry tries again into batches: one for all that is due at the same time.
+/// Packs an entry's retries into batches: one batch for each shard and delay.
 struct RetryBatches {
     private struct Open {
         let delay: Duration
@@ -17,7 +17,7 @@ struct RetryBatches {
 
     init(lane: Lane, shards: Int) { (self.lane, self.shards) = (lane, shards) }
 
-    /// Adds a segment, whose attempts so far are counted in it.
+    /// Adds a segment. The segment already contains the number of attempts.
     mutating func append(_ segment: Batch.Segment, of entry: ResultsEntry, after delay: Duration) {
         let token = entry.pushes[segment.pushes.lowerBound].token
         let shard = entry.bytes[token].withUnsafeBytes { ShardHash.shard(of: $0, shards: shards) }
@@ -47,7 +47,7 @@ struct RetryBatches {
     }
 }
 
-/// Makes dead letters of the closed positions of a batch: one for each segment.
+/// Makes dead letters of a batch's closed positions: one dead letter per segment.
 struct DeadLetterBuilder {
     static let cause = "worker lost"
 

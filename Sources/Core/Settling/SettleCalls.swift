@@ -1,12 +1,12 @@
 package import StoreProtocol
 
-/// Puts settlements together into calls that do not hold up Redis for more than 5 ms.
+/// Groups settlements into calls that block Redis for at most 5 ms.
 package struct SettleCalls {
     private static let most = 64
-    /// Different jobs: a job's numbers are added up before its record is changed.
+    /// Maximum number of different jobs in a call. Each job's numbers are added up before its record is changed.
     private static let jobs = 256
     private static let events = 1024
-    /// And dead letters.
+    /// Maximum number of retries plus dead letters in a call.
     private static let retries = 64
 
     package private(set) var calls: [[Settlement]] = []
@@ -38,10 +38,10 @@ package struct SettleCalls {
     }
 }
 
-/// How long to wait between two rounds of settling: entries that come close together are settled together.
+/// The time between two rounds of settling. Entries that arrive within this time are settled together.
 ///
-/// A job record that many reports are about is then changed once for all of them. Pauses get longer only while each ends
-/// with more to settle, so a farm that sends little does not wait.
+/// A job record with many reports is then changed once for all of them. The pause only grows while each round finds
+/// entries, so a farm with few pushes does not wait.
 package struct SettlePace {
     static let shortest = Duration.milliseconds(5)
     static let longest = Duration.milliseconds(40)
@@ -51,13 +51,13 @@ package struct SettlePace {
 
     package init() {}
 
-    /// There was something to settle.
+    /// Records that the last round settled entries.
     package mutating func settled() {
         if isBusy { pause = min(pause * 2, Self.longest) }
         isBusy = true
     }
 
-    /// There was nothing to settle for a while.
+    /// Records that there was nothing to settle for a while.
     package mutating func idled() {
         pause = Self.shortest
         isBusy = false

@@ -2,24 +2,24 @@ package import FarmPolicy
 package import PushModel
 package import StoreProtocol
 
-/// Works out the effects of results entries: on job records, retries, invalid tokens, events. Does no I/O.
+/// Computes the effects of results entries on job records, retries, invalid tokens and events. It does no I/O.
 package struct SettlePlan {
     private let shards: Int
     private let policy: RetryPolicy
     private var reasons = ReasonNames()
-    /// The outcome of each push is kept for an audit.
+    /// Whether the outcome of each push is stored in the audit of outcomes.
     package var isAudited = false
 
     package init(shards: Int, policy: RetryPolicy) {
         (self.shards, self.policy) = (shards, policy)
     }
 
-    /// The effects of a worker's report.
+    /// Computes the effects of a worker's report.
     ///
     /// - Parameters:
-    ///   - lane: of the batch that it is about.
-    ///   - now: Unix seconds.
-    ///   - random: spreads retries; all of one entry that may go together do.
+    ///   - lane: the lane of the batch in the report.
+    ///   - now: the time in Unix seconds.
+    ///   - random: spreads retries. Retries of one entry that may be sent together get the same random part.
     package mutating func settlement(
         of id: EntryID, report bytes: [UInt8], lane: Lane, now: Int64,
         using random: inout some RandomNumberGenerator
@@ -71,15 +71,15 @@ package struct SettlePlan {
         return settlement
     }
 
-    /// An empty reason is none.
+    /// Returns `unreadable` for an empty reason.
     private static func reason(_ text: String) -> String {
         text.isEmpty ? FarmReason.unreadable.rawValue : text
     }
 
-    /// Only the counts of an entry whose settlement Redis has refused: pushes that were not delivered fail as unreadable, and
-    /// the entry is kept.
+    /// Computes only the counts of an entry whose settlement Redis refused. Pushes that were not delivered fail as
+    /// unreadable, and the entry is kept.
     ///
-    /// - Parameter why: Redis's words.
+    /// - Parameter why: the error text from Redis.
     package func bareSettlement(of record: ResultsRecord, why: String) throws(EntryFault) -> Settlement {
         var settlement = Settlement(entry: record.id)
         settlement.lane = record.lane
@@ -117,7 +117,7 @@ package struct SettlePlan {
         return settlement
     }
 
-    /// How many of the positions belong to each job, by the batch's table alone.
+    /// Counts the positions of each job, using only the batch's segment table.
     private static func counts(
         of body: [UInt8], _ positions: [Range<Int>]
     ) throws(EntryFault) -> [(job: String, count: Int)] {
@@ -127,7 +127,7 @@ package struct SettlePlan {
         }
     }
 
-    /// The effects of positions that were closed when their worker was lost.
+    /// Computes the effects of positions that were closed because their worker was lost.
     package mutating func settlement(
         of id: EntryID, closed reason: FarmReason, body: [UInt8], positions: [Range<Int>]
     ) throws(EntryFault) -> Settlement {
@@ -145,7 +145,7 @@ package struct SettlePlan {
         }
         var letters = DeadLetterBuilder(of: batch, reason: reason)
         var segment: UInt16?
-        // A position that the batch does not have stands for no push.
+        // A position outside the batch belongs to no push.
         for position in positions.lazy.map({ $0.clamped(to: batch.pushes.indices) }).joined() {
             let push = batch.pushes[position]
             if push.segment != segment {
@@ -207,7 +207,7 @@ package struct SettlePlan {
 /// Why a results entry cannot be settled, not even in part.
 package enum EntryFault: Error, Equatable, CustomStringConvertible {
     case unreadable(CodecError)
-    /// It is neither a report nor closed positions.
+    /// The entry is neither a report nor a list of closed positions.
     case form(String)
 
     package var description: String {
@@ -222,7 +222,7 @@ package enum EntryFault: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// The names under which job records count failures: a gateway may say anything, a job record has room for some names.
+/// The names under which job records count failures. Gateways may send any reason, and a job record has room for few names.
 struct ReasonNames {
     private static let other = "Other"
     private static let longest = 64
@@ -232,7 +232,7 @@ struct ReasonNames {
 
     init() {}
 
-    /// The name for a reason; `Other` for one that is too long, not plain text, or one too many.
+    /// Returns the name for a reason: `Other` if the reason is too long, is not plain text, or is one too many.
     mutating func name(_ reason: String) -> String {
         if known.contains(reason) { return reason }
         guard known.count < Self.most, (1...Self.longest).contains(reason.utf8.count),

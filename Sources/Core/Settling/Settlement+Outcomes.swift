@@ -1,11 +1,11 @@
 import PushModel
 import StoreProtocol
 
-/// Outcomes count for the last job of the settlement.
+/// Adds outcomes to the last job of the settlement.
 extension Settlement {
     var job: String { jobs[jobs.count - 1].id }
 
-    /// The gateway has answered so often, to pushes of the last job.
+    /// Counts gateway responses to pushes of the last job.
     mutating func countAnswers(_ count: Int) {
         if ScreeningJob.isScreening(job) { screened += count } else { answers += count }
     }
@@ -18,7 +18,7 @@ extension Settlement {
         }
     }
 
-    /// - Parameter name: of the reason, in the job record.
+    /// - Parameter name: the name of the reason in the job record.
     mutating func fail(_ count: Int, _ reason: String, as name: String) {
         jobs[jobs.count - 1].failed += count
         jobs[jobs.count - 1].reasons[name, default: 0] += count
@@ -28,7 +28,7 @@ extension Settlement {
         fail(count, reason.rawValue, as: reason.rawValue)
     }
 
-    /// Items that cannot be read fail, each alone; the entry is kept.
+    /// Fails items that cannot be read, each alone, and keeps the entry.
     mutating func failUnreadable(of entry: ResultsEntry) {
         for item in entry.unreadable {
             let job = entry.text(item.jobID)
@@ -41,7 +41,7 @@ extension Settlement {
             original: entry.bytes)
     }
 
-    /// Keeps pushes that failed though their tokens are fine.
+    /// Keeps pushes that failed although their tokens are valid.
     mutating func keepDeadLetter(
         _ segment: Batch.Segment, of entry: ResultsEntry, reason: String, status: UInt16 = 0
     ) {
@@ -59,13 +59,13 @@ extension Settlement {
 
     mutating func expire(_ count: Int) { jobs[jobs.count - 1].expired += count }
 
-    /// - Parameter isDoubtful: it may have been delivered already.
+    /// - Parameter mayBeDuplicated: whether the pushes may have been delivered already.
     mutating func delay(_ count: Int, mayBeDuplicated: Bool) {
         jobs[jobs.count - 1].waiting += count
         if mayBeDuplicated { jobs[jobs.count - 1].maybeDuplicated += count }
     }
 
-    /// Events, one a token, unless the job only wants counts.
+    /// Adds one event per token, unless the job only wants counts.
     mutating func addEvents(
         _ kind: FarmEvent.Kind, _ tokens: some Sequence<Range<Int>>, of entry: ResultsEntry,
         _ receipts: Receipts,
@@ -80,11 +80,11 @@ extension Settlement {
         }
     }
 
-    /// Events about failed tokens. An invalid token always gets an event: it concerns more than this job.
+    /// Adds events about failed tokens. An invalid token always gets an event, because it concerns more than this job.
     ///
     /// - Parameters:
-    ///   - shard: of a token.
-    ///   - now: Unix seconds.
+    ///   - shard: returns a token's shard.
+    ///   - now: the time in Unix seconds.
     mutating func addEvents(
         _ failure: ResultsEntry.Failure, reason: String, in entry: ResultsEntry, now: Int64,
         shard: (ArraySlice<UInt8>) -> Int

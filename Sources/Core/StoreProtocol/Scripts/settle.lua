@@ -7,8 +7,8 @@
 --       guard's limits in percent (20 and 95 if missing); 3 scopes, scopes × (field, text); entries;
 --       entries × (id, number of words that follow for this entry, then: jobs packed; retries, retries × (NN, h|b, delay in ms,
 --       tokens, body); gateway responses, then "/" and responses to screenings if there are any; invalid tokens, invalid
---       tokens × (NN, followed by "s" for a screening, suppression record or "", n, n words of an event); events, events × (n, n words); and
---       only if there are any: "letters", number, maximum pushes and bytes to keep, letters × (job, reason, status, pushes,
+--       tokens × (NN, followed by "s" for a screening, suppression record or "", n, n words of an event); events, events × (n, n words);
+--       and only if there are any: "letters", number, maximum pushes and bytes to keep, letters × (job, reason, status, pushes,
 --       body); "unreadable", reason, pushes that fail for it, the entry; and only with an audit of outcomes: "audit", maximum
 --       bytes to keep, record).
 --       A packed job, big-endian: id length u8, id, delivered u32, failed u32, expired u32, cancelled u32, waiting u32,
