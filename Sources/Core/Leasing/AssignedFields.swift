@@ -46,7 +46,7 @@ struct LeaseNonce {
         (self.instance, current, self.predecessor) = (instance, instance, predecessor)
     }
 
-    /// Changes to a new nonce, whose tokens no script has seen. The old nonce was this process's own, so it is free.
+    /// Changes to a new nonce, whose tokens no script has seen. Leases of the old nonce may be acquired: it was ours.
     mutating func renew() {
         renewals += 1
         predecessor = instance

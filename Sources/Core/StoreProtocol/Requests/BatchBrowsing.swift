@@ -12,7 +12,7 @@ package struct BatchState: Equatable, Sendable {
     /// One letter per position: `.` open, `p` paused, `x` reported.
     package let map: [UInt8]
 
-    /// Nil when the text is not a state.
+    /// Reads the text of a state; nil if it is not valid.
     init?(_ text: [UInt8]) {
         let parts = text.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
         guard parts.count == 6, let open = Int(foreign: String(decoding: parts[4], as: UTF8.self)) else {

@@ -22,8 +22,8 @@
 -- leaves one group, they are sent one by one. A third crash with a single suspect closes it with k=P. A kill can have any
 -- cause, so the first kill changes nothing. The second kill in a row counts against the batch and narrows it down like a
 -- crash, and two kills with the same single suspect are needed. More kills are needed if other workers without this batch
--- were killed within the same minute, or if the host does not remember kills. Suspects with an outcome are cleared. A batch
--- is also cleared if a killed worker had it and was not sending it.
+-- were killed within the same minute, or if the host has forgotten earlier kills. Suspects with an outcome are cleared. A batch is
+-- also cleared if a killed worker had it and was not sending it.
 -- A crash also counts against a job if all suspects are of that job and nothing else was in flight. The same is true for a
 -- crash before any send, or with suspects that are not sent again. Only the shards of one call are compared. A crash counts
 -- once per worker, even if its shards take several calls.
