@@ -2,20 +2,20 @@ package import FarmPolicy
 import PushModel
 import StoreProtocol
 
-/// The devices of batches that cool down.
+/// Applies cool-downs of devices to the pushes of held batches.
 extension CoolDown {
-    /// The coordinator retries by the same policy.
+    /// The retry policy of a throttled push; the coordinator uses the same policy.
     private static let policy = RetryPolicy()
 
-    /// A push was accepted; to be called unless no device cools.
+    /// Notes that the gateway accepted a push. The caller may skip this call while no device is in cool-down.
     package mutating func accepted(_ batch: HeldBatch, _ position: Int, at now: Instant) {
         accepted(batch.device(of: position), at: now)
     }
 
-    /// The gateway refused a push because its device gets too many.
+    /// Notes that the gateway refused a push because its device gets too many pushes.
     ///
-    /// - Parameter asked: how long the gateway asked to wait.
-    /// - Returns: how long to wait.
+    /// - Parameter asked: the delay that the gateway requested.
+    /// - Returns: the delay before the next push to the device.
     package mutating func throttled(
         _ batch: HeldBatch, _ position: Int, asked: Duration, at now: Instant
     ) -> Duration {
@@ -26,16 +26,16 @@ extension CoolDown {
         return max(asked, wait)
     }
 
-    /// - Returns: the outcome of a push whose device cools; nil if it may be sent.
+    /// - Returns: the outcome of a push whose device is in cool-down; nil if the push may be sent.
     package mutating func postpone(
         _ batch: HeldBatch, _ segment: Int, _ position: Int, at now: Instant
     ) -> ReportedOutcome? {
-        // It was refused or delayed, or failed otherwise, before.
+        // The push was refused, delayed or failed temporarily before.
         let segment = batch.batch.segments[segment]
         let isReturned = segment.attempt > 0 || !segment.cause.isEmpty
         guard let wait = postpone(batch.device(of: position), isReturned: isReturned, at: now)
         else { return nil }
-        // Rounded up, so that the push does not come back too early.
+        // Rounds up, so that the push does not become due too early.
         let milliseconds = (wait + .nanoseconds(999_999)).wholeMilliseconds
         return .retry(
             .coolDown, status: 429, reason: "TooManyRequests",

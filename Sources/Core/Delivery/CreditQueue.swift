@@ -1,40 +1,42 @@
 import FarmPolicy
 import PushModel
 
-/// The batches that are not granted to their end, and how much credit there is for them.
+/// The batches that lack send credit for some of their positions, and the limits of that credit.
 struct CreditQueue {
     private var batches: [HeldBatch] = []
     private let tally: ExposureTally
-    /// The most that may be granted and unreported.
+    /// The largest number of positions that may be granted and unreported.
     var limit = 512
 
-    /// What high leaves to bulk, and bulk may have of the reserve, when bulk is due.
+    /// When bulk is due, lane high leaves this many positions to bulk, and bulk may use as many of the
+    /// reserve.
     static let mostDue = 64
 
     init(_ tally: ExposureTally) { self.tally = tally }
 
-    /// A part of the limit that bulk leaves to high, so that a push of high priority does not wait for the credit of a campaign.
+    /// The part of the limit that bulk leaves to lane high, so that an urgent push does not wait for a campaign's credit.
     var reserve: Int { limit / 8 }
 
-    /// What may be granted to a lane.
+    /// Computes how many positions may be granted to a lane.
     ///
-    /// - Parameter isBulkDue: high has had so much that it is bulk's turn.
+    /// - Parameter isBulkDue: high has used its share, and bulk comes next.
     func room(for lane: Lane, isBulkDue: Bool) -> Int {
         let free = limit - tally.sum
         let due = isBulkDue ? min(Self.mostDue, reserve) : 0
         return lane == .high ? free - due : max(free - reserve, min(free, due))
     }
 
-    /// Adds a batch, if it is not granted to its end.
+    /// Adds a batch unless all its positions are granted.
     mutating func add(_ batch: HeldBatch) {
         guard batch.granted < batch.count, !batches.contains(where: { $0 === batch }) else { return }
         batches.append(batch)
     }
 
-    /// A held batch of the lane was not granted to its end when that was looked at last.
+    /// Whether a batch of the lane may lack credit. The list may contain batches that are granted in full by
+    /// now.
     func mayHave(_ lane: Lane) -> Bool { batches.contains { $0.lane == lane } }
 
-    /// The batches of a lane that more credit is to be asked for.
+    /// Returns the batches of a lane that need more credit.
     mutating func batches(of lane: Lane) -> [HeldBatch] {
         guard !batches.isEmpty else { return [] }
         batches.removeAll { $0.granted >= $0.count || $0.isReleased || $0.ownership != .ours }
@@ -42,9 +44,9 @@ struct CreditQueue {
     }
 }
 
-/// The exposure of all batches that a window holds, with the credit that is being asked for.
+/// The exposure of all held batches of a window, plus the credit that the window has requested.
 ///
-/// Kept, not summed up: there may be hundreds of batches, and every report asks.
+/// A running sum, because every report reads it and a window may hold hundreds of batches.
 final class ExposureTally {
     var sum = 0
 }

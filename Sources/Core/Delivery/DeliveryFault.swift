@@ -1,44 +1,44 @@
-/// Faults that tests put into the window: the simulation must notice each of them.
+/// Faults that tests inject into the window. The simulation must detect each fault.
 package enum DeliveryFault: Sendable {
-    // In a held batch.
-    /// Sends of a batch that another worker owns.
+    // Faults in a held batch.
+    /// Sends pushes of a batch that another worker owns.
     case sendsStale
-    /// Sends before it has compared its map with a Redis that went back in time.
+    /// Sends before the batch is compared with a Redis that lost its last writes.
     case sendsUncompared
-    /// Takes one position of credit more than Redis granted.
+    /// Uses one position more than Redis granted.
     case grantsMore
     /// Does not repeat a report that Redis has forgotten.
     case forgetsToRepeat
-    /// Sends again what it knew of a batch that this worker held before.
+    /// Sends pushes again whose outcomes this worker knows from an earlier checkout of the batch.
     case restoresNothing
-    /// Releases a stale batch with pushes in flight.
+    /// Releases a stale batch while pushes are in flight.
     case releasesInFlight
-    /// Sends of a batch that it is giving back.
+    /// Sends pushes of a batch while the worker returns it to Redis.
     case sendsGoingBack
-    /// Forgets outcomes when a batch is assigned to this worker once more.
+    /// Forgets outcomes when Redis assigns the batch to this worker again.
     case beginsAgain
-    /// Keeps a batch that Redis has ended.
+    /// Keeps a batch that Redis has released.
     case neverEnds
-    /// Asks for more credit than there is room for.
+    /// Requests more credit than the limit allows.
     case asksForMore
     /// Leaves the exposure of released batches in the tally.
     case leavesExposure
     /// Treats pushes in flight as open.
     case resendsInFlight
 
-    // In the window.
-    /// Remembers nothing of released batches.
+    // Faults in the window.
+    /// Forgets the outcomes of released batches.
     case remembersNothing
-    /// Goes on sending of withdrawn shards.
+    /// Continues to send pushes of withdrawn shards.
     case ignoresWithdrawal
-    /// Holds a batch twice.
+    /// Holds the same batch twice.
     case holdsTwice
-    /// Drops the batches of withdrawn shards, and gives none back.
+    /// Drops the batches of withdrawn shards instead of returning them to Redis.
     case givesNothingBack
 }
 
 extension HeldBatch {
-    /// Redis has assigned the batch to this worker once more.
+    /// Applies the fault `beginsAgain` when Redis assigns the batch to this worker again.
     func injectRedeliveryFault() {
         if faults.has(.beginsAgain) {
             for position in positions.indices where positions[position] == .delivered {

@@ -1,24 +1,24 @@
-/// How much each app of a worker may send before the others have their turn, so that one with ten million pushes does not delay
-/// another's ten.
+/// Limits how many pushes each app of a worker may send per turn, so that an app with ten million pushes does not delay another
+/// app with ten pushes.
 ///
-/// Each turn of the loop gives every app that has something to send as many pushes as its weight says. When the worker's processor is
-/// short, the apps share it so; when not, none of them notices.
+/// In each turn of the event loop, every app with sendable pushes may send a number that depends on its weight. The limit divides
+/// the processor among the apps when the processor is busy, and costs nothing when it is not.
 package final class FairTurns {
-    /// For a weight of one, while others have something to send.
+    /// Pushes per turn for a weight of one, while other apps have something to send.
     private static let share = 128
-    /// Of an app that is alone: what has come meanwhile is looked at in between.
+    /// Pushes per turn of an app that is alone. The event loop handles new events after each turn.
     private static let shareAlone = 2048
 
     private var atWork: Set<ObjectIdentifier> = []
 
     package init() {}
 
-    /// An app has something held, or has not.
+    /// Notes whether an app holds batches.
     package func note(_ app: AnyObject, isAtWork: Bool) {
         if isAtWork { atWork.insert(ObjectIdentifier(app)) } else { atWork.remove(ObjectIdentifier(app)) }
     }
 
-    /// Pushes that an app may send in a turn.
+    /// The number of pushes that an app may send in a turn.
     package func share(of app: AnyObject, weight: Int) -> Int {
         let others = atWork.count - (atWork.contains(ObjectIdentifier(app)) ? 1 : 0)
         return others > 0 ? Self.share * weight : Self.shareAlone

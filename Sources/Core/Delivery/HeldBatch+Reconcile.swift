@@ -1,16 +1,18 @@
-/// A batch beside what Redis knows of it, or what this worker knew of it before.
+/// Compares a batch with the state that Redis has, or with the state that this worker had before.
 extension HeldBatch {
-    /// Redis shows its map (see `load_state` in Scripts/Shared/batches.lua), and how far it has granted, which may be less than we had.
+    /// Compares the batch with the map that Redis returns (see `load_state` in Scripts/Shared/batches.lua) and with the granted
+    /// credit, which may be less than this worker had.
     ///
-    /// What it has forgotten is unreported again; what it knows from others is not sent.
-    /// - Returns: whether it has forgotten anything.
+    /// Outcomes that Redis has lost become unreported again. Pushes with outcomes from other owners are not
+    /// sent.
+    /// - Returns: whether Redis has lost an outcome.
     @discardableResult
     func reconcile(_ map: [UInt8], granted: Int) -> Bool {
         var hasForgotten = false
         for position in positions.indices where position < map.count {
             let isMissed = faults.has(.forgetsToRepeat) && positions[position].isReported
             let isOpen = map[position] == UInt8(ascii: ".") && !isMissed
-            // A push of a paused job may not be sent; its outcome, if it has one, is still to be reported.
+            // A push of a paused job must not be sent. Its outcome, if known, must still be reported.
             let isUnknown = isOpen || map[position] == UInt8(ascii: "p") && !isMissed
             switch positions[position] {
             case .open where !isOpen:
@@ -32,7 +34,7 @@ extension HeldBatch {
         return hasForgotten
     }
 
-    /// Redis has forgotten what was reported.
+    /// Marks a reported outcome as unreported, because Redis has lost the report.
     private func forgetReport(_ position: Int) -> Bool {
         let isDelivered = positions[position] == .reportedDelivered
         if !isDelivered, ownership != .ours, outcomes[position]?.isFinal != true { return false }
@@ -42,7 +44,8 @@ extension HeldBatch {
         return true
     }
 
-    /// Restores the outcomes from when this worker held the same batch before: those pushes need not be sent again.
+    /// Restores outcomes that this worker knows from an earlier checkout of the batch, so that those pushes are not
+    /// sent again.
     func restore(_ past: ReleasedBatch) {
         guard past.positions.count == count, !faults.has(.restoresNothing) else { return }
         outcomes = past.outcomes

@@ -1,12 +1,13 @@
 import PushModel
 import StoreProtocol
 
-/// Reports: outcomes go to Redis, and are kept until the batch is done.
+/// Reports a batch's outcomes to Redis, and keeps the outcomes until the batch is released.
 extension HeldBatch {
-    /// Puts unreported positions into a report: those whose outcome holds for any owner, else those that the owner decides.
+    /// Puts unreported positions into a report. Outcomes that are valid from any owner come first; outcomes that only the
+    /// owner may decide go into a later report.
     ///
-    /// Never both: when the batch turns out to belong to another owner, the former are taken and the latter are not.
-    /// - Returns: `nil` when nothing is unreported or a report is under way.
+    /// A report never mixes both kinds. If another worker owns the batch, Redis accepts only the first kind.
+    /// - Returns: `nil` when all outcomes are reported or a report is in progress.
     func beginReport(_ builder: inout ResultsBuilder) -> OutcomeReport? {
         guard !isReporting, unreported > 0 else { return nil }
         var runs = takeRuns(final: true)
@@ -25,10 +26,10 @@ extension HeldBatch {
         return report
     }
 
-    /// Something else of the batch is under way, such as a request for credit.
+    /// Marks the batch as busy with another call to Redis, such as a request for credit.
     func beginAsking() { isReporting = true }
 
-    /// Redis has the report.
+    /// Marks the positions of the report as reported, because Redis accepted it.
     func reportAccepted() {
         endReport { $0 == .reportingDelivered ? .reportedDelivered : .reportedOther }
         reported += reporting
@@ -37,7 +38,7 @@ extension HeldBatch {
         (reporting, current) = (0, nil)
     }
 
-    /// Redis has not got the report, or that is unknown: its positions are unreported again.
+    /// Marks the positions of the report as unreported, because Redis may not have received it.
     func reportFailed() {
         endReport { $0 == .reportingDelivered ? .delivered : .other }
         unreported += reporting

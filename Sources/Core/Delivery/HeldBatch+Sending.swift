@@ -1,9 +1,9 @@
 package import APNs
 package import PushModel
 
-/// Positions leave for the gateway, and come back with their outcomes.
+/// Takes positions for sending, and records their outcomes.
 extension HeldBatch {
-    /// The next position to send, which is in flight from now on; `nil` when there is none within the credit.
+    /// Takes the next position to send and marks it as in flight; `nil` when the credit has no open position.
     package func next() -> Int? {
         guard hasNext else { return nil }
         cursor += 1
@@ -16,10 +16,10 @@ extension HeldBatch {
         return cursor < min(granted, count)
     }
 
-    /// Expires what may be sent and is past its job's deadline, whether or not there is a connection to send it on.
+    /// Expires sendable positions whose job deadline has passed, even without a connection to the gateway.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: how many positions.
+    /// - Returns: the number of expired positions.
     func expire(now: Int64) -> Int {
         guard ownership == .ours else { return 0 }
         var count = 0
@@ -33,7 +33,7 @@ extension HeldBatch {
         return count
     }
 
-    /// A position that certainly was not processed may be sent again, before those behind it.
+    /// Reopens a position that the gateway certainly did not process. It is sent before later positions.
     package func giveBack(_ position: Int) {
         precondition(
             positions[position] == .inFlight, "position \(position) given back in \(positions[position])")
@@ -53,7 +53,7 @@ extension HeldBatch {
         segmentInUse.job(of: segment(of: position), in: batch).pushID(token: token)
     }
 
-    /// Tells devices apart, as a rule: a part of the token.
+    /// A number from the last bytes of the token that usually differs between devices.
     package func device(of position: Int) -> UInt64 {
         batch.bytes[batch.pushes[position].token].suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -63,7 +63,7 @@ extension HeldBatch {
         if ownership == .ended { drop(position) }
     }
 
-    /// - Parameter timestamp: milliseconds since 1970 when the gateway found the token invalid.
+    /// - Parameter timestamp: the time when the gateway found the token invalid, in milliseconds since 1970.
     func record(_ position: Int, as outcome: ReportedOutcome, timestamp: Int64? = nil) {
         close(position, as: .other)
         outcomes[position] = outcome
@@ -92,12 +92,14 @@ extension HeldBatch {
     }
 }
 
-/// What the pushes of a segment have in common, made when the first of them is sent and kept until another segment's turn.
+/// The request head that the pushes of a segment share. It is built for the first push and kept until another segment is
+/// sent.
 struct SegmentInUse {
     private var head: (segment: Int, appTopic: String, head: PushHead)?
     private var job: (segment: Int, job: PushID.Job)?
 
-    /// Segments with the same options have the same head: that of the next job, most likely, costs nothing.
+    /// Returns the head of a segment. Segments with equal options share one head, so the next job usually
+    /// needs no new one.
     mutating func head(of segment: Int, in batch: Batch, appTopic: String) -> PushHead {
         if let head, head.segment == segment { return head.head }
         let one = batch.segments[segment]

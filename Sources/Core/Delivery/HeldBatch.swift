@@ -2,21 +2,22 @@ import FarmPolicy
 package import PushModel
 import StoreProtocol
 
-/// A batch that Redis has assigned to this worker: which of its positions may be sent, are in flight, have an outcome,
-/// and are known to Redis. Knows no connection and no clock.
+/// A batch that Redis has assigned to this worker. It knows which positions may be sent, are in flight, have an
+/// outcome, or have an outcome that Redis knows. It uses no connection and no clock.
 ///
-/// Positions count from 0. A position goes from open to in flight, to an unreported outcome, to being reported, to reported;
-/// an unprocessed one goes back to open, one whose report failed, or that Redis has forgotten, back to unreported.
-/// Its outcome is kept to the end.
+/// Positions count from 0. A position passes through these states: open, in flight, outcome unreported, outcome being
+/// reported, outcome reported. An unprocessed push becomes open again. An outcome becomes unreported again when its report
+/// fails or Redis loses it. The batch keeps outcomes until it is released.
 package final class HeldBatch {
     enum Ownership {
-        /// It is ours: its open positions may be sent, and we decide about retries.
+        /// This worker owns the batch: it may send open positions and decides about retries.
         case ours
-        /// Redis was asked to take it back, and may have done so.
+        /// This worker has asked Redis to take the batch back; Redis may have done so.
         case goingBack
-        /// Another worker owns it. Pushes in flight are awaited; outcomes that hold for any owner are reported.
+        /// Another worker owns the batch. This worker awaits pushes in flight and reports outcomes that are
+        /// valid from any owner.
         case stale
-        /// Redis needs no more reports of it. Responses to pushes in flight are awaited.
+        /// Redis needs no more reports of the batch. This worker still awaits responses to pushes in flight.
         case ended
     }
 
@@ -24,67 +25,70 @@ package final class HeldBatch {
     let id: BatchID
     package let shard: Int
     package let lane: Lane
-    /// When its jobs were split, in Redis's milliseconds; nil of a batch that was tried before.
+    /// When the batch's jobs were split, in milliseconds of the Redis clock; nil for a batch that was tried
+    /// before.
     package let waitsSince: Int64?
     package let batch: Batch
     private(set) var delivery: Int
     private(set) var ownership = Ownership.ours {
         didSet { if mustCompare { updateRoute() } }
     }
-    /// Until here positions may be sent: what Redis has granted.
+    /// The end of the granted positions: positions before this one may be sent.
     private(set) var granted: Int
-    /// Positions in flight.
+    /// The number of positions in flight.
     var inFlight = 0 {
         didSet { if !isFree { route.inFlight += inFlight - oldValue } }
     }
-    /// It shares no device with another held batch, and has none twice: it may use every connection.
+    /// Whether the batch may use every connection: no device occurs twice in it or in another held batch.
     var isFree = false
-    /// Shared with the other batches of its shard and lane.
+    /// The route that all batches of the same shard and lane share.
     package let route: ShardRoute
-    /// Positions with an outcome that no report carries yet.
+    /// The number of positions with an outcome that no report contains yet.
     var unreported = 0
-    /// Positions in the report that is under way.
+    /// The number of positions in the report in progress.
     var reporting = 0
-    /// Positions whose outcome Redis has, from us or from another owner.
+    /// The number of positions whose outcome Redis has, from this worker or another owner.
     var reported = 0
-    /// Positions whose outcome a crash would make unknown: granted or in flight, and Redis does not have it.
+    /// The number of positions that are granted or in flight and whose outcome Redis does not have. A crash
+    /// would make these outcomes unknown.
     var exposure = 0 {
         didSet { tally.sum += exposure - oldValue }
     }
-    /// What workers that were lost had in flight of it.
+    /// Which pushes of the batch were in flight when a worker crashed.
     private var suspicion: Suspicion?
 
     var positions: [PushState]
-    /// No position before it is open.
+    /// All positions before the cursor have left the open state.
     var cursor = 0
     /// The outcomes of positions that were not delivered.
     var outcomes: [Int: ReportedOutcome] = [:]
     var timestamps: [Int: Int64] = [:]
-    /// Reports that Redis has taken, to be made again should it forget them.
+    /// Accepted reports, kept to be repeated if Redis loses them.
     var reports: [OutcomeReport] = []
-    /// The one that is under way.
+    /// The report in progress.
     var current: OutcomeReport?
     var segmentInUse = SegmentInUse()
-    /// Positions of credit that were asked for; they count as given until Redis has answered.
+    /// The number of requested credit positions. They count as granted until Redis replies.
     var asked = 0 {
         didSet { tally.sum += asked - oldValue }
     }
     private var tally: ExposureTally
     let faults: FaultInjection<DeliveryFault>
-    /// It was released: this worker holds it no more.
+    /// Whether this worker has released the batch.
     private(set) var isReleased = false
-    /// It is on the list of those to report soon.
+    /// Whether the batch is in the queue of batches to report.
     var isDirty = false
-    /// A report is under way.
+    /// Whether a report is in progress.
     var isReporting = false
-    /// None of its pushes may be sent for now: its shard was withdrawn.
+    /// Whether sending is stopped because the shard was withdrawn.
     var isHalted = false
-    /// Redis may have gone back in time: nothing is sent before the next report has brought its map.
+    /// Whether the next reply to a report must bring Redis's map before pushes are sent, because Redis may
+    /// have lost its last writes.
     var mustCompare = false {
         didSet { if mustCompare != oldValue { updateRoute() } }
     }
 
-    /// - Parameter map: one byte a position, "." where it is open.
+    /// - Parameter map: one byte per position; "." means open.
     init(
         number: UInt32, id: BatchID, shard: Int, lane: Lane, delivery: Int, granted: Int,
         suspicion: Suspicion?, map: [UInt8], batch: Batch, tally: ExposureTally = ExposureTally(),
@@ -107,14 +111,14 @@ package final class HeldBatch {
         route.join(self)
     }
 
-    /// It is released: what happens to it concerns the tally no more.
+    /// Removes the batch's exposure from the tally when the batch is released.
     func leaveTally() {
         guard !faults.has(.leavesExposure) else { return }
         tally.sum -= exposure + asked
         tally = ExposureTally()
     }
 
-    /// It is released: nothing of it is in flight.
+    /// Removes the released batch from its route. The batch has no pushes in flight.
     func leaveRoute() {
         isReleased = true
         inFlight = 0
@@ -129,42 +133,45 @@ package final class HeldBatch {
         }
     }
 
-    /// The devices that it has pushes to, as ``device(of:)`` identifies them; computed when first needed.
+    /// The devices of the batch's pushes, as ``device(of:)`` identifies them; computed at first use.
     private(set) lazy var devices: Set<UInt64> = {
         var devices = Set<UInt64>(minimumCapacity: count)
         for position in 0..<count { devices.insert(device(of: position)) }
         return devices
     }()
 
-    /// No device has two pushes in it: they may leave over several connections at a time.
+    /// Whether all pushes go to different devices. Such pushes may use several connections at a time.
     var isOfDistinctDevices: Bool { devices.count == count }
 
-    /// Pushes that may be sent now, at most: some of them may have an outcome.
+    /// An upper bound of the pushes that may be sent now; some may already have an outcome.
     var sendable: Int { max(0, min(granted, count) - cursor) }
 
     var count: Int { positions.count }
-    /// Nothing is left to send or to await.
+    /// Whether every position has an outcome.
     var isComplete: Bool { reported + reporting + unreported == count }
-    /// Nothing of it is in flight, unreported, or being said to Redis.
+    /// Whether the batch has no push in flight, no unreported outcome and no report in progress.
     var isIdle: Bool {
         (inFlight == 0 || faults.has(.releasesInFlight)) && unreported == 0 && !isReporting
     }
-    /// The outcomes of some of its pushes are known.
+    /// Whether outcomes of some pushes are known.
     var knowsOutcomes: Bool {
         !reports.isEmpty || positions.contains { $0 == .reportedDelivered || $0 == .reportedOther }
     }
-    /// Open positions within the credit may be sent.
+    /// Whether open positions within the credit may be sent.
     var maySend: Bool {
         (ownership == .ours || faults.has(.sendsStale)) && !isHalted
             && (!mustCompare || faults.has(.sendsUncompared))
     }
-    /// A worker that was lost held it, and what may have been the cause is still open: nothing else of this worker may be in flight.
+    /// Whether a worker crashed while it held the batch, and a push that may be the cause still has no outcome.
+    /// A suspect batch is sent with nothing else of this worker in flight.
     package var isSuspect: Bool { suspicion?.isAlone == true && hasSuspects }
     private var hasSuspects: Bool { suspicion?.hasSuspects(among: positions) ?? false }
 
-    /// How far the credit should go: as far as there is `room`, but within the suspects a group at a time.
+    /// The credit end to request: as many positions as `room` allows, but one group at a time within the
+    /// suspects.
     ///
-    /// What is in flight beyond the credit, because Redis has forgotten some of it, is asked for in any case.
+    /// The request always includes positions in flight beyond the credit, which exist when Redis has lost a
+    /// grant.
     func wanted(room: Int) -> Int {
         let sent = granted < cursor && inFlight > 0 ? (positions.lastIndex(of: .inFlight) ?? 0) + 1 : 0
         let least = max(granted, sent)
@@ -175,7 +182,7 @@ package final class HeldBatch {
         return min(count, max(least, granted + room + (faults.has(.asksForMore) ? 7 : 0)))
     }
 
-    /// How far Redis has granted, which may be less than we had.
+    /// Sets the granted end that Redis returned; it may be less than before.
     func setGranted(_ position: Int) { granted = min(max(0, position), count) }
 
     func grant(upTo position: Int) {
@@ -187,7 +194,8 @@ package final class HeldBatch {
 
     // MARK: Standing
 
-    /// Another worker owns it now: nothing more is sent, and only outcomes that hold for any owner are reported.
+    /// Stops sending because another worker owns the batch. Only outcomes that are valid from any owner are
+    /// reported.
     func becomeStale() {
         guard ownership != .ended else { return }
         ownership = .stale
@@ -197,7 +205,7 @@ package final class HeldBatch {
         recount()
     }
 
-    /// Redis has released it.
+    /// Marks the batch as released by Redis.
     func end() {
         guard !faults.has(.neverEnds) else { return }
         ownership = .ended
@@ -205,15 +213,16 @@ package final class HeldBatch {
         recount()
     }
 
-    /// Nothing more is sent, whether the call that gives it back succeeds or not.
+    /// Stops sending before the batch is returned to Redis, even if that call fails.
     func goBack() {
         if !faults.has(.sendsGoingBack) { ownership = .goingBack }
     }
 
-    /// Something is to be reported before it can go back: Redis went back in time after everything was reported.
+    /// Whether a report must precede the return to Redis: Redis lost its last writes after all outcomes were
+    /// reported.
     var mustReportFirst: Bool { ownership == .goingBack && (mustCompare || unreported > 0) }
 
-    /// Redis has assigned it to this worker once more: known outcomes stay known.
+    /// Continues with a batch that Redis assigned to this worker again, and keeps known outcomes.
     func redeliver(_ given: Checkout.Batch) {
         ownership = .ours
         (delivery, suspicion) = (given.delivery, given.suspicion)
@@ -222,14 +231,14 @@ package final class HeldBatch {
         injectRedeliveryFault()
     }
 
-    /// The outcome of a position needs no report: Redis has it, or does not want it.
+    /// Marks a position as reported, because Redis has the outcome or does not need it.
     func markReported(_ position: Int) {
         positions[position] = positions[position] == .delivered ? .reportedDelivered : .reportedOther
         unreported -= 1
         reported += 1
     }
 
-    /// Sums the exposure up again.
+    /// Recomputes the exposure.
     func recount() {
         exposure = positions.indices.count { isExposed($0) }
     }

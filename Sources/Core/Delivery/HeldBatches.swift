@@ -5,28 +5,28 @@ import StoreProtocol
 struct HeldBatches {
     private var batches: [UInt32: HeldBatch] = [:]
     private var numbers: [BatchID: UInt32] = [:]
-    /// By shard and lane of held batches.
+    /// The routes of held batches by shard and lane.
     private var routes: [Int: ShardRoute] = [:]
     private var lastNumber: UInt32 = 0
-    /// Redis may have been asked to take a batch back, and not have answered.
+    /// Whether a call that returns a batch to Redis may lack a reply.
     private var mayBeGoingBack = false
 
     var isEmpty: Bool { batches.isEmpty }
     var count: Int { batches.count }
-    /// In no order.
+    /// The held batches in arbitrary order.
     var values: Dictionary<UInt32, HeldBatch>.Values { batches.values }
 
     subscript(number: UInt32) -> HeldBatch? { batches[number] }
 
     subscript(id: BatchID) -> HeldBatch? { numbers[id].flatMap { batches[$0] } }
 
-    /// Numbers ascend in the order in which batches are checked out.
+    /// Returns the next batch number. Numbers ascend in the order of checkouts.
     mutating func nextNumber() -> UInt32 {
         lastNumber &+= 1
         return lastNumber
     }
 
-    /// The route that batches of this one's shard and lane share.
+    /// Returns the route that batches of the same shard and lane share.
     mutating func route(of id: BatchID) -> ShardRoute {
         let list = id.list
         if let route = routes[list] { return route }
@@ -50,10 +50,11 @@ struct HeldBatches {
         return true
     }
 
-    /// Redis is asked to take a batch back.
+    /// Notes that Redis was asked to take a batch back.
     mutating func beganGoingBack() { mayBeGoingBack = true }
 
-    /// Older batches of its list are going back: a younger one must not be sent before them, so it goes back, too.
+    /// Whether older batches of the list are being returned to Redis. A younger batch must then be returned too,
+    /// to keep the order.
     mutating func isBehindReturn(_ batch: HeldBatch) -> Bool {
         guard mayBeGoingBack else { return false }
         let returns = values.filter { $0.ownership == .goingBack }
@@ -67,11 +68,11 @@ struct HeldBatches {
 }
 
 extension BatchID {
-    /// The same for all batches of one shard and lane.
+    /// A number that is equal for all batches of one shard and lane.
     fileprivate var list: Int { shard << 1 | Int((lane ?? .high).rawValue) }
 }
 
 extension HeldBatch {
-    /// The same for all batches of one shard and lane.
+    /// A number that is equal for all batches of one shard and lane.
     var list: Int { id.list }
 }

@@ -2,12 +2,12 @@ import DequeModule
 import FarmPolicy
 import PushModel
 
-/// The held batches that may be sent, by lane: high before bulk, which keeps its floor, and older batches before younger ones.
+/// The sendable batches by lane. Lane high precedes bulk, except for bulk's minimum share; older batches precede younger ones.
 struct LaneQueues {
     private var waiting: [Deque<HeldBatch>] = [[], []]
-    /// By lane, how many of them are passed over in this turn.
+    /// The number of batches that each lane has skipped in this turn.
     private var passed = [0, 0]
-    /// High before bulk, but bulk is never starved.
+    /// Divides the turns between the lanes, so that high precedes bulk but bulk always advances.
     var share = LaneShare()
 
     mutating func setBulkFloor(_ floor: Int) {
@@ -21,10 +21,10 @@ struct LaneQueues {
     /// The batches of both lanes.
     var batches: some Sequence<HeldBatch> { waiting.joined() }
 
-    /// Pushes that may be sent, at most.
+    /// An upper bound of the pushes that may be sent.
     var sendable: Int { batches.reduce(0) { $0 + ($1.maySend ? $1.sendable : 0) } }
 
-    /// Puts a batch in its place in its lane, unless it is there already.
+    /// Inserts a batch into its lane by age, unless the lane already contains it.
     mutating func insert(_ batch: HeldBatch) {
         let lane = Int(batch.lane.rawValue)
         let place = waiting[lane].firstIndex { $0.number >= batch.number } ?? waiting[lane].endIndex
@@ -35,7 +35,7 @@ struct LaneQueues {
 
     mutating func removeAll() { waiting = [[], []] }
 
-    /// The batch of a lane whose turn it is.
+    /// Returns the next batch of a lane.
     mutating func first(of lane: Lane) -> HeldBatch? {
         let lane = Int(lane.rawValue)
         while passed[lane] < waiting[lane].count {
@@ -46,10 +46,10 @@ struct LaneQueues {
         return nil
     }
 
-    /// A new turn begins: batches that were passed over in the last one have their turn again.
+    /// Begins a new turn, in which batches skipped in the last turn are eligible again.
     mutating func beginTurn() { passed = [0, 0] }
 
-    /// The batch cannot be sent now, though others of its lane can: it is passed over for the rest of the turn.
+    /// Skips a batch for the rest of the turn, because it cannot be sent now while others of its lane can.
     mutating func pass(_ batch: HeldBatch) { passed[Int(batch.lane.rawValue)] += 1 }
 
     var hasPassed: Bool { passed[0] + passed[1] > 0 }

@@ -2,14 +2,14 @@ import DequeModule
 import FarmPolicy
 import StoreProtocol
 
-/// What this worker knows of a batch that it has released.
+/// The outcomes of a batch that this worker has released.
 struct ReleasedBatch {
     let id: BatchID
     let delivery: Int
     let positions: [HeldBatch.PushState]
     let outcomes: [Int: ReportedOutcome]
     let timestamps: [Int: Int64]
-    /// The reports that Redis took, to be repeated.
+    /// The reports that Redis accepted, kept to be repeated.
     let reports: [OutcomeReport]
 
     init(_ batch: HeldBatch) {
@@ -23,32 +23,32 @@ struct ReleasedBatch {
     }
 }
 
-/// The outcomes of batches that were released in the last seconds, in case Redis forgets them.
+/// The outcomes of recently released batches, kept for seconds in case Redis loses them.
 ///
-/// A Redis that lost its last second or two comes back without reports that it had taken. They are made again from here;
-/// and a batch that is checked out once more finds here which of its pushes need not be sent again. Bounded in time, count
-/// and bytes; what it holds it shares with the batch that it was.
+/// After a failover, Redis may lack the accepted reports of its last second or two. This type repeats those reports. When
+/// such a batch is checked out again, it shows which pushes must not be sent again. Its age, count and bytes are limited;
+/// it shares memory with the released batch.
 struct RecentOutcomes {
     private static let age = Duration.seconds(10)
     private static let mostBatches = 4096
     private static let mostBytes = 2 << 20
     private static let mostInFlight = 128
-    /// Redis is compared with once in so long at most.
+    /// The shortest interval between two comparisons with Redis.
     private static let pause = Duration.seconds(1)
 
-    /// Oldest first; numbers ascend.
+    /// The released batches, oldest first, with ascending numbers.
     private var entries: Deque<(number: UInt64, at: Instant, batch: ReleasedBatch)> = []
     private var numbers: [BatchID: UInt64] = [:]
     private var next: UInt64 = 0
     private var byteCount = 0
-    /// Batches to be reported again have numbers below this one.
+    /// The end of the numbers of batches whose reports must be repeated.
     private var repeatEnd: UInt64 = 0
     private var repeatNext: UInt64 = 0
-    /// Repeated reports without an answer yet.
+    /// The number of repeated reports without a reply.
     private var inFlight = 0
     private var lastCompared: Instant?
 
-    /// Keeps the outcomes of a batch that is released now.
+    /// Keeps the outcomes of a batch at its release.
     mutating func add(_ batch: HeldBatch, at now: Instant) {
         let past = ReleasedBatch(batch)
         numbers[past.id] = next
@@ -58,7 +58,7 @@ struct RecentOutcomes {
         dropOld(at: now)
     }
 
-    /// Drops batches whose reports Redis cannot have lost any more, and the oldest while there are too many.
+    /// Drops batches whose reports Redis can no longer lose, and the oldest batches above the size limits.
     mutating func dropOld(at now: Instant) {
         while let oldest = entries.first,
             oldest.at + Self.age < now || entries.count > Self.mostBatches || byteCount > Self.mostBytes
@@ -69,33 +69,33 @@ struct RecentOutcomes {
         }
     }
 
-    /// What is known of a batch.
+    /// Returns the kept outcomes of a batch.
     subscript(id: BatchID) -> ReleasedBatch? {
         guard let number = numbers[id], let first = entries.first?.number, number >= first else { return nil }
         return entries[Int(number - first)].batch
     }
 
-    /// Redis may have gone back in time: whether it is to be compared with now.
+    /// Returns whether to compare with Redis now, after Redis may have lost its last writes.
     mutating func beginComparing(at now: Instant) -> Bool {
         if let lastCompared, lastCompared + Self.pause > now { return false }
         lastCompared = now
         return true
     }
 
-    /// It is another Redis than before: it is compared with at once.
+    /// Makes the next comparison immediate, because the connection leads to a different Redis.
     mutating func expectOther() { lastCompared = nil }
 
-    /// Everything is to be reported again, and counts as if it had just happened.
+    /// Schedules all kept reports for repetition, and restarts their retention time.
     mutating func repeatAll(at now: Instant) {
         for index in entries.indices { entries[index].at = now }
         repeatNext = 0
         repeatEnd = next
     }
 
-    /// No report is being repeated or waits for that.
+    /// Whether no report is being repeated or awaits repetition.
     var isIdle: Bool { inFlight == 0 && max(repeatNext, entries.first?.number ?? next) >= repeatEnd }
 
-    /// The reports that are to be made now.
+    /// Returns the reports to repeat now.
     mutating func repeats(worker: String, token: (_ shard: Int) -> FenceToken) -> [Report] {
         var reports: [Report] = []
         while inFlight + reports.count < Self.mostInFlight, let past = nextRepeat() {
@@ -110,7 +110,7 @@ struct RecentOutcomes {
         return reports
     }
 
-    /// Redis has answered a repeated report, or has not.
+    /// Notes that a repeated report got a reply or failed.
     mutating func answered() { inFlight -= 1 }
 
     private mutating func nextRepeat() -> ReleasedBatch? {

@@ -1,18 +1,18 @@
 import FarmPolicy
 
-/// Batches with outcomes that wait for their report, and when that is due.
+/// Batches with unreported outcomes, and the delay until their report is due.
 struct ReportQueue {
     private var batches: [HeldBatch] = []
-    /// In how long the reports are due; nil: there is nothing to do.
+    /// The delay until the reports are due; nil when there is nothing to do.
     private(set) var delay: Duration?
-    /// Redis refused something: before then it is asked for nothing more.
+    /// The end of a pause after Redis refused a request; no request for more precedes it.
     private var pauseEnd: Instant?
 
-    /// From a first outcome to its report, in which others join it.
+    /// The time from a first outcome to its report. Later outcomes join the report meanwhile.
     static let interval = Duration.milliseconds(20)
     static let retryInterval = Duration.milliseconds(200)
 
-    /// A batch is to be reported at the latest after this time.
+    /// Adds a batch whose report is due at the latest after this time.
     mutating func add(_ batch: HeldBatch, within time: Duration) {
         delay = min(delay ?? time, time)
         guard !batch.isDirty else { return }
@@ -20,7 +20,7 @@ struct ReportQueue {
         batches.append(batch)
     }
 
-    /// Takes all batches.
+    /// Removes and returns all batches.
     mutating func take() -> [HeldBatch] {
         delay = nil
         let taken = batches
@@ -29,10 +29,10 @@ struct ReportQueue {
         return taken
     }
 
-    /// A call has failed: it is made again with the next reports.
+    /// Schedules a failed call for repetition with the next reports.
     mutating func retrySoon() { delay = delay ?? Self.retryInterval }
 
-    /// Redis has not done what it was asked: no more is asked for before a while is over.
+    /// Pauses requests for more batches or credit, because Redis refused a request.
     mutating func pause(from now: Instant) {
         pauseEnd = now + Self.retryInterval
         retrySoon()
@@ -40,7 +40,8 @@ struct ReportQueue {
 
     mutating func endPause() { pauseEnd = nil }
 
-    /// Whether Redis may be asked for more; if not, the reports are due when it may.
+    /// Returns whether Redis may be asked for more. If not, the next reports become due at the end of the
+    /// pause.
     mutating func mayAsk(at now: Instant) -> Bool {
         guard let pauseEnd, now < pauseEnd else { return true }
         delay = min(delay ?? pauseEnd - now, pauseEnd - now)

@@ -1,10 +1,10 @@
 import PushModel
 package import StoreProtocol
 
-/// Which shards are asked for batches: those that may have some, and those in which Redis may assign batches to this worker that it
-/// does not hold.
+/// Chooses the shards to check out: shards that may have batches, and shards in which Redis may assign batches to this worker
+/// that it does not hold.
 ///
-/// One checkout is under way at a time.
+/// Only one checkout is in progress at a time.
 struct ShardCheckouts {
     let shards = ReadyShards()
     private let tally: ExposureTally
@@ -12,36 +12,36 @@ struct ShardCheckouts {
     private(set) var unconfirmed: Set<Int> = []
     private var pending: Checkout?
 
-    /// Shards asked in one call, and batches taken at most: what keeps the script short.
+    /// The maximum of shards and batches per call. The limits keep the script short.
     private static let shardsPerCall = 16
     private static let batchesPerCall = 8
 
     init(_ tally: ExposureTally) { self.tally = tally }
 
     var isPending: Bool { pending != nil }
-    /// The credit that the checkout under way brings.
+    /// The credit that the checkout in progress requests.
     var credit: Int { pending?.credit ?? 0 }
-    /// There is nothing to find in the shards of this worker.
+    /// Whether all shards of this worker have been searched for assigned batches.
     var isConfirmed: Bool { !unconfirmed.contains { shards.token(of: $0) != nil } }
 
     // MARK: Shards
 
-    /// These shards are served from now on; the others are withdrawn.
+    /// Sets the served shards and withdraws all others.
     mutating func assign(_ tokens: [Int: FenceToken]) {
-        // Redis may still assign batches of a shard that comes back to this worker, though it has released them.
+        // In a shard that returns to this worker, Redis may still assign batches that the worker has released.
         for (shard, token) in tokens where shards.token(of: shard) != token { unconfirmed.insert(shard) }
         shards.assign(tokens)
     }
 
-    /// Redis may assign batches of the shard to this worker that it does not hold.
+    /// Schedules a search for batches that Redis assigns to this worker and that it does not hold.
     mutating func search(_ shard: Int) { unconfirmed.insert(shard) }
 
-    /// A call that had no answer may have been carried out late, after the last search.
+    /// Schedules a search of all served shards, because Redis may execute a call late that got no reply.
     mutating func searchServed() { unconfirmed.formUnion(shards.tokens.keys) }
 
     mutating func searchAll() { unconfirmed = Set(shards.tokens.keys).union(shards.leaving.keys) }
 
-    /// Takes the withdrawn shards that have no held batches any more.
+    /// Removes and returns the withdrawn shards without held batches.
     ///
     /// - Parameter held: the shards of held batches.
     mutating func takeEmpty(held: Set<Int>) -> [Int] {
@@ -54,7 +54,7 @@ struct ShardCheckouts {
 
     // MARK: Calls
 
-    /// Asks for batches of these lanes; nil when no shard may have any.
+    /// Creates a checkout for these lanes; nil when no shard may have batches.
     mutating func checkout(_ lanes: Checkout.Lanes, credit: Int, worker: String) -> Checkout? {
         guard !shards.isQuiet(lanes) else { return nil }
         var request = Checkout(
@@ -64,10 +64,10 @@ struct ShardCheckouts {
         return begin(request)
     }
 
-    /// Asks for batches that Redis assigns to this worker and that it does not hold; nil when there is no shard to search. It brings no
-    /// credit: what they have been granted is unknown until Redis replies.
+    /// Creates a search for batches that Redis assigns to this worker and that it does not hold; nil when there is no shard to
+    /// search. It requests no credit, because the credit of found batches is unknown until Redis replies.
     ///
-    /// - Parameter known: the batches that we hold.
+    /// - Parameter known: the batches that the worker holds.
     mutating func search(known: @autoclosure () -> [BatchID], worker: String) -> Checkout? {
         guard !unconfirmed.isEmpty else { return nil }
         let asked = unconfirmed.sorted().compactMap { shard in shards.token(of: shard).map { (shard, $0) } }
@@ -84,7 +84,7 @@ struct ShardCheckouts {
         return request
     }
 
-    /// Redis has answered the checkout, or has not.
+    /// Handles the reply to a checkout, or its failure.
     mutating func answered(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
         tally.sum -= credit
         pending = nil
@@ -102,12 +102,12 @@ struct ShardCheckouts {
         }
     }
 
-    /// What a reply says about the batches that are still in Redis.
+    /// Notes from a reply which shards still have batches in Redis.
     private func learn(_ reply: Checkout.Reply, of lanes: Checkout.Lanes) {
         switch lanes {
         case .highOnly: shards.mayHaveBatches(reply.left, of: .high)
         case .bulkOnly: shards.mayHaveBatches(reply.left, of: .bulk)
-        // The second lane was come to after the last of the first.
+        // Redis reads the second lane only after all batches of the first.
         case .highFirst where reply.batches.contains { $0.id.lane == .bulk }:
             shards.mayHaveBatches(reply.left, of: .bulk)
         case .highFirst: shards.mayHaveBatches(reply.left)
@@ -115,14 +115,14 @@ struct ShardCheckouts {
     }
 }
 
-/// The shards of an app that this worker serves, those that were withdrawn and are not yet empty, and which of them may
-/// have batches.
+/// The shards of an app that this worker serves, and withdrawn shards that still have batches. It tracks which served
+/// shards may have batches in Redis.
 package final class ReadyShards {
     package private(set) var tokens: [Int: FenceToken] = [:]
-    /// Withdrawn shards with batches that are still held, and the tokens they had.
+    /// Withdrawn shards that still have held batches, with their fencing tokens.
     private(set) var leaving: [Int: FenceToken] = [:]
     private var pending = PerLane(high: Set<Int>(), bulk: Set<Int>())
-    /// Where the next checkout of these lanes begins, so that every shard has its turn.
+    /// Where the next checkout of these lanes begins, so that all shards take turns.
     private var turns: [Checkout.Lanes: Int] = [:]
 
     private struct PerLane {
@@ -130,7 +130,7 @@ package final class ReadyShards {
         var bulk: Set<Int>
     }
 
-    /// From now on these are served; the others are withdrawn.
+    /// Sets the served shards and withdraws all others.
     func assign(_ tokens: [Int: FenceToken]) {
         for (shard, token) in self.tokens where tokens[shard] == nil { leaving[shard] = token }
         for shard in tokens.keys { leaving[shard] = nil }
@@ -138,16 +138,16 @@ package final class ReadyShards {
         allMayHaveBatches()
     }
 
-    /// The shard's token, whether it is served or leaving.
+    /// Returns the fencing token of a served or withdrawn shard.
     package func token(of shard: Int) -> FenceToken? { tokens[shard] ?? leaving[shard] }
 
-    /// Nothing of a withdrawn shard is held any more.
+    /// Removes a withdrawn shard that has no held batches.
     func released(_ shard: Int) { leaving[shard] = nil }
 
-    /// There may be batches in the shards.
+    /// Notes that the shards may have batches in both lanes.
     package func mayHaveBatches(_ shards: some Sequence<Int>) { mayHaveBatches(shards, of: nil) }
 
-    /// There may be batches in the shards, of one lane if it is named.
+    /// Notes that the shards may have batches in a lane; nil means both lanes.
     func mayHaveBatches(_ shards: some Sequence<Int>, of lane: Lane?) {
         for shard in shards where tokens[shard] != nil {
             if lane != .bulk { pending.high.insert(shard) }
@@ -163,7 +163,8 @@ package final class ReadyShards {
         (!lanes.hasHigh || pending.high.isEmpty) && (!lanes.hasBulk || pending.bulk.isEmpty)
     }
 
-    /// Some shards that may have batches, the longest waiting first; in these lanes they are quiet until rung again.
+    /// Returns some shards that may have batches, in turn. Each shard is skipped for these lanes until its next
+    /// wake-up.
     func take(atMost count: Int, _ lanes: Checkout.Lanes = .highFirst) -> [(number: Int, token: FenceToken)] {
         let order = (lanes.hasHigh ? pending.high : []).union(lanes.hasBulk ? pending.bulk : []).sorted()
         let start = order.firstIndex { $0 >= turns[lanes] ?? 0 } ?? 0

@@ -1,60 +1,61 @@
-/// Over which connection the pushes of one shard and lane go, so that two to a device never overtake each other.
+/// Chooses the connection for the pushes of one shard and lane, so that two pushes to a device never overtake
+/// each other.
 ///
-/// As long as some are in flight, the others follow them over the same connection; if that is full and others are not, they wait
-/// until those have landed. A batch that has no device twice, and shares none with another held batch, is free: it may use every
-/// connection, and says nothing about the others. One that comes later and shares a device with it waits until all of it has
-/// landed. Knows no connection but by its identity.
+/// While pushes are in flight, later pushes follow over the same connection. If that connection is full and others are not,
+/// later pushes wait until those in flight have an outcome. A batch is free if no device occurs twice in it or in another held
+/// batch; a free batch may use every connection. A later batch that shares a device with a free batch waits until the free batch
+/// has all its outcomes. The route knows connections only by identity.
 package final class ShardRoute {
-    /// A way that is open to a batch.
+    /// Which connections a batch may use.
     package enum Way: Equatable {
-        /// Any connection will do: nothing is in flight that it must not overtake.
+        /// The batch may use any connection, because there is no push in flight that it must not overtake.
         case any
-        /// This connection; another one as well if the batch can be freed.
+        /// The batch must use this connection, or may use another one if it becomes free.
         case following(ObjectIdentifier)
-        /// What is in flight has to land first.
+        /// The batch must wait for the pushes in flight.
         case none
     }
 
     private enum Use {
         case single(ObjectIdentifier)
-        /// Nothing follows over it any more.
+        /// No more pushes may follow over the connection in use.
         case left
     }
 
-    /// A held batch.
+    /// A held batch on the route.
     private struct Member {
         weak var batch: HeldBatch?
-        /// Older batches that it shares a device with; nil: not looked at yet. No older one joins later.
+        /// Older batches that share a device with this batch; nil until computed. No older batch joins later.
         var sharers: [UInt32]?
-        /// One that it shares a device with, and so cannot be freed.
+        /// A batch that shares a device with this batch, which therefore cannot be free.
         var boundTo: UInt32?
     }
 
     private var members: [UInt32: Member] = [:]
     private var freeCount = 0
-    /// Batches that wait for a free one, and younger ones that share a device with them.
+    /// Batches that wait for a free batch, and younger batches that share a device with them.
     private var heldUp: Set<UInt32> = []
-    /// Batches that are being compared with Redis's map: younger ones wait for them.
+    /// Batches that are being compared with Redis's map. Younger batches wait for them.
     var uncompared: Set<UInt32> = []
-    /// Pushes in flight of the batches that are not free.
+    /// The number of pushes in flight of batches that are not free.
     var inFlight = 0 {
         didSet { if inFlight == 0 { use = nil } }
     }
     private var use: Use?
 
-    /// Held batches.
+    /// The number of held batches.
     var batches: Int { members.count }
 
     func join(_ batch: HeldBatch) { members[batch.number] = Member(batch: batch) }
 
-    /// Nothing of the batch is in flight.
+    /// Removes a batch without pushes in flight.
     func leave(_ batch: HeldBatch) {
         uncompared.remove(batch.number)
         heldUp.remove(batch.number)
         if members.removeValue(forKey: batch.number) != nil, batch.isFree { freeCount -= 1 }
     }
 
-    /// How a batch that comes next in its lane may be sent.
+    /// Returns which connections the next batch of a lane may use.
     package func way(of batch: UInt32) -> Way {
         if !uncompared.isEmpty, uncompared.contains(where: { $0 < batch }) { return .none }
         if freeCount > 0 || !heldUp.isEmpty {
@@ -72,19 +73,19 @@ package final class ShardRoute {
         }
     }
 
-    /// Its connection has no room and others have: more pushes would only fill it further.
+    /// Stops using a connection that has no room while others have room.
     package func leave() {
         if case .single = use { use = .left }
     }
 
-    /// Pushes of the batch have left over the connection.
+    /// Notes that pushes of the batch were sent over the connection.
     package func left(over connection: ObjectIdentifier, by batch: HeldBatch) {
         if inFlight > 0, use == nil, !batch.isFree { use = .single(connection) }
     }
 
     // MARK: Free batches
 
-    /// Frees a batch, if it has no device twice and shares none with another held batch.
+    /// Frees a batch if no device occurs twice in it or in another held batch.
     ///
     /// - Returns: whether it is free.
     package func free(_ batch: HeldBatch) -> Bool {
@@ -103,13 +104,13 @@ package final class ShardRoute {
         return true
     }
 
-    /// An older batch that shares a device with this one waits, and has pushes that are not sent.
+    /// Whether an older waiting batch with unsent pushes shares a device with this batch.
     private func isBehindHeldUp(_ number: UInt32) -> Bool {
         guard !heldUp.isEmpty else { return false }
         return olderSharers(of: number).contains { heldUp.contains($0) }
     }
 
-    /// A batch that came later than a free one, and shares a device with it, waits for it. One that was there before shares none.
+    /// Whether an older free batch shares a device with this batch, which then waits for it.
     private func waitsForFree(_ number: UInt32) -> Bool {
         olderSharers(of: number).contains { older in
             guard let batch = members[older]?.batch else { return false }
@@ -117,7 +118,7 @@ package final class ShardRoute {
         }
     }
 
-    /// Looks at the devices of all older batches once, and at those batches never again.
+    /// Returns the older batches that share a device with this batch. The result is computed once.
     private func olderSharers(of number: UInt32) -> [UInt32] {
         guard let member = members[number], let batch = member.batch else { return [] }
         if let known = member.sharers { return known }

@@ -1,10 +1,11 @@
 import StoreProtocol
 
-/// Batches with pushes that may have crashed a worker: they are sent one after the other, each alone.
+/// Batches with pushes that may have crashed a worker. They are sent one at a time, with nothing else in
+/// flight.
 struct SuspectQueue {
-    /// Those with pushes that may be sent.
+    /// Suspect batches with sendable pushes.
     private var waiting: [HeldBatch] = []
-    /// The same, and those that may send nothing for now.
+    /// All suspect batches, including those that may send nothing now.
     private var all: [HeldBatch] = []
 
     mutating func add(_ batch: HeldBatch) {
@@ -16,15 +17,16 @@ struct SuspectQueue {
         if !waiting.isEmpty { waiting.removeAll { $0 === batch } }
     }
 
-    /// The batch that is to be sent next with nothing else in flight, if there is one.
+    /// Returns the next suspect batch to send with nothing else in flight.
     mutating func first() -> HeldBatch? {
         guard !waiting.isEmpty else { return nil }
         waiting.removeAll { !$0.isSuspect || $0.ownership != .ours || $0.isHalted }
-        // One that has credit, such as of a shard that was withdrawn and is back, goes before those that wait for theirs.
+        // A batch that has credit, for example after its shard was withdrawn and returned, precedes batches without
+        // credit.
         return waiting.first { $0.exposure + $0.asked > 0 } ?? waiting.first
     }
 
-    /// Pushes of a suspect batch are in flight, whether more of it may be sent or not.
+    /// Whether pushes of a suspect batch are in flight, including batches that may send nothing more.
     mutating func hasInFlight() -> Bool {
         guard !all.isEmpty else { return false }
         all.removeAll { $0.isReleased || !$0.isSuspect }
@@ -32,20 +34,21 @@ struct SuspectQueue {
     }
 }
 
-/// What a suspicion means for a batch's positions.
+/// Applies a suspicion to a batch's positions.
 extension Suspicion {
-    /// The first push without an outcome was in flight when a worker was lost.
+    /// Whether the first push without an outcome was in flight when a worker crashed.
     func hasSuspects(among positions: [HeldBatch.PushState]) -> Bool {
         positions.firstIndex { !$0.isReported }.map { $0 < suspect } ?? false
     }
 
-    /// Where the group ends that begins with the first position which has no outcome; nil when that is no suspect.
+    /// Returns the end of the suspect group that starts at the first position without an outcome; nil when that
+    /// position is not suspect.
     func groupEnd(in positions: [HeldBatch.PushState], granted: Int) -> Int? {
         var left = group
         var end: Int?
         for position in positions.indices.prefix(clamping: suspect) {
             guard positions[position] == .open || positions[position] == .inFlight else { continue }
-            // What was granted and is still to be sent goes first.
+            // Positions that are granted and unsent come first.
             if position < granted { return granted }
             end = position + 1
             left -= 1

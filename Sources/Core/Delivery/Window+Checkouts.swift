@@ -2,16 +2,18 @@ import FarmPolicy
 import PushModel
 package import StoreProtocol
 
-/// Batches come from shards, and go back to shards that were withdrawn.
+/// Checks out batches of served shards, and releases withdrawn shards.
 extension Window {
-    /// Less credit than a batch's, or than the reserve, is not worth a call: each has its price in Redis, and so has each
-    /// job in it. What bulk is due is worth one as well, and when no push of high priority is held, less will do.
+    /// The least credit that justifies a call to Redis, unless a batch or the reserve is smaller. Each call and each job
+    /// in it costs time in Redis. Credit that is due to bulk also justifies a call. Without held pushes of high priority,
+    /// the smaller value applies.
     private static let worthwhileCredit = 256
     private static let smallestCredit = 64
 
-    /// The next checkout, if one is worth it: one call under way at a time. To be answered by ``checkedOut(_:_:)``.
+    /// Creates the next checkout if it is worth a call and no other is in progress. The caller passes the reply to
+    /// ``checkedOut(_:_:)``.
     ///
-    /// - Parameter wantsMore: more could be sent.
+    /// - Parameter wantsMore: whether more pushes could be sent.
     package func checkOut(wantsMore: Bool) -> Checkout? {
         guard !checkouts.isPending, reports.mayAsk(at: now) else { return nil }
         let search = checkouts.search(known: knownBatches, worker: worker)
@@ -20,7 +22,7 @@ extension Window {
         return nextCheckout()
     }
 
-    /// What is held goes first within its lane: it is older.
+    /// Held batches precede new ones of the same lane, because they are older.
     private func nextCheckout() -> Checkout? {
         let most = max(1, min(Self.worthwhileCredit, credit.reserve))
         let mayAskForBulk = room(for: .bulk) >= most
@@ -46,7 +48,7 @@ extension Window {
         held.values.filter { $0.ownership == .ours || $0.ownership == .goingBack }.map(\.id) + unreadable.keys
     }
 
-    /// Redis has answered a checkout, or has not.
+    /// Handles the reply to a checkout, or its failure.
     package func checkedOut(_ request: Checkout, _ result: Result<Checkout.Reply, StoreError>) {
         checkouts.answered(request, result)
         guard case .success(let reply) = result else { return reports.pause(from: now) }
@@ -63,7 +65,7 @@ extension Window {
     /// Finds batches that Redis assigns to this worker and that it does not hold.
     package func searchBatches() { checkouts.searchServed() }
 
-    /// Where batches with pushes of these jobs are held.
+    /// Returns the shards whose held batches contain pushes of these jobs.
     package func shards(of jobs: Set<String>) -> Set<Int> {
         var found: Set<Int> = []
         for batch in held.values where !found.contains(batch.shard) {
@@ -75,7 +77,7 @@ extension Window {
         return found
     }
 
-    /// Tells which withdrawn shards have no held batches any more.
+    /// Reports which withdrawn shards have no held batches.
     func releaseShards() {
         guard !shards.leaving.isEmpty else { return }
         var busy: Set<Int> = []
@@ -85,7 +87,7 @@ extension Window {
         if !empty.isEmpty { add(.released(empty)) }
     }
 
-    /// A batch that cannot be sent: it is quarantined, with the reason.
+    /// Asks Redis to quarantine a batch that cannot be sent, with the reason.
     func quarantine(_ given: Checkout.Batch, reason: String) {
         let request = QuarantineBatch(
             token: shards.token(of: given.id.shard) ?? .none, worker: worker, batch: given.id,
@@ -94,13 +96,13 @@ extension Window {
         add(.quarantine(request))
     }
 
-    /// Redis has quarantined a batch, or has not.
+    /// Handles the reply to a quarantine request, or its failure.
     package func quarantined(_ request: QuarantineBatch, _ result: Result<Bool, StoreError>) {
         let shard = request.batch.shard
         switch result {
         case .success: unreadable[request.batch] = nil
         case .failure(.fenced):
-            // When only the token was out of date, the batch still bears our name.
+            // If only the fencing token was out of date, Redis still assigns the batch to this worker.
             if let token = shards.token(of: shard), token != request.token {
                 var again = request
                 again.token = token

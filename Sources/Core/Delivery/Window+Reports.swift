@@ -1,8 +1,8 @@
 package import StoreProtocol
 
-/// What is said to Redis about held batches: a whole batch at once when it is complete, else what there is every 20 ms.
+/// Reports held batches to Redis: a complete batch at once, partial outcomes every 20 ms.
 extension Window {
-    /// Outcomes of the batch's pushes have become known.
+    /// Schedules the report of newly recorded outcomes.
     func outcomesRecorded(of batch: HeldBatch) {
         let isThrough = batch.isSuspect && batch.inFlight == 0 && !batch.hasNext
         if batch.isComplete || isThrough || batch.ownership != .ours && batch.inFlight == 0 {
@@ -13,7 +13,7 @@ extension Window {
         if batch.inFlight == 0, mode == .returning || !batch.maySend { proceed(batch) }
     }
 
-    /// Makes the calls that are due: see ``delay``.
+    /// Makes the calls that are due after ``delay``.
     package func reportDue() {
         for batch in reports.take() where !batch.isReleased && !batch.isReporting {
             report(batch)
@@ -23,18 +23,19 @@ extension Window {
         repeatReports()
     }
 
-    /// Tells Redis the unreported outcomes of a batch, and asks for as much credit as there is. One call does both.
+    /// Reports the outcomes of a batch and requests as much credit as is available, in one call.
     func report(_ batch: HeldBatch) {
         guard !batch.isReporting, batch.ownership != .goingBack || batch.mustReportFirst else { return }
         let content = batch.beginReport(&builder)
         let wanted = wantedCredit(of: batch)
-        // A request for credit that had no answer may have been carried out: it is asked again how far.
+        // Redis may have executed a credit request that got no reply, so the call requests the granted end
+        // again.
         let isOpen =
             batch.asked > 0
             || batch.mustCompare && (batch.ownership == .ours || batch.ownership == .goingBack)
         guard content != nil || wanted > batch.granted || isOpen else { return }
         if content == nil { batch.beginAsking() }
-        // What the report frees when it is taken may be granted with it.
+        // Redis may grant the credit that this report frees in the same call.
         batch.asked = max(batch.asked, wanted - batch.granted - batch.reporting)
         let call = call(about: batch)
         add(
@@ -47,7 +48,7 @@ extension Window {
                     expectedOpen: batch.mustCompare ? -1 : batch.count - batch.reported - batch.reporting)))
     }
 
-    /// Until which position the batch should be granted.
+    /// Returns the end of the positions to request credit for.
     private func wantedCredit(of batch: HeldBatch) -> Int {
         guard mode == .sending, batch.maySend, batch.isSuspect || !yieldsToSuspect else {
             return batch.granted
@@ -60,7 +61,7 @@ extension Window {
             batch: batch.number, delivery: batch.delivery, token: shards.token(of: batch.shard) ?? .none)
     }
 
-    /// Redis has answered a report, or has not.
+    /// Handles the reply to a report, or its failure.
     package func answered(_ call: Call, _ result: Result<Report.Reply, StoreError>) {
         guard let batch = held[call.batch] else { return }
         let isCurrent = batch.delivery == call.delivery
@@ -101,7 +102,7 @@ extension Window {
     /// Continues with a batch: queues it for sending, gives it back to Redis, or releases it.
     func proceed(_ batch: HeldBatch) {
         guard !batch.isReleased else { return }
-        // Also while a report is under way, or something waits for one: nothing younger may pass.
+        // The batch keeps its place in the queue during reports, so that no younger batch overtakes it.
         if !batch.isSuspect { requeue(batch) }
         guard !batch.isReporting else { return }
         switch batch.ownership {
@@ -117,33 +118,36 @@ extension Window {
         }
     }
 
-    /// Another owner has the batch; unless only the token was out of date, and there is another by now.
+    /// Handles a batch that another worker owns, unless only the fencing token was out of date and a newer
+    /// one is known.
     private func becomeStale(_ batch: HeldBatch, _ call: Call, _ staleness: Report.Staleness) {
         if staleness == .fenced, let token = shards.tokens[batch.shard], token != call.token { return }
         batch.becomeStale()
-        // A Redis that went back may have given us an older delivery of it: that one is searched for.
+        // A Redis that lost its last writes may have assigned an older delivery of the batch to this worker;
+        // the search finds it.
         if staleness == .redelivered { checkouts.search(batch.shard) }
         if staleness == .fenced { fenced(batch.shard, call.token) }
     }
 
-    /// Redis shows its map of a batch.
+    /// Compares a batch with the map that Redis returned.
     private func compare(_ batch: HeldBatch, with map: [UInt8], granted: Int) {
         let wasExpected = batch.mustCompare
         batch.mustCompare = false
         let hasForgotten = batch.reconcile(map, granted: granted)
-        // Redis may have forgotten a grant: it is asked for again.
+        // Redis may have lost a grant, so the credit is requested again.
         if batch.ownership == .ours { credit.add(batch) }
         if hasForgotten, !wasExpected, batch.ownership == .ours { compareAll() }
     }
 
-    /// Redis has another owner for a shard; if it was not withdrawn from us, our coordinator has lost it unawares.
+    /// Handles a shard that has another owner in Redis. If it was not withdrawn here, the coordinator has lost its
+    /// lease unnoticed.
     func fenced(_ shard: Int, _ token: FenceToken) {
         guard shards.tokens[shard] == token else { return }
         add(.fenced)
     }
 
-    /// Gives back the batches that have nothing in flight and nothing unreported: each to the head of its list, the newest first,
-    /// and none before those that came after it.
+    /// Returns batches without pushes in flight and unreported outcomes to the head of their lists in Redis. The newest batch
+    /// goes first, and no batch precedes a younger one of its list.
     func returnIdle() {
         areReturnsDue = false
         var blocked: Set<Int> = []
@@ -169,7 +173,7 @@ extension Window {
         add(.putBack(call(about: batch), PutBack(token: token, worker: worker, batches: batches)))
     }
 
-    /// Redis has taken a batch back, or has not.
+    /// Handles the reply to the return of a batch, or its failure.
     package func putBack(_ call: Call, _ result: Result<Int, StoreError>) {
         guard let batch = held[call.batch] else { return }
         batch.reportFailed()
@@ -179,7 +183,7 @@ extension Window {
             if moved == 0 { checkouts.search(batch.shard) }
             release(batch)
         case .failure(.fenced) where shards.token(of: batch.shard) != call.token:
-            // The token was out of date: the batch still bears our name.
+            // Only the fencing token was out of date, so Redis still assigns the batch to this worker.
             putBack(batch)
         case .failure(.fenced):
             release(batch)
@@ -188,11 +192,11 @@ extension Window {
         }
     }
 
-    // MARK: A Redis that went back in time
+    // MARK: A Redis that lost its last writes
 
-    /// There is a connection to Redis again. Calls that had no answer have failed before.
+    /// Handles a new connection to Redis. Calls without a reply have failed before.
     ///
-    /// - Parameter isOther: it is another Redis than before, or was restarted.
+    /// - Parameter isOther: whether this is a different Redis than before, or was restarted.
     package func reconnected(isOther: Bool) {
         reports.endPause()
         if isOther {
@@ -202,8 +206,8 @@ extension Window {
         reportDue()
     }
 
-    /// Compares every held batch with Redis's map, makes the reports of the last seconds once more, and searches for batches that
-    /// Redis assigns to this worker.
+    /// Compares every held batch with Redis's map, repeats the reports of the last seconds, and searches for batches that Redis
+    /// assigns to this worker.
     func compareAll() {
         guard recent.beginComparing(at: now) else { return }
         for batch in held.values where batch.ownership == .ours || batch.ownership == .goingBack {
@@ -214,7 +218,7 @@ extension Window {
         repeatAll()
     }
 
-    /// Makes the reports of the last seconds once more.
+    /// Repeats the reports of the last seconds.
     package func repeatAll() {
         recent.repeatAll(at: now)
         repeatReports()
@@ -227,12 +231,12 @@ extension Window {
         }
     }
 
-    /// Redis has answered a repeated report, or has not.
+    /// Handles the reply to a repeated report, or its failure.
     package func repeated(_ report: Report, _ result: Result<Report.Reply, StoreError>) {
         recent.answered()
         switch result {
         case .failure:
-            // All of them once more: which ones had an answer does not matter.
+            // Repeats all reports, because this is simpler than tracking which of them got a reply.
             recent.repeatAll(at: now)
             reports.retrySoon()
         case .success(.taken(let state)):
@@ -244,6 +248,6 @@ extension Window {
 }
 
 extension FenceToken {
-    /// Proves nothing: with it outcomes are taken that hold for any owner, decisions are not.
+    /// An invalid token. With it, Redis accepts only outcomes that are valid from any owner.
     static var none: FenceToken { FenceToken([]) }
 }

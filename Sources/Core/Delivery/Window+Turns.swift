@@ -1,30 +1,30 @@
 import FarmPolicy
 package import PushModel
 
-/// Whose turn it is, and how much credit a lane may have.
+/// Chooses the next batch to send, and limits the credit of each lane.
 extension Window {
-    /// A new turn begins: batches that were passed over in the last one have their turn again.
+    /// Begins a new turn, in which batches skipped in the last turn are eligible again.
     package func beginTurn() { queues.beginTurn() }
 
-    /// The batch cannot be sent now, though others of its lane can: it is passed over for the rest of the turn.
+    /// Skips a batch for the rest of the turn, because it cannot be sent now while others of its lane can.
     package func pass(_ batch: HeldBatch) { queues.pass(batch) }
 
     package var hasPassedBatches: Bool { queues.hasPassed }
 
-    /// Pushes that may be sent, at most.
+    /// An upper bound of the pushes that may be sent.
     package var sendable: Int { queues.sendable }
 
-    /// Batches of a lane that may be sent.
+    /// Returns the number of sendable batches of a lane.
     package func waitingBatches(of lane: Lane) -> Int { queues.count(lane) }
 
-    /// - Parameter floor: percent of the pushes that are bulk while high waits, too.
+    /// - Parameter floor: the minimum percentage of bulk pushes while high pushes wait.
     package func setBulkFloor(_ floor: Int) { queues.setBulkFloor(floor) }
 
-    /// The batch whose turn it is, and how many of its next positions may be sent before this is asked again, and
-    /// ``sent(_:of:)`` called.
+    /// Returns the next batch and how many of its positions may be sent before the caller calls ``sent(_:of:)``
+    /// and asks again.
     ///
     /// - Parameters:
-    ///   - isAlone: nothing of the worker is in flight or has credit, but for ``suspect``.
+    ///   - isAlone: only the pushes of ``suspect`` are in flight or have credit on this worker.
     ///   - isBulkFull: no connection has room for bulk.
     package func nextBatch(isAlone: Bool, isBulkFull: Bool = false) -> (batch: HeldBatch, atMost: Int)? {
         guard mode == .sending else { return nil }
@@ -38,13 +38,13 @@ extension Window {
         return nil
     }
 
-    /// So many positions of a batch have left.
+    /// Notes that a number of positions of a batch were sent.
     package func sent(_ count: Int, of batch: HeldBatch) {
         queues.share.sent(
             count, of: batch.lane, otherWaits: batch.lane == .high ? bulkWaits : queues.hasWaiting(.high))
     }
 
-    /// Pushes that may be sent over a connection that is not made yet; not counted beyond `most`.
+    /// Counts pushes that may be sent once a new connection is ready; the count stops at `most`.
     package func waitingForConnection(atMost most: Int) -> Int {
         guard mode == .sending else { return 0 }
         var sum = 0
@@ -60,30 +60,30 @@ extension Window {
         return sum
     }
 
-    /// More pushes than all connections together take: a count of those that wait may stop there.
+    /// More pushes than all connections can take. Counts of unsent pushes may stop at this number.
     package static let mostWaiting = 1 << 20
 
-    /// The batch that is to be sent next with nothing else in flight, if there is one.
+    /// The next suspect batch to send with nothing else in flight.
     package var suspect: HeldBatch? { mode == .sending ? suspects.first() : nil }
 
-    /// Pushes of a suspect batch are in flight, whether more of it may be sent or not.
+    /// Whether pushes of a suspect batch are in flight, including batches that may send nothing more.
     package var hasSuspectInFlight: Bool { suspects.hasInFlight() }
 
-    /// Nothing of the app is in flight or has credit, but for the suspect batch.
+    /// Whether only the suspect batch of the app has pushes in flight or credit.
     package var isClearForSuspect: Bool { exposure == (suspect.map { $0.exposure + $0.asked } ?? 0) }
 
-    /// Bulk is to be sent, held or maybe in Redis.
+    /// Whether bulk pushes may be waiting in the window or in Redis.
     private var bulkWaits: Bool {
         queues.hasWaiting(.bulk) || shards.mayHaveBulk || credit.mayHave(.bulk)
     }
 
-    /// High has had so much that it is bulk's turn.
+    /// Whether high has used its share and bulk comes next.
     var isBulkDue: Bool { queues.share.isBulkDue && bulkWaits }
 
-    /// What may be granted to a lane.
+    /// Returns how many positions may be granted to a lane.
     func room(for lane: Lane) -> Int { credit.room(for: lane, isBulkDue: isBulkDue) }
 
-    /// Asks for more credit for the batches of a lane that are not granted to their end.
+    /// Requests more credit for batches of a lane that lack it.
     ///
     /// - Returns: whether there are such batches.
     func askForCredit(of lane: Lane) -> Bool {

@@ -4,29 +4,29 @@ package import StoreProtocol
 
 /// The batches of one app that Redis has assigned to this worker, and the calls to Redis about them.
 ///
-/// Events come in (batches, responses of the gateway, replies of Redis), and it says what to do: the next push,
-/// and ``Action`` values. Owns no connection, no timer, no clock. Its parts have the state: batches that are held, that wait for their turn,
-/// for a report, for its return, for credit.
+/// Its inputs are batches, responses of the gateway and replies of Redis. Its outputs are the next push and ``Action`` values. It
+/// owns no connection, timer or clock. Separate parts keep the held batches and the queues for sending, reports, returns and
+/// credit.
 package final class Window {
-    /// A call to be made, whose reply must come back here, or a message to the coordinator.
+    /// A call to Redis whose reply must be passed to the window, or a message to the coordinator.
     package enum Action {
-        /// To be answered by ``answered(_:_:)``.
+        /// The reply goes to ``answered(_:_:)``.
         case report(Call, Report)
-        /// To be answered by ``putBack(_:_:)``.
+        /// The reply goes to ``putBack(_:_:)``.
         case putBack(Call, PutBack)
-        /// To be answered by ``quarantined(_:_:)``.
+        /// The reply goes to ``quarantined(_:_:)``.
         case quarantine(QuarantineBatch)
-        /// To be answered by ``repeated(_:_:)``.
+        /// The reply goes to ``repeated(_:_:)``.
         case repeated(Report)
-        /// Results wait for the coordinator to settle them.
+        /// The coordinator has reported outcomes to settle.
         case hasReported
-        /// Nothing is left of these shards, which were withdrawn.
+        /// These withdrawn shards have no held batches.
         case released([Int])
-        /// Redis says that a shard which was not withdrawn belongs to another owner.
+        /// A shard that was not withdrawn has another owner in Redis.
         case fenced
     }
 
-    /// What a call was about: the batch may have changed when the answer comes.
+    /// The subject of a call to Redis, because the batch may change before the reply arrives.
     package struct Call: Hashable {
         let batch: UInt32
         let delivery: Int
@@ -35,9 +35,9 @@ package final class Window {
 
     package enum Mode {
         case sending
-        /// Nothing is sent for now; batches stay here.
+        /// Sending is stopped, and batches stay here.
         case holding
-        /// Nothing is sent any more; batches go back.
+        /// Sending has ended, and batches are returned to Redis.
         case returning
     }
 
@@ -48,22 +48,23 @@ package final class Window {
     var suspects = SuspectQueue()
     var credit: CreditQueue
     var reports = ReportQueue()
-    /// Batches wait to be given back.
+    /// Whether batches await their return to Redis.
     var areReturnsDue = false
     var recent = RecentOutcomes()
     var checkouts: ShardCheckouts
-    /// Batches that cannot be read, and that Redis is to quarantine.
+    /// Unreadable batches that Redis must quarantine.
     var unreadable: [BatchID: QuarantineBatch] = [:]
     var builder = ResultsBuilder()
     private let faults: FaultInjection<DeliveryFault>
     private var actions: [Action] = []
     private(set) var mode = Mode.sending
-    /// To be set before each event.
+    /// The current time; the caller sets it before each event.
     package var now: Instant
-    /// A suspect batch of this worker, whatever its app, waits for its turn or has it: no other is to get credit.
+    /// Whether a suspect batch of any app on this worker awaits or has its turn. Other batches then get no
+    /// credit.
     package var yieldsToSuspect = false
 
-    /// - Parameter fault: one that a test puts in.
+    /// - Parameter fault: a fault that a test injects.
     package init(worker: String, now: Instant, fault: DeliveryFault? = nil) {
         self.worker = worker
         self.now = now
@@ -74,11 +75,11 @@ package final class Window {
     }
 
     package var shards: ReadyShards { checkouts.shards }
-    /// Granted positions without a known outcome, with the credit that is asked for.
+    /// The number of granted positions without a known outcome, plus the requested credit.
     package var exposure: Int { tally.sum }
-    /// In how long ``reportDue()`` is to be called, if at all.
+    /// The delay until ``reportDue()`` must be called; nil when no call is due.
     package var delay: Duration? { reports.delay }
-    /// Nothing is held, being checked out, or being said any more.
+    /// Whether the window has no held batch and no call in progress.
     package var isIdle: Bool {
         held.isEmpty && unreadable.isEmpty && !checkouts.isPending && recent.isIdle && checkouts.isConfirmed
     }
@@ -102,15 +103,15 @@ package final class Window {
 
     package func batch(_ id: BatchID) -> HeldBatch? { held[id] }
 
-    /// Drops outcomes of batches that were released too long ago for Redis to have lost them.
+    /// Drops outcomes of batches whose release is too old for Redis to lose them.
     package func dropOldOutcomes() { recent.dropOld(at: now) }
 
-    // MARK: Orders
+    // MARK: Settings
 
-    /// The most credit that may be granted and unreported.
+    /// Sets the largest number of positions that may be granted and unreported.
     package func setCreditLimit(_ limit: Int) { credit.limit = limit }
 
-    /// Reports name the positions that were delivered.
+    /// Sets whether reports name the delivered positions.
     package func setMarksDelivered(_ marksDelivered: Bool) { builder.marksDelivered = marksDelivered }
 
     package func change(to mode: Mode) {
@@ -125,7 +126,7 @@ package final class Window {
         }
     }
 
-    /// These shards are served from now on; of the others everything goes back.
+    /// Sets the served shards, and returns the batches of all others to Redis.
     package func assign(_ tokens: [Int: FenceToken]) {
         if faults.has(.givesNothingBack) {
             for batch in held.values where shards.tokens[batch.shard] != nil && tokens[batch.shard] == nil {
@@ -187,17 +188,17 @@ package final class Window {
         if faults.has(.remembersNothing) { recent = RecentOutcomes() }
     }
 
-    /// Puts a batch in its place in its lane again, after more of it may be sent: older ones go first.
+    /// Inserts a batch into its lane by age after more of its pushes became sendable.
     func requeue(_ batch: HeldBatch) {
         guard mode != .returning, !batch.isReleased else { return }
         if batch.isSuspect { return suspects.add(batch) }
         if batch.hasNext { queues.insert(batch) }
     }
 
-    /// Expires held pushes whose deadline has passed: the gateway may be unreachable for long.
+    /// Expires held pushes whose deadline has passed, because the gateway may be unreachable for long.
     ///
-    /// - Parameter seconds: since 1970.
-    /// - Returns: how many pushes.
+    /// - Parameter seconds: the current time in seconds since 1970.
+    /// - Returns: the number of expired pushes.
     package func expireOverdue(at seconds: Int64) -> Int {
         var sum = 0
         for batch in held.values {
@@ -221,7 +222,7 @@ package final class Window {
         outcomesRecorded(of: batch)
     }
 
-    /// The gateway certainly did not act on the push.
+    /// Reopens a push that the gateway certainly did not process.
     package func giveBack(_ batch: HeldBatch, _ position: Int) {
         batch.giveBack(position)
         proceed(batch)
