@@ -1,2 +1,2 @@
-/// A moment on a clock that does not go back.
+/// A point in time on a monotonic clock.
 package typealias Instant = ContinuousClock.Instant

@@ -1,4 +1,4 @@
-/// Something that is wrong, and that an operator should know of.
+/// A problem that an operator should know about.
 package struct Alert: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         case appPaused = "app_paused"
@@ -9,17 +9,17 @@ package struct Alert: Hashable, Sendable {
         case redisFull = "redis_full"
         case credentialExpiring = "credential_expiring"
         case hostGone = "host_gone"
-        /// A key in Redis has the wrong type, and the app stands still.
+        /// A key in Redis has the wrong type, so the app cannot send.
         case keyType = "key_type"
-        /// Something that workers or producers wrote cannot be read.
+        /// Data that workers or producers wrote to Redis cannot be read.
         case unreadable = "unreadable"
         case refusedJobs = "refused_jobs"
         case strayInbox = "stray_inbox"
-        /// Many tokens are bad: new ones are not suppressed until they are confirmed.
+        /// The gateway rejects many tokens as invalid; new ones are not suppressed until they are confirmed.
         case badTokens = "bad_tokens"
         case gatewayStalled = "gateway_stalled"
 
-        /// For how long the condition must be gone before the alert clears.
+        /// How long the condition must be absent before the alert clears.
         package var clearsAfter: Duration {
             switch self {
             case .appPaused, .credentialExpiring, .hostGone, .keyType, .unreadable, .strayInbox, .badTokens:
@@ -30,7 +30,8 @@ package struct Alert: Hashable, Sendable {
         }
     }
 
-    /// Who sends it: the host that has the app's intake, the host itself, or one of all hosts.
+    /// Who reports the alert: the host that has the app's intake, every host for itself, or one host for the
+    /// farm.
     package enum Scope: Hashable, Sendable {
         case app(String)
         case host(String)
@@ -39,7 +40,7 @@ package struct Alert: Hashable, Sendable {
 
     package let kind: Kind
     package let scope: Scope
-    /// Distinguishes alerts of one kind, such as a worker's name; without spaces.
+    /// Distinguishes alerts of one kind, for example by a worker's name. Contains no spaces.
     package let subject: String
 
     package init(_ kind: Kind, _ scope: Scope, subject: String = "") {
@@ -48,7 +49,7 @@ package struct Alert: Hashable, Sendable {
 }
 
 extension Alert {
-    /// One name for it in the whole farm: "kind app NAME subject".
+    /// An identifier that is unique in the farm: "kind app NAME subject".
     package var id: String {
         let place =
             switch scope {
@@ -59,7 +60,7 @@ extension Alert {
         return "\(kind.rawValue) \(place) \(subject)"
     }
 
-    /// Nil when it is no id.
+    /// Returns nil when the text is not a valid identifier.
     package init?(id: String) {
         let parts = id.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4, let kind = Kind(rawValue: parts[0]) else { return nil }

@@ -1,13 +1,13 @@
-/// Decides which alerts fire and clear: observations in, news out.
+/// Decides from observations which alerts fire and clear.
 ///
-/// An alert fires once, is repeated after a while as long as it lasts or when it gets worse, and clears when the condition has been
-/// well for its kind's delay. Has no clock and sends nothing.
+/// An alert fires once. It is repeated at an interval while it lasts, or at once when it gets worse. It clears when the condition
+/// has been good for the delay of its kind. The evaluator has no clock and sends nothing.
 package struct AlertEvaluator: Sendable {
     package enum Observation: Equatable, Sendable {
-        /// - Parameter level: 1 or more; a higher one is worse.
+        /// - Parameter level: 1 or more; a higher level is worse.
         case bad(level: Int, text: String)
         case good
-        /// Unknown: the alert stays as it is.
+        /// The condition is unknown, so the alert keeps its state.
         case unclear
     }
 
@@ -17,11 +17,11 @@ package struct AlertEvaluator: Sendable {
         package let alert: Alert
         package let level: Int
         package let text: String
-        /// Since when it is raised, in Unix milliseconds.
+        /// When the alert fired, in Unix milliseconds.
         package let since: Int64
     }
 
-    /// One that is raised.
+    /// An alert that has fired and not cleared.
     package struct Raised: Equatable, Sendable {
         package var level: Int
         package var text: String
@@ -31,25 +31,25 @@ package struct AlertEvaluator: Sendable {
     }
 
     package private(set) var raised: [Alert: Raised] = [:]
-    /// An alert that lasts is repeated after so long.
+    /// The interval at which a lasting alert is repeated.
     package var again: Duration
 
     package init(again: Duration = .seconds(3600)) { self.again = again }
 
-    /// What another process, or another host, has raised before: it is not raised once more.
+    /// Adds an alert that another process or host has fired, so that it does not fire twice.
     package mutating func adopt(_ alert: Alert, level: Int, text: String, since: Int64, at now: Instant) {
         guard raised[alert] == nil else { return }
         raised[alert] = Raised(level: level, text: text, since: since, sentAt: now)
     }
 
-    /// Other hosts are responsible for these from now on.
+    /// Removes alerts that other hosts are responsible for.
     package mutating func forget(where isTheirs: (Alert.Scope) -> Bool) {
         raised = raised.filter { !isTheirs($0.key.scope) }
     }
 
     /// - Parameters:
-    ///   - sights: of everything that is looked at; what is raised and is not among them counts as well.
-    ///   - clock: Unix milliseconds.
+    ///   - observations: one per checked condition; a fired alert without an observation counts as good.
+    ///   - clock: the current time in Unix milliseconds.
     package mutating func evaluate(_ observations: [Alert: Observation], at now: Instant, clock: Int64)
         -> [Notification]
     {
@@ -96,7 +96,8 @@ package struct AlertEvaluator: Sendable {
 }
 
 extension AlertEvaluator.Observation {
-    /// Bad above the mark; well only below four fifths of it, so that it does not come and go.
+    /// Bad above the mark, good below four fifths of it, and unclear between them, so that the alert does not
+    /// flap.
     package static func above(
         _ mark: Double, _ value: Double, level: Int = 1, text: @autoclosure () -> String
     ) -> AlertEvaluator.Observation {
@@ -105,10 +106,10 @@ extension AlertEvaluator.Observation {
     }
 }
 
-/// The part of the last minute's answers that were errors.
+/// The share of errors among the responses of the last minute.
 package struct ErrorShare: Sendable {
     private static let window = Duration.seconds(60)
-    /// Of fewer answers nothing is said.
+    /// The fewest responses from which a share is computed.
     private static let least: UInt64 = 50
 
     private var samples: [(at: Instant, answers: UInt64, errors: UInt64)] = []
@@ -116,8 +117,8 @@ package struct ErrorShare: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - answers: since a start, errors among them.
-    /// - Returns: percent; nil of too few answers.
+    ///   - answers: the number of responses since the start, including errors.
+    /// - Returns: the share in percent; nil when there are too few responses.
     package mutating func add(answers: UInt64, errors: UInt64, at now: Instant) -> Double? {
         samples.append((now, answers, errors))
         while samples.count > 2, samples[1].at.duration(to: now) >= Self.window { samples.removeFirst() }
@@ -141,7 +142,7 @@ package struct CrashLoop: Sendable {
         if ends.count > Self.most { ends.removeFirst() }
     }
 
-    /// Three ends in a minute.
+    /// Whether three crashes happened within a minute.
     package func isOn(at now: Instant) -> Bool {
         ends.count == Self.most && ends[0].duration(to: now) <= Self.window
     }

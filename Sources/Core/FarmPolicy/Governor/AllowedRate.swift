@@ -1,35 +1,36 @@
-/// How many pushes a second an app may send, because its gateway was in trouble: less at once when it was, more step by step when
-/// it was not, and any number again when that binds no more.
+/// Limits an app's pushes per second while its gateway has trouble. The limit falls at once after trouble, rises in steps without
+/// trouble, and is dropped when it no longer matters.
 ///
-/// It is judged a round at a time. Down, it goes to a little less than what the gateway took; to half if it took nothing. Up, it
-/// goes quickly to where the trouble began, and slowly beyond. A share of trouble that stays whatever the rate is has nothing to
-/// do with the rate, and is put up with.
+/// The limit is judged once per round. It falls to slightly less than the rate that the gateway accepted, or to half if it
+/// accepted nothing. It rises quickly to the rate where the trouble began, and slowly above that rate. A share of trouble that
+/// does not depend on the rate is tolerated.
 package struct AllowedRate: Sendable {
-    /// A round with fewer responses says little, and is extended up to so many seconds.
+    /// A round with fewer responses proves little, so it is extended up to this many seconds.
     private static let enough = (answers: 20, seconds: 10.0)
     private static let leastTroubles = 3
     private static let leastShare = 0.02
-    /// The limit is dropped after so many rounds in which it did not bind, or after so many seconds without a push.
+    /// The limit is dropped after this many rounds in which it had no effect, or this many seconds without a push.
     private static let forgets = (rounds: 5, seconds: 60.0)
     private static let least = 1.0
 
     private let length: Double
-    /// Pushes a second; nil: any number.
+    /// Pushes per second; nil means unlimited.
     package private(set) var limit: Double?
     private var round = GovernorSum()
-    /// Answers of this round are of pushes that were sent at another rate.
+    /// Whether responses of this round belong to pushes that were sent at another rate.
     private var isSkipping = false
-    /// What the gateway took when all was well.
+    /// The rate that the gateway accepted without trouble.
     private var usual = 0.0
-    /// Where trouble began.
+    /// The rate at which trouble began.
     private var ceiling = 0.0
     private var growth = 0.0
     private var looseRounds = 0
     private var idleSeconds = 0.0
     private var wasStopped = false
-    /// The share of trouble that has nothing to do with the rate.
+    /// The share of trouble that does not depend on the rate.
     private var tolerated = 0.0
-    /// Share and rate of the round that led to the last decrease, and decreases in a row that changed nothing.
+    /// The trouble share and rate of the round before the last decrease, and the number of decreases in a row
+    /// without effect.
     private var last: (share: Double, rate: Double)?
     private var futile = 0
 
@@ -49,7 +50,7 @@ package struct AllowedRate: Sendable {
         return limit != before
     }
 
-    /// So much trouble that nothing goes out for a while; afterwards half as much as before.
+    /// Halves the limit after so much trouble that sending stopped for a while.
     private mutating func stopped(_ sample: GovernorSample) {
         round.add(sample)
         let rate = max(usual, limit == nil ? round.rate : 0)
@@ -96,7 +97,7 @@ package struct AllowedRate: Sendable {
         round = GovernorSum()
     }
 
-    /// The last decreases did not lower the share of trouble: it is put up with, and the rate is as it was.
+    /// Tolerates the share of trouble and restores the rate, if the last decreases did not lower the share.
     private mutating func isFutile(_ done: GovernorSum) -> Bool {
         guard let last, limit != nil, done.troubleShare < 0.8, done.rate < 0.9 * last.rate,
             done.troubleShare > 0.7 * last.share
@@ -129,7 +130,7 @@ package struct AllowedRate: Sendable {
         }
         looseRounds = 0
         if limit < 0.9 * ceiling {
-            // Twice as much with each calm round, for several stops in a row may have brought it far down.
+            // Doubles the limit with each calm round, because several stops in a row may have lowered it far.
             self.limit = min(
                 limit + max(Self.least, ceiling / 10, limit), max(0.9 * ceiling, limit + Self.least))
         } else {

@@ -1,19 +1,20 @@
-/// How many connections an app wants in one worker: more when streams were short for a while, fewer when a step less was enough.
+/// Chooses how many connections an app uses in one worker. It adds connections when streams were short for a while, and removes
+/// some when fewer were enough.
 ///
-/// A step up that gains too little for what it costs is taken back: then something else is the limit, and it takes longer each
-/// time until that is tried again.
+/// A step up that gains too little is undone, because something else is the limit. The pause before the next step up then
+/// grows.
 package struct ConnectionScale: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         package enum Cause: String, Hashable, Sendable {
-            /// All streams were taken while work waited.
+            /// All streams were in use while pushes waited.
             case blocked = "streams were short"
-            /// A step less was enough.
+            /// One step fewer connections were enough.
             case idle = "fewer are enough"
-            /// The last step up gained nothing.
+            /// The last step up did not increase the rate.
             case useless = "more gained nothing"
-            /// The gateway was in trouble after the last step up.
+            /// The gateway had trouble after the last step up.
             case troubled = "more made trouble"
-            /// The last step up could not be made.
+            /// The connections of the last step up could not be opened.
             case unmade = "more cannot be made"
         }
 
@@ -22,25 +23,25 @@ package struct ConnectionScale: Hashable, Sendable {
         package let cause: Cause
     }
 
-    /// A step up that has to prove itself.
+    /// A step up whose gain is being measured.
     private struct Trial: Hashable {
         let from: Int
-        /// Answers a second before.
+        /// Responses per second before the step.
         let rate: Double
     }
 
-    /// A step up has to gain this part of what it would in the best case.
+    /// The share of the ideal gain that a step up must reach.
     private static let leastGain = 0.25
-    /// With so much of the streams of one step less in use, that is not enough.
+    /// One step fewer connections are too few if more than this share of their streams is in use.
     private static let fullness = 0.5
-    /// Steps up that were taken back are not tried again for settle periods, at first and at most.
+    /// How many settle periods pass before another step up after one was undone: at first, and at most.
     private static let trialPause = (first: 5, most: 160)
 
     private let settings: GovernorSettings
-    /// How many there should be.
+    /// The number of connections to use.
     package private(set) var wanted: Int
     private var settledAt: Instant?
-    /// Since when there are fewer than wanted while there is work.
+    /// Since when connections are missing while there is work.
     private var shortSince: Instant?
     private var trial: Trial?
     private var judged = GovernorSum()
@@ -54,7 +55,7 @@ package struct ConnectionScale: Hashable, Sendable {
         wanted = min(max(count ?? 0, settings.minConnections), settings.maxConnections)
     }
 
-    /// - Parameter isHeldBack: the app's rate is limited because of the gateway's trouble.
+    /// - Parameter isHeldBack: whether the app's rate is limited because the gateway has trouble.
     package mutating func decide(_ sample: GovernorSample, isHeldBack: Bool, at now: Instant) -> Step? {
         if settings.growsByItself { wanted = max(wanted, min(sample.connections, settings.maxConnections)) }
         if sample.wasLowered || sample.isSlowed || sample.isStopped || isHeldBack {
@@ -67,7 +68,7 @@ package struct ConnectionScale: Hashable, Sendable {
 
     // MARK: Settling
 
-    /// Connections are made when there is work: without it none is missing.
+    /// Connections are opened only for work, so none is missing without work.
     private mutating func areAllHere(_ sample: GovernorSample, at now: Instant) -> Bool {
         guard sample.connections < wanted, sample.blocked > 0 || sample.open > 0 else {
             shortSince = nil
@@ -100,7 +101,7 @@ package struct ConnectionScale: Hashable, Sendable {
         return step
     }
 
-    // MARK: Up, and back
+    // MARK: Steps up, and their undoing
 
     private mutating func hold(at now: Instant, periods: Int) {
         let end = now + settings.settlePeriod * periods
@@ -108,7 +109,7 @@ package struct ConnectionScale: Hashable, Sendable {
         blocked = GovernorSum()
     }
 
-    /// A step up had no effect: the next is made later.
+    /// Delays the next step up, because the last one had no effect.
     private mutating func refuse(at now: Instant) {
         trial = nil
         hold(at: now, periods: trialPause)
@@ -132,7 +133,7 @@ package struct ConnectionScale: Hashable, Sendable {
         }
         self.trial = nil
         trialPause = Self.trialPause.first
-        // What proved the last step counts for the next.
+        // The load that proved the last step also counts for the next step.
         if judged.blocked >= judged.seconds / 2 { blocked = judged }
         return nil
     }

@@ -1,30 +1,30 @@
-/// Devices that got too many pushes for their gateway: further pushes to them are delayed for a while, in order.
+/// Delays pushes, in order, to devices that got too many pushes for their gateway.
 ///
-/// A device cools for 30 s after a 429, for twice as long with each further one in a row, up to 30 minutes, and for as long as
-/// the gateway asks for; an acceptance ends that. Delayed pushes come back behind the push that was refused, one after the other, and what is new goes behind what waits.
-/// There is room for so many devices; one more is not cooled. Devices are identified by a number, which two of them may share once
-/// in a long while.
+/// A device cools down for 30 s after a 429 response. Each further 429 in a row doubles the time, up to 30 minutes; a longer time
+/// that the gateway requests applies instead. An accepted push ends the cool-down. Delayed pushes return after the refused push,
+/// one by one, and new pushes follow them. The number of devices is limited; further devices get no cool-down. A number
+/// identifies a device, and two devices very rarely share a number.
 package struct CoolDown: Sendable {
     package static let first = Duration.seconds(30)
     package static let longest = Duration.seconds(1800)
-    /// Between two delayed pushes: in Redis they must not change their order.
+    /// The time between two delayed pushes, which keeps their order in Redis.
     static let spacing = Duration.seconds(1)
-    /// Delayed pushes may come back so much later than planned.
+    /// How much later than planned a delayed push may return.
     static let margin = Duration.seconds(5)
 
     private struct Device {
-        /// 429 in a row, not counting those of pushes that were in flight together.
+        /// The number of 429 responses in a row. Responses to pushes that were in flight together count once.
         var refusals: Int
-        /// Nothing is sent before.
+        /// No push is sent to the device before this time.
         var until: Instant
-        /// A push that comes back before ``until`` is delayed for so long again.
+        /// The extra delay of a push that returns before ``until``.
         var shift: Duration
-        /// When the last push that was delayed again comes back.
+        /// When the last push with an extra delay returns.
         var returned: Instant
-        /// When the last of those that wait comes back.
+        /// When the last delayed push returns.
         var tail: Instant
 
-        /// All that waited has come back.
+        /// Whether all delayed pushes have returned.
         func isOver(at now: Instant) -> Bool { now >= tail + CoolDown.margin }
     }
 
@@ -33,17 +33,17 @@ package struct CoolDown: Sendable {
 
     package init(most: Int = 4096) { self.most = most }
 
-    /// No device cools.
+    /// Whether no device is in cool-down.
     package var isEmpty: Bool { devices.isEmpty }
     package var count: Int { devices.count }
 
-    /// A push to the device was refused with 429.
+    /// Notes that the gateway refused a push to the device with 429.
     ///
     /// - Parameters:
-    ///   - delays: between which and which it is tried again, if the gateway does not ask for more; the difference is
-    ///     added to what is asked for.
-    ///   - asked: what the gateway asked for.
-    /// - Returns: how long it must be delayed at least.
+    ///   - delays: the range of the retry delay if the gateway does not request more; the width of this range is
+    ///     added to a requested delay.
+    ///   - asked: the delay that the gateway requested.
+    /// - Returns: the minimum delay of the push.
     package mutating func refused(
         _ device: UInt64, delays: ClosedRange<Duration>, asked: Duration = .zero, at now: Instant
     ) -> Duration {
@@ -51,7 +51,7 @@ package struct CoolDown: Sendable {
             now + max(delays.lowerBound, wait) + (delays.upperBound - delays.lowerBound)
         }
         if var cooling = devices[device], now < cooling.until {
-            // It was in flight together with the one before.
+            // The push was in flight together with an earlier refused push.
             let wait = max(cooling.tail + Self.spacing - now, asked)
             cooling.tail = latest(wait)
             devices[device] = cooling
@@ -61,7 +61,7 @@ package struct CoolDown: Sendable {
         let usual = Jitter.doubled(Self.first, times: known?.refusals ?? 0, cap: Self.longest)
         let pause = max(usual, asked)
         guard known != nil || hasRoom(at: now) else { return pause }
-        // Before it ends, all waiting pushes have come back and were delayed again.
+        // Before this delay ends, all delayed pushes have returned and were delayed again.
         let waiting = known.flatMap { $0.isOver(at: now) ? nil : max($0.tail, now) + Self.margin }
         let wait = max(pause, waiting.map { $0 - now } ?? .zero)
         let shift = latest(wait) + Self.margin - now
@@ -71,7 +71,7 @@ package struct CoolDown: Sendable {
         return wait
     }
 
-    /// A push to the device was accepted.
+    /// Notes that the gateway accepted a push to the device.
     package mutating func accepted(_ device: UInt64, at now: Instant) {
         guard var cooling = devices[device] else { return }
         if cooling.isOver(at: now) {
@@ -82,13 +82,14 @@ package struct CoolDown: Sendable {
         }
     }
 
-    /// How long a push to the device must be delayed; nil: it may be sent.
+    /// Returns how long a push to the device must be delayed; nil when it may be sent.
     ///
-    /// - Parameter isReturned: it was delayed or refused before, so no waiting push goes before it.
+    /// - Parameter isReturned: whether the push was delayed or refused before, so that no delayed push
+    ///   precedes it.
     package mutating func postpone(_ device: UInt64, isReturned: Bool, at now: Instant) -> Duration? {
         guard var cooling = devices[device] else { return nil }
         if cooling.isOver(at: now) {
-            // What cooled for long enough, and was not refused again for as long, begins again.
+            // A cool-down that has ended restarts from its first length after a long time without a 429.
             if cooling.refusals == 0 || now >= cooling.tail + Self.longest { devices[device] = nil }
             return nil
         }
@@ -110,9 +111,11 @@ package struct CoolDown: Sendable {
     }
 }
 
-/// Tells a gateway's throttling of everybody from that of a device which gets too much: the first hits several devices at a time.
+/// Distinguishes a gateway that throttles every sender from one that throttles a single device. The first kind hits several
+/// devices at a time.
 package struct ThrottleMonitor: Hashable, Sendable {
-    /// So many devices within so long are no coincidence, if they are a good part of all answers.
+    /// This many throttled devices within this time indicate general throttling, if they are a large part of
+    /// all responses.
     private static let several = 3
     private static let span = Duration.seconds(2)
 
@@ -122,17 +125,18 @@ package struct ThrottleMonitor: Hashable, Sendable {
 
     package init() {}
 
-    /// A push to this device was answered with 429.
+    /// Notes a 429 response to a push to this device.
     ///
-    /// - Parameter device: identifies the device.
+    /// - Parameter device: a number that identifies the device.
     package mutating func throttled(_ device: UInt64) {
         count += 1
         if devices.count < Self.several, !devices.contains(device) { devices.append(device) }
     }
 
-    /// What the answers since the last call were, as far as that is clear.
+    /// Classifies the 429 responses since the last call as far as possible.
     ///
-    /// - Returns: answers that were trouble, and answers that each were about one device.
+    /// - Returns: the number of responses that indicate gateway trouble, and of those that concern one
+    ///   device.
     package mutating func take(at now: Instant) -> (troubles: Int, others: Int) {
         guard count > 0 else {
             if let since, now - since >= Self.span { (devices, self.since) = ([], nil) }

@@ -1,11 +1,11 @@
-/// Finds out how many connections a gateway wants of one app in one worker, and how many pushes a second it takes.
+/// Finds the best number of connections and pushes per second for one app in one worker.
 ///
-/// Gets a sample of the connections at every poll interval, and says what is to change. Owns no connection and no clock; the rate
-/// that an operator has set is not its business.
+/// It gets a sample of the connections at every poll interval and returns the changes. It owns no connection and no clock. A rate
+/// limit set by an operator is handled elsewhere.
 package struct Governor: Sendable {
     package enum Change: Hashable, Sendable {
         case connections(ConnectionScale.Step)
-        /// Pushes a second; nil: any number.
+        /// Pushes per second; nil means unlimited.
         case rate(from: Double?, to: Double?)
     }
 
@@ -17,15 +17,15 @@ package struct Governor: Sendable {
         allowed = AllowedRate(settings)
     }
 
-    /// Other settings from now on. How many connections there are stays as far as they let it, and what was learned of the rate.
+    /// Applies new settings. It keeps the number of connections within the new bounds, and keeps what it learned about the rate.
     package mutating func change(to settings: GovernorSettings) {
         scale = ConnectionScale(settings, beginningWith: scale.wanted)
     }
 
-    /// How many connections there should be while there is something to send.
+    /// The number of connections to use while there is something to send.
     package var connections: Int { scale.wanted }
 
-    /// Pushes a second, because of the gateway's trouble; nil: any number.
+    /// The limit in pushes per second while the gateway has trouble; nil means unlimited.
     package var rate: Double? { allowed.limit }
 
     package mutating func decide(_ sample: GovernorSample, at now: Instant) -> [Change] {
@@ -39,38 +39,39 @@ package struct Governor: Sendable {
     }
 }
 
-/// What an app's governor in one worker goes by.
+/// The settings of an app's governor in one worker.
 package struct GovernorSettings: Hashable, Sendable {
     package var minConnections = 1
     package var maxConnections = 8
     package var scale = ScaleMode.incremental(1)
-    /// Streams must have been short, or a step less enough, for so long before the number of connections changes.
+    /// How long streams must be short, or one step fewer be enough, before the number of connections changes.
     package var minSustain = Duration.seconds(2)
-    /// Between two looks.
+    /// The time between two samples.
     package var pollInterval = Duration.milliseconds(200)
-    /// After a change, when all connections are there, nothing is decided for so long.
+    /// How long the governor waits after a change before it decides again.
     package var settlePeriod = Duration.seconds(4)
-    /// The pool makes connections by a rule of its own, as a binary gateway's does: only the surplus is closed here.
+    /// Whether the pool adds connections by a rule of its own, as for a binary gateway. The governor then only
+    /// closes surplus connections.
     package var growsByItself = false
 
     package init() {}
 
-    /// A number of connections that stays.
+    /// Settings with a fixed number of connections.
     package init(connections: Int) {
         (minConnections, maxConnections) = (connections, connections)
     }
 }
 
-/// By how much the number of connections goes up and down at a time.
+/// How much the number of connections changes in one step.
 package enum ScaleMode: Hashable, Sendable {
-    /// By so many.
+    /// Adds or removes this many connections.
     case incremental(Int)
-    /// By this factor, more than 1.
+    /// Multiplies or divides by this factor, which is more than 1.
     case exponential(Double)
-    /// Not at all.
+    /// Never changes the number.
     case constant
 
-    /// One step more than `count`, which is at least 1.
+    /// Returns the number one step above `count`, which is at least 1.
     package func up(from count: Int) -> Int {
         switch self {
         case .incremental(let step): count + step
@@ -79,7 +80,7 @@ package enum ScaleMode: Hashable, Sendable {
         }
     }
 
-    /// One step less than `count`; may be below 1.
+    /// Returns the number one step below `count`; the result may be below 1.
     package func down(from count: Int) -> Int {
         switch self {
         case .incremental(let step): count - step

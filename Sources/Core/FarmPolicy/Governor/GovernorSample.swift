@@ -1,55 +1,55 @@
-/// What an app's connections did since the governor's last look.
+/// What an app's connections did since the governor's last sample.
 package struct GovernorSample: Hashable, Sendable {
-    /// The time that it is about.
+    /// The duration that the sample covers.
     package var span: Duration
-    /// Connections that take pushes.
+    /// The number of connections that accept pushes.
     package var connections = 0
-    /// Pushes that may be open on them at a time.
+    /// The number of pushes that these connections may have in flight at a time.
     package var streams = 0
-    /// The mean number of pushes that were open.
+    /// The mean number of pushes in flight.
     package var open = 0.0
-    /// The part of the time in which pushes were held and no connection had room for them, 0...1.
+    /// The share of the time in which held pushes found no room on any connection, 0...1.
     package var blocked = 0.0
-    /// The part of the time in which pushes were held and waited for the allowed rate only.
+    /// The share of the time in which held pushes were delayed only by the allowed rate.
     package var limited = 0.0
-    /// Answers that were no trouble of the gateway's, whatever they said.
+    /// The number of responses that indicate no gateway trouble, whatever their status.
     package var answers = 0
-    /// Answers that were: 500, 503, and 429 if it came for several devices.
+    /// The number of responses that indicate trouble: 500, 503, and 429 if several devices got it.
     package var troubles = 0
-    /// We were as busy as we can be: whatever waited, waited for us.
+    /// Whether this worker's processor was the bottleneck.
     package var isBusy = false
-    /// A connection sends less than its gateway allows, because of trouble.
+    /// Whether a connection uses fewer streams than its gateway allows, because of trouble.
     package var isSlowed = false
-    /// A gateway has lowered the number of streams of a connection.
+    /// Whether a gateway has lowered the stream limit of a connection.
     package var wasLowered = false
-    /// After much trouble nothing is sent for a while but a probe.
+    /// Whether sending is stopped after much trouble, except for a probe.
     package var isStopped = false
 
     package init(span: Duration) { self.span = span }
 
     package var seconds: Double { span / .seconds(1) }
 
-    /// More of the answers were trouble than there always is.
+    /// Whether more than 2 % of the responses indicate trouble.
     var isTroubled: Bool { 50 * troubles > answers + troubles }
 }
 
-/// What several samples in a row add up to.
+/// The sum of several consecutive samples.
 struct GovernorSum: Hashable {
     private(set) var span = Duration.zero
-    /// Seconds in which pushes were held and no connection had room for them.
+    /// The seconds in which held pushes found no room on any connection.
     private(set) var blocked = 0.0
-    /// Seconds in which pushes were held and waited for the allowed rate only.
+    /// The seconds in which held pushes were delayed only by the allowed rate.
     private(set) var limited = 0.0
     private(set) var answers = 0
     private(set) var troubles = 0
 
     var seconds: Double { span / .seconds(1) }
     var count: Int { answers + troubles }
-    /// The part of the answers that was trouble.
+    /// The share of trouble among the responses.
     var troubleShare: Double { count > 0 ? Double(troubles) / Double(count) : 0 }
-    /// Answers a second.
+    /// Responses per second.
     var rate: Double { seconds > 0 ? Double(count) / seconds : 0 }
-    /// Answers a second that were no trouble.
+    /// Responses per second without trouble.
     var taken: Double { seconds > 0 ? Double(answers) / seconds : 0 }
 
     mutating func add(_ sample: GovernorSample) {
@@ -61,14 +61,14 @@ struct GovernorSum: Hashable {
     }
 }
 
-/// Adds up for how long streams were short, and how many were open: updated whenever that may have changed, which is once a turn.
+/// Measures how long streams were short and how many were open. The caller updates it once per turn of the loop.
 package struct LoadMeter: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// Nothing waits, or for something else.
+        /// No push is delayed by missing streams or by the rate.
         case flowing
-        /// Pushes are held, and no connection has room.
+        /// Held pushes find no room on any connection.
         case blocked
-        /// Pushes are held, and wait for the allowed rate.
+        /// Held pushes are delayed by the allowed rate.
         case limited
     }
 
@@ -82,13 +82,13 @@ package struct LoadMeter: Hashable, Sendable {
 
     package init(at now: Instant) { (begun, last) = (now, now) }
 
-    /// From now on it is like this.
+    /// Sets the state from this moment on.
     package mutating func note(_ state: State, open: Int, at now: Instant) {
         pass(to: now)
         (self.state, self.open) = (state, open)
     }
 
-    /// What has been since the last call.
+    /// Returns the sample since the last call.
     package mutating func take(at now: Instant) -> GovernorSample {
         pass(to: now)
         var sample = GovernorSample(span: now - begun)

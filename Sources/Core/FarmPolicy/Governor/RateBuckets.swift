@@ -1,8 +1,8 @@
-/// Pushes a second, evenly: after a pause there is no more at once than the burst, which is a twentieth of a second's worth.
+/// Limits pushes per second evenly. After a pause, at most a burst worth a twentieth of a second is available at once.
 package struct TokenBucket: Hashable, Sendable {
     private static let burstSeconds = 0.05
 
-    /// Tokens a second, more than 0.
+    /// Tokens per second, more than 0.
     package private(set) var rate: Double
     private var tokens: Double
     private var filledAt: Instant
@@ -14,10 +14,10 @@ package struct TokenBucket: Hashable, Sendable {
         filledAt = now
     }
 
-    /// The most that can be taken at once.
+    /// The largest number of tokens that can be taken at once.
     package var burst: Double { max(1, rate * Self.burstSeconds) }
 
-    /// What has gathered stays, as far as the burst goes.
+    /// Changes the rate and keeps the available tokens up to the new burst.
     package mutating func change(rate: Double, at now: Instant) {
         guard rate != self.rate else { return }
         precondition(rate > 0, "a rate of \(rate)")
@@ -26,16 +26,16 @@ package struct TokenBucket: Hashable, Sendable {
         tokens = min(tokens, burst)
     }
 
-    /// Whole tokens that are there now.
+    /// Returns the number of whole tokens that are available.
     package mutating func available(at now: Instant) -> Int {
         fill(at: now)
         return max(0, Int(clamping: tokens))
     }
 
-    /// Takes tokens, of those that are there.
+    /// Takes available tokens.
     package mutating func take(_ count: Int) { tokens -= Double(count) }
 
-    /// How long until something can be taken: half a burst, so that few wake-ups are needed, but at least one token.
+    /// The time until half a burst, and at least one token, is available. Half a burst keeps wake-ups rare.
     package var wait: Duration {
         let wanted = max(1, (burst / 2).rounded(.down))
         return tokens >= wanted ? .zero : Duration(clampingSeconds: (wanted - tokens) / rate)
@@ -48,24 +48,24 @@ package struct TokenBucket: Hashable, Sendable {
     }
 }
 
-/// Bits a second on the way to a gateway: what a push takes is known when it has left, so it is charged with what pushes took
-/// lately, and the difference afterwards.
+/// Limits the bits per second that are sent to a gateway. The size of a push is known only after it is sent. The bucket
+/// therefore charges the recent mean size first and corrects the difference later.
 package struct BandwidthBucket: Hashable, Sendable {
     private static let burstSeconds = 0.05
     /// The assumed size of the first pushes.
     private static let firstGuess = 512.0
 
     private var bytesPerSecond: Double
-    /// Below 0: more has left than should have.
+    /// The available bytes; below 0 when more than allowed was sent.
     private var balance: Double
     private var filledAt: Instant
     private var bytesPerPush = Self.firstGuess
-    /// Some push has left, so that ``bytesPerPush`` was measured.
+    /// Whether a push was sent, so that ``bytesPerPush`` is measured.
     private var isMeasured = false
-    /// Sent since bytes left last.
+    /// The number of pushes taken since bytes were last measured.
     private var pushes = 0
     private var charged = 0.0
-    /// What was charged too much before; it is set off against what is charged too little.
+    /// The amount that was charged too much before; it offsets amounts that were charged too little.
     private var excess = 0.0
 
     package init(bitsPerSecond: Double, at now: Instant) {
@@ -83,25 +83,27 @@ package struct BandwidthBucket: Hashable, Sendable {
 
     private var burst: Double { bytesPerSecond * Self.burstSeconds }
 
-    /// Pushes that may leave now; one whenever nothing is owed, however large it is, and no more until one is measured.
+    /// Returns how many pushes may be sent now. A single push of any size may be sent when no bytes are owed; until the
+    /// first measurement no second push may follow.
     package mutating func available(at now: Instant) -> Int {
         fill(at: now)
         guard balance > 0 else { return 0 }
         return isMeasured ? max(1, Int(clamping: min(balance / bytesPerPush, 1e9))) : 1
     }
 
-    /// So many were sent.
+    /// Charges a number of pushes.
     package mutating func take(_ count: Int) {
         pushes += count
         charged += Double(count) * bytesPerPush
         balance -= Double(count) * bytesPerPush
     }
 
-    /// So many bytes have left since the last call.
+    /// Corrects the charge by the number of bytes sent since the last call.
     package mutating func measured(bytes: Int) {
         let owed = Double(bytes) - charged - excess
         balance -= max(0, owed)
-        // What has not left yet will, but what was charged for a stalled connection is no credit for ever.
+        // Unsent bytes will follow later, but a charge for a stalled connection must not become credit
+        // forever.
         excess = min(max(0, -owed), burst)
         if pushes > 0, bytes > 0 {
             let mean = Double(bytes) / Double(pushes)
@@ -112,13 +114,13 @@ package struct BandwidthBucket: Hashable, Sendable {
         charged = 0
     }
 
-    /// How long until something can be sent: what is owed is paid then, and half a burst has gathered.
+    /// The time until owed bytes are paid and half a burst is available.
     package var wait: Duration {
         let wanted = burst / 2
         return balance >= wanted ? .zero : Duration(clampingSeconds: (wanted - balance) / bytesPerSecond)
     }
 
-    /// Pushes a second, as large as they were lately.
+    /// The allowed pushes per second at their recent mean size.
     package var rate: Double { bytesPerSecond / bytesPerPush }
 
     private mutating func fill(at now: Instant) {

@@ -1,15 +1,15 @@
-/// When Redis has so little room left that producers must wait, and when they may come again.
+/// Decides when Redis has so little free memory that producers must wait, and when they may continue.
 ///
-/// Full at the upper mark. Relieved below the lower one, or after it has been below the upper one for a while: what
-/// is kept for days may alone be more than the lower mark.
+/// Redis counts as full at the upper mark. It counts as relieved below the lower mark, or after a grace period
+/// below the upper mark, because data that is kept for days may alone exceed the lower mark.
 package struct AdmissionPolicy: Sendable {
-    /// What memory is used for, in bytes.
+    /// The memory use of Redis, in bytes.
     package struct Reading: Sendable, Equatable {
-        /// As Redis compares it with its limit.
+        /// The used memory that Redis compares with its limit.
         package var used: Int
-        /// 0: none is known.
+        /// The memory limit; 0 when none is known.
         package var limit: Int
-        /// Pushes in batches and results, of all apps.
+        /// The number of open pushes in batches and results, over all apps.
         package var open: Int
 
         package init(used: Int, limit: Int, open: Int) {
@@ -19,35 +19,36 @@ package struct AdmissionPolicy: Sendable {
 
     package enum Memory: Sendable, Equatable {
         case full, relieved
-        /// As it was.
+        /// Keeps the previous state.
         case keep
     }
 
     package struct Decision: Sendable, Equatable {
         package var memory: Memory
-        /// What is taken in has its share: jobs stay in the inbox, but for a trickle.
+        /// Whether accepted pushes use their full memory share. Jobs then stay in the inbox, except for a
+        /// few.
         package var isHeld: Bool
 
         package init(memory: Memory, isHeld: Bool) { (self.memory, self.isHeld) = (memory, isHeld) }
     }
 
-    /// In percent of the limit.
+    /// The upper mark in percent of the memory limit.
     package static let upper = 70
     package static let lower = 60
-    /// Of which pushes that are taken in may have so much.
+    /// The share of the limit that accepted pushes may use, in percent.
     package static let taken = 50
-    /// Below the upper mark, until it counts as relieved.
+    /// How long memory use must stay below the upper mark before Redis counts as relieved, in milliseconds.
     package static let gracePeriod: UInt64 = 30_000
-    /// What a push takes that is taken in: the budget, not the average.
+    /// The memory budget of an accepted push in bytes; a budget, not the average.
     package static let pushBytes = 80
 
-    /// Since when it has been between the marks.
+    /// When memory use came between the marks.
     private var betweenSince: UInt64?
     private var isHeld = false
 
     package init() {}
 
-    /// - Parameter now: milliseconds on any clock that does not go back.
+    /// - Parameter now: milliseconds on any monotonic clock.
     package mutating func decide(_ reading: Reading, now: UInt64) -> Decision {
         let taken = Self.share(Double(reading.open) * Double(Self.pushBytes), of: reading)
         isHeld = taken >= (isHeld ? Self.taken * 9 / 10 : Self.taken)
@@ -65,7 +66,7 @@ package struct AdmissionPolicy: Sendable {
         return now - since >= Self.gracePeriod ? .relieved : .keep
     }
 
-    /// In percent, rounded down.
+    /// Returns a share of the memory limit in percent, rounded down.
     private static func share(_ bytes: Double, of reading: Reading) -> Int {
         reading.limit > 0 ? Int(clamping: min(bytes / Double(reading.limit), 1000) * 100) : 0
     }

@@ -1,7 +1,7 @@
-/// When an app's batches are searched for cancelled jobs.
+/// Decides when an app's batches are searched for cancelled jobs.
 ///
-/// At once when there is something new, and then again, ever less often, while such a job is not finished: what a worker
-/// had, or what Redis forgot, may have come back.
+/// A new cancellation starts a search at once. More searches follow at growing intervals until the job is finished,
+/// because batches may return from a worker or reappear after a Redis failover.
 package struct CancelRounds: Sendable {
     private static let first = Duration.seconds(1)
     private static let longest = Duration.seconds(60)
@@ -11,14 +11,14 @@ package struct CancelRounds: Sendable {
 
     package init() {}
 
-    /// Other jobs are cancelled than before.
+    /// Starts a search, because the set of cancelled jobs has changed.
     package mutating func changed(at now: Instant) { (pause, next) = (Self.first, now) }
 
-    /// - Parameter open: cancelled jobs that are not finished.
+    /// - Parameter open: the number of cancelled jobs that are not finished.
     package func isDue(open: Int, at now: Instant) -> Bool { open > 0 && next.map { now >= $0 } ?? true }
 
-    /// A round has ended.
-    /// - Parameter isWhole: it came to its end.
+    /// Notes the end of a search.
+    /// - Parameter isWhole: whether the search covered all batches.
     package mutating func ended(isWhole: Bool, at now: Instant) {
         next = now + (isWhole ? pause : Self.first)
         if isWhole { pause = min(pause * 2, Self.longest) }

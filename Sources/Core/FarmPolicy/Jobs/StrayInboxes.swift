@@ -1,7 +1,7 @@
-/// Inboxes that belong to no configured app, such as those of a misspelt name: which of them to report.
+/// Decides which inboxes without a configured app to report, for example those with a misspelt name.
 ///
-/// They are found one after the other, counted repeatedly, and reported once they have existed for a while. An app whose
-/// host has just started is not among them.
+/// The inboxes are discovered gradually, counted repeatedly, and reported after they have existed for a while. The delay
+/// excludes apps whose host has just started.
 package struct StrayInboxes: Sendable {
     package struct Inbox: Hashable, Sendable {
         package let name: String
@@ -15,17 +15,17 @@ package struct StrayInboxes: Sendable {
 
     private var seen: [String: SeenInbox] = [:]
 
-    /// So many are counted at most.
+    /// The maximum number of inboxes to count.
     package static let most = 100
-    /// An inbox is reported when no coordinator has configured its app for so long.
+    /// An inbox is reported after no coordinator has configured its app for this long.
     package static let gracePeriod = Duration.seconds(10)
 
     package init() {}
 
-    /// To be counted.
+    /// The names of the inboxes to count.
     package var names: [String] { seen.keys.sorted() }
 
-    /// These inboxes are there; those of configured apps are not among the stray ones, or not any more.
+    /// Adds inboxes that exist in Redis, and removes those of configured apps.
     package mutating func observe(_ found: [String], configured: Set<String>, at now: Instant) {
         seen = seen.filter { !configured.contains($0.key) }
         for name in found where !configured.contains(name) && seen.count < Self.most {
@@ -33,7 +33,7 @@ package struct StrayInboxes: Sendable {
         }
     }
 
-    /// So many jobs are in an inbox; one without jobs is forgotten.
+    /// Sets the number of jobs in an inbox; an inbox without jobs is removed.
     package mutating func count(_ name: String, jobs: Int) {
         guard seen[name] != nil else { return }
         if jobs > 0 { seen[name]?.jobs = jobs } else { seen[name] = nil }
@@ -41,7 +41,7 @@ package struct StrayInboxes: Sendable {
 
     package mutating func removeAll() { seen = [:] }
 
-    /// Those that have been there for long enough, by name.
+    /// Returns the inboxes that have existed for long enough, sorted by name.
     package func reported(at now: Instant) -> [Inbox] {
         seen.filter { $0.value.jobs > 0 && $0.value.since.duration(to: now) >= Self.gracePeriod }
             .map { Inbox(name: $0.key, jobs: $0.value.jobs) }.sorted { $0.name < $1.name }

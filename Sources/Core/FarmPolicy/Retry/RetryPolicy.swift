@@ -1,41 +1,41 @@
 package import PushModel
 
-/// When a push that was not accepted, and may be later, is tried again.
+/// Decides when a push that failed temporarily is retried.
 ///
 /// The delay doubles with each attempt, half of it fixed and half random.
 package struct RetryPolicy: Sendable {
     package enum Decision: Hashable, Sendable {
         case retry(after: Duration)
-        /// As many attempts as the job allows were made.
+        /// The push has used all attempts that the job allows.
         case exhausted
-        /// As many attempts as this cause is worth were made: the gateway's reason stands.
+        /// The push has used all attempts for this cause, so it fails with the gateway's reason.
         case refused
-        /// The deadline has passed, or would have before the next attempt could be made.
+        /// The deadline has passed, or would pass before the next attempt.
         case expired
     }
 
-    /// The first delay of a cause, and the greatest.
+    /// The first and the longest delay of a cause.
     package typealias Delays = (first: Duration, longest: Duration)
 
-    /// After trouble of the gateway and unknown outcomes.
+    /// The delays after gateway trouble and unknown outcomes.
     package var usual: Delays = (.seconds(1), .seconds(300))
-    /// After too many pushes to one token.
+    /// The delays after too many pushes to one token.
     private static let throttled: Delays = (.seconds(30), .seconds(1800))
-    /// After too many renewals of the provider token, which may change every 20 minutes.
+    /// The delays after too many renewals of the provider token, which may change every 20 minutes.
     private static let authenticationSlow: Delays = (.seconds(60), .seconds(1200))
-    /// A push that the gateway could not process is tried again so often.
+    /// How often a push that the gateway could not process is retried.
     private static let processingRetries = 3
-    /// A gateway that asks for a longer delay than this is not believed.
+    /// The longest delay that is accepted from a gateway.
     private static let longestRetryAfter = Duration.seconds(86_400)
 
     package init() {}
 
-    /// Decides about a push after `attempts` attempts, the last of which ended with `cause`.
+    /// Decides about a push after `attempts` attempts, of which the last ended with `cause`.
     ///
-    /// A delay whose random part would pass the deadline is cut to end one second before it.
+    /// If the random part would pass the deadline, the delay ends one second before the deadline.
     /// - Parameters:
-    ///   - deadline: seconds since 1970, like `now`; nil: none.
-    ///   - retryAfter: the least delay that the gateway asked for.
+    ///   - deadline: in seconds since 1970, like `now`; nil means none.
+    ///   - retryAfter: the minimum delay that the gateway requested.
     package func decide(
         _ cause: RetryCause, attempts: Int, maxAttempts: Int, deadline: Int64?, now: Int64,
         retryAfter: Duration? = nil,
@@ -43,7 +43,8 @@ package struct RetryPolicy: Sendable {
     ) -> Decision {
         if let deadline, now >= deadline { return .expired }
         let asked = min(retryAfter ?? .zero, Self.longestRetryAfter)
-        // No attempt was made, and the order among those that wait is the sender's: nothing is left to chance.
+        // No attempt was made. The sender has chosen an exact delay that keeps the order, so no random part is
+        // added.
         if cause == .coolDown { return wait(asked, deadline: deadline, now: now) }
         guard attempts < maxAttempts else { return .exhausted }
         if cause == .processing, attempts > Self.processingRetries { return .refused }
@@ -53,15 +54,15 @@ package struct RetryPolicy: Sendable {
     }
 
     /// - Parameters:
-    ///   - least: when the deadline is nearer, the push expires.
-    ///   - time: how long to wait if the deadline allows.
+    ///   - least: the minimum delay; the push expires when the deadline is nearer.
+    ///   - time: the preferred delay if the deadline allows it.
     private func wait(_ least: Duration, to time: Duration? = nil, deadline: Int64?, now: Int64) -> Decision {
         guard let deadline else { return .retry(after: time ?? least) }
         let latest = Duration.seconds(deadline) - .seconds(now) - .seconds(1)
         return latest < least ? .expired : .retry(after: min(time ?? least, latest))
     }
 
-    /// Between which and which delay a push is tried again after so many attempts, unless the gateway asked for more.
+    /// Returns the range of the retry delay after this many attempts, unless the gateway requested more.
     package func range(for cause: RetryCause, attempts: Int) -> ClosedRange<Duration> {
         let delays = delays(for: cause)
         let full = Jitter.doubled(delays.first, times: attempts - 1, cap: delays.longest)

@@ -1,14 +1,14 @@
-/// Finds out that a silent connection is dead, by PING.
+/// Detects dead connections with PING.
 ///
-/// Asks when nothing was read for a while though requests are open, and now and then on an idle connection.
-/// Any byte that comes back proves life, the PING's own answer or not.
+/// It sends a PING when nothing was read for a while although requests are open, and rarely on an idle
+/// connection. Any received byte proves that the connection works, not only the response to the PING.
 package struct PingMonitor: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
-        /// Nothing to do before this time.
+        /// Do nothing before this time.
         case wait(until: Instant)
         /// Send a PING now.
         case ping
-        /// The PING was not answered: the connection is dead.
+        /// The PING got no response, so the connection is dead.
         case dead
     }
 
@@ -16,14 +16,14 @@ package struct PingMonitor: Hashable, Sendable {
     private let idle: Duration?
     private let timeout: Duration
     private var lastRead: Instant
-    /// When the first of the open requests was sent; nil: none is open.
+    /// When the first open request was sent; nil when no request is open.
     private var busySince: Instant?
     private var pingedAt: Instant?
 
     /// - Parameters:
-    ///   - busy: quiet for this long with requests open: PING.
-    ///   - idle: quiet for this long with none open: PING; nil: never.
-    ///   - timeout: a PING unanswered for this long: dead.
+    ///   - busy: how long a connection with open requests may be silent before a PING.
+    ///   - idle: how long an idle connection may be silent before a PING; nil means no PING.
+    ///   - timeout: how long a PING may lack a response before the connection is dead.
     package init(
         start: Instant, busy: Duration = .seconds(15), idle: Duration? = .seconds(3600),
         timeout: Duration = .seconds(10)
@@ -34,19 +34,19 @@ package struct PingMonitor: Hashable, Sendable {
         self.timeout = timeout
     }
 
-    /// Bytes were read.
+    /// Notes that bytes were read.
     package mutating func read(at now: Instant) {
         lastRead = now
         pingedAt = nil
     }
 
-    /// The first request went out on an idle connection.
+    /// Notes the first request on an idle connection.
     package mutating func becameBusy(at now: Instant) { busySince = now }
 
-    /// No request is open any more.
+    /// Notes that no request is open.
     package mutating func becameIdle() { busySince = nil }
 
-    /// What to do now; ``Action/ping`` is taken for done.
+    /// Returns the action for now. The monitor assumes that the caller executes ``Action/ping``.
     package mutating func act(at now: Instant) -> Action {
         guard let due else { return .wait(until: now + .seconds(3600)) }
         guard now >= due else { return .wait(until: due) }
@@ -62,16 +62,17 @@ package struct PingMonitor: Hashable, Sendable {
     }
 }
 
-/// Finds out that an HTTP/2 connection makes no progress, whatever bytes arrive on it.
+/// Detects HTTP/2 connections that make no progress although bytes arrive.
 ///
-/// Only a response is progress. PINGs, empty frames, half a response and new settings are not: a gateway that sends them and
-/// answers nothing would keep its connection for ever. Moments are milliseconds since the connection began; they may wrap.
+/// Only a response counts as progress. PINGs, empty frames, partial responses and new settings do not, because a gateway
+/// could keep a useless connection open with them forever. Times are milliseconds since the connection began; they may wrap
+/// around.
 package struct ProgressMonitor: Hashable, Sendable {
-    /// Why a connection is of no more use.
+    /// Why a connection must be replaced.
     package enum Stall: Hashable, Sendable, CustomStringConvertible {
-        /// So many requests in a row reached their deadline, all sent after the last response.
+        /// This many requests in a row, all sent after the last response, reached their deadline.
         case unanswered(Int)
-        /// The gateway allowed no stream for as long as a request may take.
+        /// The gateway allowed no stream for the duration of a request timeout.
         case noStreams
 
         package var description: String {
@@ -82,7 +83,8 @@ package struct ProgressMonitor: Hashable, Sendable {
         }
     }
 
-    /// Requests in a row without a response that end a connection; fewer, if nothing speaks for it.
+    /// The number of consecutive timed-out requests that ends a connection: with a response so far, and
+    /// without one.
     package static let enough = (proven: 3, new: 2)
 
     private let timeout: UInt32
@@ -90,24 +92,24 @@ package struct ProgressMonitor: Hashable, Sendable {
     private var unanswered = 0
     private var shutSince: UInt32?
 
-    /// - Parameter timeout: milliseconds that a request may take.
+    /// - Parameter timeout: the timeout of a request in milliseconds.
     package init(timeout: UInt32) { self.timeout = timeout }
 
-    /// A response came, whatever it said.
+    /// Notes a response of any status.
     package mutating func responded(at now: UInt32) {
         lastResponse = now
         (unanswered, shutSince) = (0, nil)
     }
 
-    /// A request reached its deadline. One that is older than the last response says nothing about the connection: the gateway
-    /// may never respond to its token.
+    /// Notes that a request reached its deadline. A request older than the last response does not count against the
+    /// connection, because the gateway may never respond for its token.
     package mutating func timedOut(sentAt: UInt32) {
         if let lastResponse, Int32(bitPattern: sentAt &- lastResponse) < 0 { return }
         unanswered += 1
     }
 
-    /// - Parameter allowsStreams: the gateway lets the connection have streams.
-    /// - Returns: why the connection is to be replaced, if it is.
+    /// - Parameter allowsStreams: whether the gateway allows streams on the connection.
+    /// - Returns: why the connection must be replaced; nil when it works.
     package mutating func stall(allowsStreams: Bool, at now: UInt32) -> Stall? {
         if unanswered >= (lastResponse == nil ? Self.enough.new : Self.enough.proven) {
             return .unanswered(unanswered)

@@ -1,28 +1,28 @@
-/// Whether an app's credentials are trusted, and how responses that reject them are handled.
+/// Tracks whether an app's credentials are trusted, and decides how to handle responses that reject them.
 ///
-/// Credentials have generations: each renewal is a new one. Answers name the generation that their request
-/// was sent with, so that the many late ones of an old connection are not taken for a second failure.
+/// Each renewal of the credentials starts a new generation. Every response names the generation of its
+/// request. Late responses on an old connection therefore do not count as a second failure.
 package struct CredentialState: Hashable, Sendable {
     package typealias Generation = Int
 
     package enum State: Hashable, Sendable {
         case ok
-        /// New credentials were asked for and are not here.
+        /// New credentials were requested and have not arrived.
         case refreshing
-        /// New credentials are here and no answer has proved them.
+        /// New credentials are in use, and no response has confirmed them.
         case trial
-        /// Nothing is sent until an operator resumes the app.
+        /// Sending is paused until an operator resumes the app.
         case paused(reason: String)
     }
 
     package enum Action: Hashable, Sendable {
-        /// Send the push again with the present credentials, without counting an attempt.
+        /// Sends the push again with the present credentials, without counting an attempt.
         case resend
-        /// The same, after the credentials were renewed; ask for that, and connect again.
+        /// Renews the credentials, reconnects, and sends the push again without counting an attempt.
         case renew
-        /// Pause the app: now, and only once.
+        /// Pauses the app; returned only once.
         case pause(reason: String)
-        /// The app is paused already: give the push back, without counting an attempt.
+        /// Returns the push to the queue without counting an attempt, because the app is already paused.
         case hold
     }
 
@@ -31,7 +31,7 @@ package struct CredentialState: Hashable, Sendable {
 
     package init() {}
 
-    /// An answer said that other credentials of the same key may do.
+    /// Handles a response that says that the credentials are out of date.
     package mutating func stale(reason: String, generation answered: Generation) -> Action {
         switch state {
         case .paused: return .hold
@@ -44,7 +44,7 @@ package struct CredentialState: Hashable, Sendable {
         }
     }
 
-    /// An answer refused the credentials.
+    /// Handles a response that rejects the credentials.
     package mutating func wrong(reason: String, generation answered: Generation) -> Action {
         switch state {
         case .paused: .hold
@@ -53,24 +53,24 @@ package struct CredentialState: Hashable, Sendable {
         }
     }
 
-    /// An answer proved that the credentials are accepted.
+    /// Handles a response that confirms the credentials.
     package mutating func proved(generation answered: Generation) {
         if state == .trial, answered == generation { state = .ok }
     }
 
-    /// New credentials are here; in a healthy state too, when they were renewed by age.
+    /// Notes new credentials, including credentials that were renewed because of their age.
     package mutating func renewed() {
         generation += 1
         if state == .refreshing { state = .trial }
     }
 
-    /// New credentials cannot be made: the reason that asked for them stands.
+    /// Handles a failed renewal; the reason for the renewal remains.
     package mutating func notRenewed(reason: String) -> Action {
         if case .paused = state { return .hold }
         return pause(reason)
     }
 
-    /// An operator resumed the app, with the same or with new credentials.
+    /// Notes that an operator resumed the app, with the same or with new credentials.
     package mutating func resumed() {
         generation += 1
         state = .ok

@@ -1,37 +1,37 @@
-/// How often connections may be made to one gateway: gateways take clients that reconnect rapidly for an attack.
+/// Limits how often connections are opened to one gateway, because gateways treat rapid reconnects as an attack.
 package struct DialRate: Hashable, Sendable {
-    /// Dials at once, and in the long run the time between two.
+    /// The number of dials allowed at once, and the mean time between two dials.
     private var burst: Int
     private var interval: Duration
-    /// When all of the burst will be there again.
+    /// When the full burst will be available again.
     private var fullAt: Instant?
-    /// Dials in any minute; nil: any number.
+    /// The number of dials in any minute; nil means unlimited.
     private var perMinute: Int?
-    /// The dials of the last minute, the oldest at `oldest`.
+    /// The dials of the last minute; the oldest is at index `oldest`.
     private var recent: [Instant] = []
     private var oldest = 0
     private static let minute = Duration.seconds(60)
 
     /// - Parameters:
-    ///   - connections: that may be open at a time, all of which may be dialled at once.
-    ///   - life: the shortest time that a connection is expected to live.
-    ///   - perMinute: dials in any minute; nil: any number.
+    ///   - connections: the number of connections that may be open at a time; all may be dialled at once.
+    ///   - life: the shortest expected lifetime of a connection.
+    ///   - perMinute: the number of dials in any minute; nil means unlimited.
     package init(connections: Int, life: Duration, perMinute: Int? = nil) {
         burst = max(1, connections)
         interval = life / burst
         self.perMinute = perMinute.map { max(1, $0) }
     }
 
-    /// From now on these limits apply. All connections may be dialled at once again, but the dials of the last minute count.
+    /// Changes the limits. All connections may be dialled at once again, but dials of the last minute count.
     package mutating func change(connections: Int, life: Duration, perMinute: Int? = nil) {
         let before = self
         self = DialRate(connections: connections, life: life, perMinute: perMinute)
         (recent, oldest) = (before.recent, before.oldest)
     }
 
-    /// Takes a dial, if there is one.
+    /// Takes a dial if one is available.
     ///
-    /// - Returns: zero if it may be made, or else how long to wait before asking again.
+    /// - Returns: zero if the dial may be made, else the time until the next request.
     package mutating func take(at now: Instant) -> Duration {
         let start = max(fullAt ?? now, now)
         let wait = max(start - now - interval * (burst - 1), waitForMinute(at: now))
@@ -41,8 +41,8 @@ package struct DialRate: Hashable, Sendable {
         return .zero
     }
 
-    /// Half of a minute's dials may be made at once, the others one after the other: or a minute would begin with all of them, and
-    /// for the rest of it a bad token would end connections that nothing replaces.
+    /// Allows half of a minute's dials at once and spreads the other half. Without the spread, all dials could be used at the
+    /// start of a minute, and a bad token could later end connections that could not be replaced.
     private mutating func waitForMinute(at now: Instant) -> Duration {
         guard let perMinute else { return .zero }
         while oldest < recent.count, now - recent[oldest] >= Self.minute { oldest += 1 }

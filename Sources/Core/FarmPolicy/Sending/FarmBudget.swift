@@ -1,11 +1,11 @@
-/// What all workers of all hosts together may make of an app's gateway; nil: any amount.
+/// The limits that all workers of all hosts together must keep for an app's gateway; nil means unlimited.
 ///
-/// Each shard carries its part with it: the owner of the shard has its part, so the hosts keep to the sum without any agreement among
-/// them.
+/// Each shard carries an equal part of the limits. The owner of a shard may use that part, so hosts keep the total without
+/// coordination.
 package struct FarmBudget: Hashable, Sendable {
-    /// Pushes a second.
+    /// Pushes per second.
     package var rate: Double?
-    /// Bits a second.
+    /// Bits per second.
     package var bandwidth: Double?
     package var connections: Int?
 
@@ -13,23 +13,25 @@ package struct FarmBudget: Hashable, Sendable {
         (self.rate, self.bandwidth, self.connections) = (rate, bandwidth, connections)
     }
 
-    /// What a worker has of it.
+    /// A worker's part of the limits.
     package struct Share: Hashable, Sendable {
         package var rate: Double?
         package var bandwidth: Double?
         package var connections: Int?
-        /// The worker has shards, and none of them brings a connection: it has one beyond the budget.
+        /// Whether the worker has shards but none with a connection. The worker then uses one connection
+        /// beyond the budget.
         package var isBeyond = false
 
         package init() {}
     }
 
-    /// The part of a rate that a worker without shards has: it sends nothing, but what it holds may come back to it.
+    /// The share of the rate for a worker without shards. The worker sends nothing, but its batches may become
+    /// sendable again.
     private static let least = 1e-6
 
     /// - Parameters:
-    ///   - shards: numbers below `count`, each once.
-    ///   - count: the farm's shards.
+    ///   - shards: distinct numbers below `count`.
+    ///   - count: the number of shards of the farm.
     package func share(of shards: Set<Int>, among count: Int) -> Share {
         precondition(count > 0, "a farm has at least one shard")
         let part = max(Self.least, Double(shards.count) / Double(count))
@@ -45,7 +47,7 @@ package struct FarmBudget: Hashable, Sendable {
         return share
     }
 
-    /// The shard that brings a connection: they are spread evenly.
+    /// Returns the shard that carries a connection; connections are spread evenly over the shards.
     private static func shard(ofConnection number: Int, _ connections: Int, _ shards: Int) -> Int {
         number * shards / connections
     }

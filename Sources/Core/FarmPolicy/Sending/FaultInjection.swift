@@ -1,4 +1,5 @@
-/// A fault that a test puts into a core on purpose, to prove that its simulation notices it. Release builds have none.
+/// A fault that a test injects into a core to prove that its simulation detects the fault. Release builds contain
+/// none.
 package struct FaultInjection<Fault: Equatable & Sendable>: Sendable {
     #if FAILPOINTS
         @usableFromInline let fault: Fault?

@@ -1,14 +1,15 @@
 package import PushModel
 
-/// Which lane's pushes go next: high before bulk, but while both wait bulk has a floor, a part of all that is sent.
+/// Chooses the lane of the next pushes. High precedes bulk, but while both have pushes, bulk gets a minimum share.
 package struct LaneShare: Hashable, Sendable {
-    /// Percent of the pushes.
+    /// The minimum share of bulk, in percent of the pushes.
     package let bulkFloor: Int
-    /// Bulk pushes that go in a row when it is their turn: fewer would make batches and frames small.
+    /// The number of bulk pushes sent in a row when bulk is due. A smaller number would make batches and
+    /// frames small.
     private static let quantum = 16
-    /// What bulk is owed at most, in turns: it cannot save up.
+    /// The largest debt to bulk, in turns, so that bulk cannot accumulate more.
     private static let mostTurns = 4
-    /// What bulk is owed, in hundredths of a push.
+    /// The debt to bulk, in hundredths of a push.
     private var owed = 0
 
     package init(bulkFloor: Int = 10) {
@@ -16,10 +17,11 @@ package struct LaneShare: Hashable, Sendable {
         self.bulkFloor = bulkFloor
     }
 
-    /// High has had so much that bulk goes first now.
+    /// Whether high has used its share and bulk comes next.
     package var isBulkDue: Bool { owed >= 100 * Self.quantum }
 
-    /// The lane that goes next, and how many of its pushes may go before this is asked again; nil if none waits.
+    /// Returns the next lane and how many of its pushes may be sent before the next call; nil when no lane has
+    /// pushes.
     package func next(highWaits: Bool, bulkWaits: Bool) -> (lane: Lane, atMost: Int)? {
         guard highWaits, bulkWaits else { return highWaits ? (.high, .max) : bulkWaits ? (.bulk, .max) : nil }
         if isBulkDue { return (.bulk, owed / 100) }
@@ -27,9 +29,9 @@ package struct LaneShare: Hashable, Sendable {
         return (.high, (100 * Self.quantum - owed + bulkFloor - 1) / bulkFloor)
     }
 
-    /// So many pushes of a lane were sent.
+    /// Notes that a number of pushes of a lane were sent.
     ///
-    /// - Parameter otherWaits: pushes of the other lane wait, here or in Redis.
+    /// - Parameter otherWaits: whether the other lane has pushes, here or in Redis.
     package mutating func sent(_ count: Int, of lane: Lane, otherWaits: Bool) {
         guard otherWaits else {
             owed = 0

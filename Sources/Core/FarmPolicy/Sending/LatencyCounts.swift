@@ -1,17 +1,18 @@
-/// How often something took how long, in buckets whose bounds double: 1, 2, 4 … ms, and one for what took longer than 35 minutes.
+/// Counts durations in buckets whose bounds double: 1, 2, 4 … ms. The last bucket counts durations above 35 minutes.
 ///
-/// To count costs a few instructions, and two processes' counts add up to what one would have counted.
+/// Counting costs a few instructions. Counts of several processes can be added.
 package struct LatencyCounts: Equatable, Sendable {
-    /// The last one has no bound.
+    /// The number of buckets; the last bucket has no bound.
     package static let buckets = 23
 
     package private(set) var counts = [UInt64](repeating: 0, count: buckets)
-    /// Of all that was counted.
+    /// The sum of all counted durations.
     package private(set) var milliseconds: UInt64 = 0
 
     package init() {}
 
-    /// - Parameter counts: of ``buckets`` buckets from `first` on; what lies beyond them counts in the last.
+    /// - Parameter counts: counts of ``buckets`` buckets, starting at `first`; counts beyond them go into the
+    ///   last bucket.
     package init(_ counts: some Collection<UInt64>, from first: Int, milliseconds: UInt64) {
         for (index, count) in counts.enumerated() {
             self.counts[min(first + index, Self.buckets - 1)] &+= count
@@ -19,7 +20,7 @@ package struct LatencyCounts: Equatable, Sendable {
         self.milliseconds = milliseconds
     }
 
-    /// The longest time of a bucket, in milliseconds; nil: any.
+    /// The upper bound of a bucket in milliseconds; nil for the last bucket.
     package static func bound(_ bucket: Int) -> UInt64? { bucket < buckets - 1 ? 1 << UInt64(bucket) : nil }
 
     package mutating func add(_ milliseconds: UInt64, times: UInt64 = 1) {
@@ -36,7 +37,8 @@ package struct LatencyCounts: Equatable, Sendable {
     package var total: UInt64 { counts.reduce(0, &+) }
     package var isEmpty: Bool { counts.allSatisfy { $0 == 0 } }
 
-    /// The time in milliseconds that so many of a hundred did not exceed, evenly spread within a bucket; nil of nothing.
+    /// The duration in milliseconds below which this percentage of the counts lies, interpolated within a bucket; nil
+    /// without counts.
     package func percentile(_ percent: Double) -> Double? {
         let total = total
         guard total > 0 else { return nil }
@@ -53,7 +55,7 @@ package struct LatencyCounts: Equatable, Sendable {
         return nil
     }
 
-    /// What was counted since `earlier`, an earlier state of these counts.
+    /// Returns the counts since `earlier`, an earlier state of these counts.
     package func since(_ earlier: LatencyCounts) -> LatencyCounts {
         var difference = self
         for bucket in counts.indices { difference.counts[bucket] &-= earlier.counts[bucket] }

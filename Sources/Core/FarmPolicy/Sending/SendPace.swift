@@ -1,56 +1,60 @@
-/// How many pushes one binary connection may have written and not yet know to be safe: about as many as get by before one is
-/// refused, for the gateway discards what comes after that one.
+/// Limits how many written pushes of one binary connection may lack confirmation. The limit is close to the usual number of
+/// pushes between two refusals, because the gateway discards all pushes after a refused one.
 ///
-/// One for all connections to an app's gateway: how many tokens are bad concerns them all.
+/// All connections to an app's gateway share one pace, because the share of bad tokens concerns all of them.
 package struct SendPace: Hashable, Sendable {
     package static let least = 16
     package static let most = 65_536
     private static let leastBlind = 64
     private static let mostBlind = 1024
-    /// So many accepted pushes between two refusals are expected of a gateway that nothing is known of.
+    /// The expected number of accepted pushes between two refusals before anything is known about the
+    /// gateway.
     private static let expectedRun = 1024
-    /// More than the mean run, or connections would wait for the quiet that proves them safe instead of for the next refusal.
+    /// The window is a multiple of the mean run. With a smaller window, connections would often have to wait for a quiet time
+    /// to confirm pushes.
     private static let runs = 4
 
     /// The mean number of accepted pushes between two refusals.
     private var run = Self.expectedRun
     private var safeInARow = 0
-    /// A refusal was seen, and no whole window without one since.
+    /// Whether a refusal was seen, and no whole window without a refusal since.
     package private(set) var isRefusing = false
-    /// A whole window was seen without a refusal, and none since.
+    /// Whether a whole window without a refusal was seen, and no refusal since.
     private var isClean = false
 
     private let most: Int
 
-    /// - Parameter isBlind: the gateway never names what it refused, so all pushes of unknown outcome go again: few at a time.
+    /// - Parameter isBlind: whether the gateway never names a refused push. All pushes with unknown outcome are then sent
+    ///   again, so the window is small.
     package init(isBlind: Bool = false) {
         most = isBlind ? Self.mostBlind : Self.most
         if isBlind { (run, window, isClean) = (Self.leastBlind / Self.runs, Self.leastBlind, true) }
     }
 
-    /// Pushes that a connection may have in its window.
+    /// The number of pushes that a connection may have in its window.
     package private(set) var window = Self.runs * Self.expectedRun
 
-    /// Pushes that a connection will probably get accepted: no more than go by before the next refusal, or all of a window as
-    /// long as there are none.
+    /// The number of pushes that a connection will probably get accepted: the mean run between refusals, or a whole window
+    /// while there are no refusals.
     package var share: Int { isClean ? window : min(max(run, Self.least), window) }
 
-    /// How many of the `open` pushes of a connection will probably come back because they are behind a bad token, less those for which
-    /// it will have room before it carries its share.
+    /// Estimates how many of a connection's `open` pushes will return because they follow a bad token, minus those for which the
+    /// connection will have room.
     ///
-    /// With bad tokens at random, one in ``share``, it would be open - share * (1 - exp(-open / share)); this is close to that.
+    /// For random bad tokens, one in ``share``, the exact number is open - share * (1 - exp(-open / share)); this is an
+    /// approximation.
     package func returning(of open: Int) -> Int {
         guard isRefusing else { return 0 }
         return open * open / (open + 2 * max(1, share)) - max(0, share - open)
     }
 
-    /// The part of `waiting` pushes that one of so many connections gets: the last of a list with bad tokens are spread, or the bad ones
-    /// among them would be found one after the other.
+    /// The part of the `waiting` pushes that each connection gets. The last pushes of a list with bad tokens are spread, because
+    /// on one connection the bad tokens would be found one after the other.
     package func part(of waiting: Int, over connections: Int) -> Int {
         isRefusing ? max(min(Self.least, share), min(share, waiting / max(1, connections))) : share
     }
 
-    /// A push was refused after `accepted` others on its connection.
+    /// Notes that a push was refused after `accepted` other pushes on its connection.
     package mutating func refused(after accepted: Int) {
         run = (7 * run + accepted) / 8
         window = min(max(Self.runs * run, Self.least), most)
@@ -58,7 +62,7 @@ package struct SendPace: Hashable, Sendable {
         (isRefusing, isClean) = (true, false)
     }
 
-    /// So many were accepted and no one was refused: a whole window of them, and it may be twice as large.
+    /// Notes accepted pushes without a refusal. After a whole window of them, the window may double.
     package mutating func accepted(_ count: Int) {
         safeInARow += count
         guard safeInARow >= window else { return }
@@ -69,15 +73,15 @@ package struct SendPace: Hashable, Sendable {
         run = window / Self.runs
     }
 
-    /// A connection was given up because the gateway took nothing more of it: no more in one window than the `accepted` that it did
-    /// take.
+    /// Notes that a connection was closed because the gateway stopped reading. The window shrinks to the number of pushes that
+    /// the gateway had accepted.
     package mutating func stalled(after accepted: Int) {
         window = min(window, max(accepted, Self.least))
         run = max(1, window / Self.runs)
         safeInARow = 0
     }
 
-    /// A connection ended and it is unknown which of the pushes in its window caused that: fewer at a time, so that it can be
+    /// Notes that a connection ended and the push that caused the end is unknown. The window shrinks so that the push can be
     /// found.
     package mutating func becameUnknown() {
         window = max(1, window / 2)
@@ -86,28 +90,28 @@ package struct SendPace: Hashable, Sendable {
     }
 }
 
-/// How many connections to a binary gateway are to be dialled now.
+/// Computes how many connections to a binary gateway to dial now.
 ///
-/// Each bad token takes a connection out of service until the gateway's reply comes, and says nothing until then. So while pushes wait
-/// that no connection has room for, more connections are made, up to the limit, however long a reply or a dial takes.
+/// A bad token takes a connection out of service until the gateway's reply arrives. While pushes find no room on any connection,
+/// more connections are opened, up to the limit, however long a reply or a dial takes.
 package struct ConnectionDemand: Hashable, Sendable {
-    /// Connections that are allowed.
+    /// The number of allowed connections.
     package var most: Int
-    /// Connections that take pushes.
+    /// The number of connections that accept pushes.
     package var living: Int
-    /// Of these, those that a reply will probably have ended when a dial that begins now is done.
+    /// How many of these connections a reply will probably have ended by the time a new dial is complete.
     package var ending: Int
-    /// Pushes that are on connections, will probably come back from behind a bad token, and find no room on the others:
+    /// The number of pushes that will probably return from behind a bad token and find no room on other connections:
     /// see ``SendPace/returning(of:)``.
     package var returning = 0
-    /// Dials under way.
+    /// The number of dials in progress.
     package var dialling: Int
-    /// Pushes that one connection will probably get accepted: see ``SendPace/share``.
+    /// The number of pushes that one connection will probably get accepted: see ``SendPace/share``.
     package var share: Int
-    /// Pushes for which it is worth making a connection: see ``SendPace/part(of:over:)``.
+    /// The number of pushes that justifies a new connection: see ``SendPace/part(of:over:)``.
     package var part: Int
 
-    /// Fewer pushes are not worth a call to Redis.
+    /// The smallest number of pushes that is worth a call to Redis.
     private static let leastHeadroom = 512
 
     package init(most: Int, living: Int = 0, ending: Int = 0, dialling: Int = 0, share: Int, part: Int) {
@@ -115,13 +119,14 @@ package struct ConnectionDemand: Hashable, Sendable {
         (self.dialling, self.share, self.part) = (dialling, share, max(1, part))
     }
 
-    /// Connections that may be dialled in addition to those under way.
+    /// How many more connections may be dialled.
     ///
-    /// Dials and connections together are as many as allowed, but for those that end before a dial is done.
+    /// Dials and connections together stay within the limit. Connections that will end before a dial
+    /// completes do not count.
     package var free: Int { max(0, min(most - dialling, most - (living - ending) - dialling)) }
 
-    /// Connections to dial for held pushes that no connection has room for, and for those that will come back: when the last of a list
-    /// are sent, a dial that begins with the reply would come too late.
+    /// Returns the number of connections to dial for held pushes without room and for pushes that will return. At the end of a
+    /// list, a dial that starts only with the reply would be too late.
     package func dials(for waiting: Int) -> Int {
         let pushes = waiting + returning
         guard pushes > 0 else { return 0 }
@@ -129,7 +134,7 @@ package struct ConnectionDemand: Hashable, Sendable {
         return min(free, max(0, wanted - dialling))
     }
 
-    /// Pushes worth holding for connections that are not made yet: for those under way and one more, which is
-    /// dialled when there is enough for it.
+    /// The number of pushes to hold for future connections: those being dialled and one more, which is
+    /// dialled when there are enough pushes.
     package var headroom: Int { max(share, Self.leastHeadroom) * min(dialling + free, dialling + 1) }
 }

@@ -1,14 +1,14 @@
-/// Stops a connection from pouring pushes into a gateway that is in trouble.
+/// Stops sending on a connection while its gateway has trouble.
 ///
-/// Closed: pushes flow. Ten answers of trouble in a row open it: nothing flows for 0.5 s, doubling to 5 s.
-/// Then a single probe goes out. Any answer that is not trouble closes it.
+/// In the closed state, pushes flow. Ten trouble responses in a row open the breaker, and sending stops for
+/// 0.5 s, doubling to 5 s. Then a single probe is sent. Any response without trouble closes the breaker.
 package struct ServerBreaker: Hashable, Sendable {
     /// What may be sent now.
     package enum Permit: Hashable, Sendable {
         case all
-        /// One push may be sent; call ``probeSent()`` then.
+        /// One push may be sent, followed by a call of ``probeSent()``.
         case probe
-        /// Nothing before the given time; nil: not before the probe's end.
+        /// Nothing may be sent before the given time; nil means not before the probe has ended.
         case nothing(until: Instant?)
     }
 
@@ -33,7 +33,7 @@ package struct ServerBreaker: Hashable, Sendable {
         if case .closed = state { true } else { false }
     }
 
-    /// Pauses in a row, with nothing but trouble in between.
+    /// The number of consecutive pauses without a good response between them.
     package var pauses: Int { backOff.failures }
 
     package func permit(at now: Instant) -> Permit {
@@ -44,23 +44,23 @@ package struct ServerBreaker: Hashable, Sendable {
         }
     }
 
-    /// The push that ``Permit/probe`` allowed was sent.
+    /// Notes that the push allowed by ``Permit/probe`` was sent.
     package mutating func probeSent() {
         guard case .open = state else { preconditionFailure("a probe sent in state \(state)") }
         state = .probing
     }
 
-    /// An answer that was not trouble of the gateway, whatever it said.
+    /// Notes a response that does not indicate gateway trouble.
     package mutating func answered() {
         if case .closed(0) = state { return }
         state = .closed(troubles: 0)
         backOff.succeeded()
     }
 
-    /// An answer that was trouble of the gateway; or the probe got none before its time-out or its
-    /// connection's end.
+    /// Notes a response that indicates gateway trouble, or a probe that got no response before its timeout or
+    /// the end of its connection.
     ///
-    /// Trouble while nothing may be sent is about older pushes, and changes nothing.
+    /// Trouble reported while sending is stopped concerns older pushes and changes nothing.
     package mutating func troubled(at now: Instant, using random: inout some RandomNumberGenerator) {
         switch state {
         case .closed(let troubles) where troubles + 1 < threshold: state = .closed(troubles: troubles + 1)
@@ -69,40 +69,42 @@ package struct ServerBreaker: Hashable, Sendable {
         }
     }
 
-    /// The probe ended without having been tried (never sent, refused unprocessed): another may go.
+    /// Notes that the probe was not processed, so that another probe may be sent.
     package mutating func probeReturned(at now: Instant) {
         if state == .probing { state = .open(until: now) }
     }
 }
 
-/// What one connection does about streams that its gateway refuses without acting on them: after some in a row, with no response
-/// in between, it pauses, and then tries a single one after each of growing pauses, until the first response.
+/// Reacts to streams that the gateway refuses without processing them. After several refusals in a row, the connection pauses.
+/// It then tries a single stream after each of several growing pauses, until the first response.
 package struct RefusedStreams: Sendable {
-    /// Refusals in a row before the first pause.
+    /// The number of consecutive refusals before the first pause.
     package static let enough = 20
 
     private var breaker = ServerBreaker(threshold: enough, first: .milliseconds(500), longest: .seconds(8))
-    /// Streams were refused since the last response: only then ``breaker`` is asked, for this is on the way of each push.
+    /// Whether streams were refused since the last response. ``breaker`` is consulted only then, because this code runs
+    /// for each push.
     private var isTroubled = false
-    /// What ``breaker`` allowed when it was last asked.
+    /// The last permit of ``breaker``.
     private var permit = ServerBreaker.Permit.all
-    /// When bytes were last received, or the deadlines looked at.
+    /// When bytes were last received or deadlines were last checked.
     private var now: Instant
     private var responses = 0
     private var unprocessed = 0
 
     package init(start: Instant) { now = start }
 
-    /// Nothing is held back.
+    /// Whether sending is unrestricted.
     package var isCalm: Bool { !isTroubled || breaker.isClosed }
-    /// Every stream has been refused for some pauses.
+    /// Whether all streams have been refused for at least three pauses.
     package var isLasting: Bool { breaker.pauses >= 3 }
-    /// The gateway responded, and not to a few pushes only of many that came back unprocessed.
+    /// Whether the gateway responded to a fair share of the pushes, and did not leave most of them
+    /// unprocessed.
     package var wasOfUse: Bool {
         responses > 0 && (unprocessed < Self.enough || responses > unprocessed / 10)
     }
 
-    /// Streams that may be opened, of those that are free.
+    /// Returns how many of the free streams may be opened.
     package func room(of free: Int) -> Int {
         guard isTroubled else { return free }
         return switch permit {
@@ -114,7 +116,7 @@ package struct RefusedStreams: Sendable {
 
     package mutating func turn(to now: Instant) { self.now = now }
 
-    /// A pause may be over.
+    /// Checks whether a pause is over.
     package mutating func poll(at now: Instant) {
         self.now = now
         if isTroubled { permit = breaker.permit(at: now) }
@@ -134,13 +136,13 @@ package struct RefusedStreams: Sendable {
         permit = .all
     }
 
-    /// - Parameter isRefused: by itself, not by the connection's end.
+    /// - Parameter isRefused: whether the stream itself was refused, rather than ended with its connection.
     package mutating func noteUnprocessed(isRefused: Bool, using random: inout some RandomNumberGenerator) {
         unprocessed += 1
         if isRefused { pause(using: &random) }
     }
 
-    /// A push ended without a response: it may have been the one that was tried.
+    /// Notes that a push ended without a response. It may have been the probe.
     package mutating func endedUnanswered(using random: inout some RandomNumberGenerator) {
         if isTroubled, permit == .nothing(until: nil) { pause(using: &random) }
     }

@@ -1,34 +1,35 @@
-/// How many streams one HTTP/2 connection may open now.
+/// Computes how many streams one HTTP/2 connection may open now.
 ///
-/// The gateway's limit is obeyed as soon as it was read, in either direction; streams above a lowered one are
-/// awaited. Owns no connection and allocates nothing.
+/// A new limit of the gateway applies as soon as it is read. Streams above a lowered limit may finish. The
+/// budget owns no connection and allocates nothing.
 package struct StreamBudget: ~Copyable, Sendable {
-    /// The most streams that are kept open whatever the gateway allows.
+    /// The largest number of open streams, even if the gateway allows more.
     package static let usualCap = 2000
-    /// Client streams have the odd ids below 2^31; after the last a new connection is needed.
+    /// Client streams have the odd ids below 2^31. After the last id, a new connection is needed.
     package static let idsOfConnection = 1 << 30
 
     private let cap: Int
-    /// nil until the gateway's first SETTINGS.
+    /// The gateway's stream limit; nil until its first SETTINGS.
     private var peerLimit: Int?
     private var isAlone: Bool
     private var isGoingAway = false
     private var idsLeft: Int
-    /// Fewer than the gateway allows, because it did not keep up or was in trouble: halved when requests time out or a good part
-    /// of a round's answers is trouble, more again with each whole round of other answers. nil: it keeps up.
+    /// A reduced stream limit for a slow or troubled gateway. It is halved when requests time out or many responses of a round
+    /// indicate trouble, and grows with each whole round of good responses. nil means no reduction.
     private var pace: Int?
     private var answersOfRound = 0
     private var troublesOfRound = 0
     private var refusalsOfRound = 0
-    /// Answers that were trouble only if several devices got them.
+    /// The number of responses that indicate trouble only if several devices got them.
     private var throttles = 0
     private var wasLowered = false
-    /// Streams that are open now.
+    /// The number of open streams.
     package private(set) var open = 0
 
     /// - Parameters:
-    ///   - aloneUntilAuthenticated: one stream only until ``authenticated()``: the rule for provider tokens.
-    ///   - cap: streams at most, whatever the gateway allows.
+    ///   - aloneUntilAuthenticated: whether only one stream is allowed until ``authenticated()``, as for
+    ///     provider tokens.
+    ///   - cap: the largest number of streams, whatever the gateway allows.
     package init(
         aloneUntilAuthenticated: Bool, cap: Int = StreamBudget.usualCap,
         ids: Int = StreamBudget.idsOfConnection
@@ -39,28 +40,28 @@ package struct StreamBudget: ~Copyable, Sendable {
         idsLeft = ids
     }
 
-    /// Fewer streams are opened than the gateway allows.
+    /// Whether fewer streams are used than the gateway allows.
     package var isSlowed: Bool { pace.map { $0 < min(cap, peerLimit ?? cap) } ?? false }
 
-    /// How many streams may be open at the same time now.
+    /// The number of streams that may be open at the same time now.
     package var limit: Int {
         guard let peerLimit, !isGoingAway else { return 0 }
         return min(peerLimit, isAlone ? 1 : min(cap, pace ?? cap))
     }
 
-    /// How many more streams may be opened now.
+    /// The number of additional streams that may be opened now.
     package var available: Int { max(0, min(limit - open, idsLeft)) }
 
     /// Whether this connection will never open another stream.
     package var isSpent: Bool { isGoingAway || idsLeft == 0 }
 
-    /// The gateway's SETTINGS were read.
+    /// Applies the gateway's SETTINGS.
     ///
-    /// - Parameter maxConcurrentStreams: nil if they did not name it: no change, and no limit in the first
-    ///   ones.
+    /// - Parameter maxConcurrentStreams: nil if the SETTINGS did not contain it: the limit stays, or is
+    ///   absent in the first SETTINGS.
     package mutating func settings(maxConcurrentStreams: UInt32?) {
         if let maxConcurrentStreams {
-            // Down to one is how a gateway asks for a provider token.
+            // A gateway lowers the limit to one stream to request a provider token.
             if let peerLimit, maxConcurrentStreams < min(peerLimit, cap), maxConcurrentStreams > 1 {
                 wasLowered = true
             }
@@ -70,17 +71,17 @@ package struct StreamBudget: ~Copyable, Sendable {
         }
     }
 
-    /// An answer proved that the gateway accepts the credentials.
+    /// Notes a response that confirms the credentials.
     package mutating func authenticated() { isAlone = false }
 
-    /// Requests were not answered in time: more of them at once would only wait longer.
+    /// Halves the limit after request timeouts, because more concurrent requests would only wait longer.
     package mutating func timedOut() {
         pace = max(1, min(limit, pace ?? limit) / 2)
         beginRound()
     }
 
-    /// The gateway refused a stream without acting on it, which counts as an answer of the round. More than half of a round means
-    /// that it takes fewer streams at a time than it says; what it refuses costs little.
+    /// Notes that the gateway refused a stream without processing it. A refusal counts as a response of the round. If more than
+    /// half of a round are refusals, the gateway accepts fewer streams than it announces; a refusal costs little.
     package mutating func refused() {
         guard !isAlone else { return }
         if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 0) }
@@ -88,28 +89,29 @@ package struct StreamBudget: ~Copyable, Sendable {
         answered()
     }
 
-    /// The last answer was trouble of the gateway's.
+    /// Notes that the last response indicates gateway trouble.
     package mutating func troubled(_ count: Int = 1) {
         if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 1) }
         troublesOfRound += count
     }
 
-    /// The last response was about one device; the responses of other connections show whether the gateway is overloaded.
+    /// Notes that the last response throttled one device. Responses on other connections show whether the gateway is
+    /// overloaded.
     package mutating func throttled() { throttles += 1 }
 
-    /// Several devices were throttled: that was trouble.
+    /// Counts the throttled responses as trouble, because several devices were throttled.
     package mutating func slowDownForThrottling() {
         if throttles > 0 { troubled(throttles) }
         throttles = 0
     }
 
-    /// Whether the gateway has lowered its limit since the last call.
+    /// Returns whether the gateway has lowered its limit since the last call.
     package mutating func takeLowered() -> Bool {
         defer { wasLowered = false }
         return wasLowered
     }
 
-    /// An answer came, whatever it said.
+    /// Notes a response of any status.
     package mutating func answered() {
         guard let pace else { return }
         answersOfRound += 1
@@ -128,17 +130,17 @@ package struct StreamBudget: ~Copyable, Sendable {
         (answersOfRound, troublesOfRound, refusalsOfRound) = (0, 0, 0)
     }
 
-    /// The gateway said GOAWAY.
+    /// Notes that the gateway sent GOAWAY.
     package mutating func goAway() { isGoingAway = true }
 
-    /// A stream was opened.
+    /// Notes an opened stream.
     package mutating func opened() {
         precondition(available > 0, "a stream opened with none available")
         open += 1
         idsLeft -= 1
     }
 
-    /// A stream is over, answered or not.
+    /// Notes a closed stream, with or without a response.
     package mutating func closed() {
         precondition(open > 0, "a stream closed with none open")
         open -= 1

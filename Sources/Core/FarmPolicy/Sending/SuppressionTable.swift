@@ -1,28 +1,30 @@
 package import PushModel
 
-/// The tokens of one shard that are left out: 16 bytes a slot, at most three of four slots in use.
+/// The suppressed tokens of one shard: 16 bytes per slot, at most three of four slots in use.
 ///
-/// Knows tokens by the XXH64 of their bytes, seeded with the scope: open addressing with linear steps, and what is removed
-/// closes its gap. A hash that two tokens share would leave one out for nothing: one chance in 2⁶⁴ for each pair.
+/// A token is identified by the XXH64 hash of its bytes, seeded with the scope. The table uses open addressing with linear
+/// probing, and removal closes gaps. If two tokens share a hash, one is suppressed wrongly; the chance is one in 2⁶⁴ per
+/// pair.
 package struct SuppressionTable: Sendable {
-    /// 0: the slot is free.
+    /// The hashes of the tokens; 0 marks a free slot.
     private var keys: [UInt64] = []
-    /// Since when it is dead in seconds (32 bits), when that was recorded in hours (24 bits), the reason (8 bits).
+    /// Per slot: the time of invalidity in seconds (32 bits), the time of the record in hours (24 bits), the
+    /// reason (8 bits).
     private var values: [UInt64] = []
     package private(set) var count = 0
-    /// Seconds that a record counts.
+    /// How many seconds a record is valid.
     package var life: Int64
 
     package init(life: Int64) { self.life = life }
 
     package var isEmpty: Bool { count == 0 }
-    /// What it takes in memory.
+    /// The memory size of the table.
     package var byteCount: Int { 16 * keys.count }
 
-    /// Follows a record, which is the latest about its token: its days begin again. A reason that yields to a registration leaves
-    /// one that does not in its place.
+    /// Applies the latest record about a token and restarts its lifetime. A reason that a later registration overrides does not
+    /// replace a reason without this property.
     ///
-    /// - Parameter recorded: Unix seconds.
+    /// - Parameter recorded: the time of the record in Unix seconds.
     package mutating func apply(_ record: SuppressionRecord, recorded: Int64) {
         let key = record.token.withUnsafeBytes { Self.key($0, record.scope) }
         guard let reason = record.reason else { return remove(key) }
@@ -41,25 +43,26 @@ package struct SuppressionTable: Sendable {
         values[slot] = UInt64(record.time) << 32 | hours | UInt64(reason.rawValue)
     }
 
-    /// A record would say nothing that is not known, and was not said in the first half of its life: it need not be written.
+    /// Whether an equal record exists in the first half of its lifetime, so that a new record need not be written.
     ///
-    /// - Parameter now: Unix seconds.
+    /// - Parameter now: the current time in Unix seconds.
     package func covers(_ record: SuppressionRecord, at now: Int64) -> Bool {
         guard count > 0, let reason = record.reason else { return false }
         let slot = slot(of: record.token.withUnsafeBytes { Self.key($0, record.scope) })
         guard keys[slot] != 0, let old = Self.reason(values[slot]),
             Self.recorded(values[slot]) + life / 2 > now
         else { return false }
-        // The guard may take back what stands there.
+        // A record that may come from the wrong environment can be revoked later, so it covers nothing.
         guard reason.mayReplace(old) else { return !old.mayBeEnvironment }
         return reason.yieldsToRegistration ? values[slot] >> 32 >= UInt64(record.time) : old == reason
     }
 
-    /// Why a token is suppressed, and since when it is invalid, in Unix seconds; nil if it is not suppressed.
+    /// Returns why a token is suppressed and since when it is invalid, in Unix seconds; nil if it is not
+    /// suppressed.
     ///
     /// - Parameters:
-    ///   - registeredAt: Unix seconds when the producer last saw it registered.
-    ///   - now: Unix seconds.
+    ///   - registeredAt: when the producer last saw the token registered, in Unix seconds.
+    ///   - now: the current time in Unix seconds.
     package func entry(
         _ token: UnsafeRawBufferPointer, scope: UInt32, registeredAt: Int64?, now: Int64
     ) -> (reason: SuppressionReason, since: Int64)? {
@@ -82,7 +85,7 @@ package struct SuppressionTable: Sendable {
         SuppressionReason(rawValue: UInt8(truncatingIfNeeded: value))
     }
 
-    /// Unix seconds when the hour of its record began.
+    /// The beginning of the hour in which the record was made, in Unix seconds.
     private static func recorded(_ value: UInt64) -> Int64 { Int64(value >> 8 & 0xFF_FFFF) * 3600 }
 
     private static func key(_ token: UnsafeRawBufferPointer, _ scope: UInt32) -> UInt64 {
@@ -90,14 +93,14 @@ package struct SuppressionTable: Sendable {
         return hash == 0 ? 1 : hash
     }
 
-    /// Where the key is, or where it would be.
+    /// Returns the slot of the key, or the free slot where it belongs.
     private func slot(of key: UInt64) -> Int {
         var slot = Int(truncatingIfNeeded: key) & (keys.count - 1)
         while keys[slot] != 0, keys[slot] != key { slot = (slot + 1) & (keys.count - 1) }
         return slot
     }
 
-    /// Moves all to twice as many slots, but for what is too old.
+    /// Moves all valid entries into a table with twice as many slots.
     private mutating func grow(at now: Int64) {
         let (oldKeys, oldValues) = (keys, values)
         let kept = oldKeys.indices.count { oldKeys[$0] != 0 && !isOver(oldValues[$0], at: now) }
@@ -111,7 +114,7 @@ package struct SuppressionTable: Sendable {
         }
     }
 
-    /// Empties the key's slot; those behind it that it kept from their place move up.
+    /// Empties the key's slot, and moves up entries that it had displaced.
     private mutating func remove(_ key: UInt64) {
         guard count > 0 else { return }
         var gap = slot(of: key)

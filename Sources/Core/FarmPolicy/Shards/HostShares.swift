@@ -1,12 +1,12 @@
 import PushModel
 
-/// Which of the living hosts should own what of an app: as much as its part of all workers, to within one shard.
+/// Divides an app's shards among the live hosts in proportion to their workers, to within one shard.
 ///
-/// For each shard every worker of every host draws a ticket: a hash of all their names. From the highest ticket down, a shard goes
-/// to the host that drew it, as long as that has not its part already. So every host comes to the same result without asking,
-/// and a worker more or fewer moves hardly more than what it wins or had won. The intake goes to the highest ticket.
+/// For each shard, every worker of every host gets a ticket: a hash of all their names. In descending order of tickets, a shard
+/// goes to the ticket's host until that host has its share. Every host computes the same result without communication. One worker
+/// more or fewer moves few other shards. The intake goes to the highest ticket.
 package struct HostShares: Hashable, Sendable {
-    /// What is owned.
+    /// What a host can own of an app.
     package enum Place: Hashable, Sendable {
         case intake
         case shard(Int)
@@ -20,13 +20,14 @@ package struct HostShares: Hashable, Sendable {
         let tickets: Int
     }
 
-    /// More workers than this count as so many: it bounds the work of a draw.
+    /// The number of tickets per host is limited to bound the work.
     private static let mostTickets = 1024
 
     /// - Parameters:
-    ///   - hosts: names, each once, and capacities. Hosts without any take part only when none has any.
-    ///   - shards: how many there are.
-    ///   - pins: shards and the hosts that have them whatever is drawn, if these take part.
+    ///   - hosts: distinct names, and capacities. Hosts with capacity zero take part only when all capacities
+    ///     are zero.
+    ///   - shards: the number of shards.
+    ///   - pins: shards and the hosts that always get them while these take part.
     package init(
         app: String, hosts: [(name: String, capacity: Int)], shards: Int = 64, pins: [Int: String] = [:]
     ) {
@@ -43,7 +44,7 @@ package struct HostShares: Hashable, Sendable {
         self.shards = Self.deal(app, participants, shards, pins)
     }
 
-    /// The host that should own `place`; nil without any host.
+    /// Returns the host that should own `place`; nil without hosts.
     package func owner(of place: Place) -> String? {
         switch place {
         case .intake: intake
@@ -76,7 +77,7 @@ package struct HostShares: Hashable, Sendable {
         return owners.map { participants[$0 ?? 0].name }
     }
 
-    /// How many shards each is to have: what is left over of whole ones goes to those that lack most, and then by the draw.
+    /// Returns the number of shards per host. Remaining shards go to the hosts with the largest fraction, then by ticket.
     private static func parts(_ app: String, _ participants: [Participant], of shards: Int) -> [Int] {
         let all = participants.reduce(0) { $0 + $1.tickets }
         var parts = participants.map { shards * $0.tickets / all }
@@ -91,7 +92,7 @@ package struct HostShares: Hashable, Sendable {
         return parts
     }
 
-    /// A ticket and who drew it: equal tickets are practically impossible; the name decides, so that hosts need not agree on an order.
+    /// A ticket and its owner. The name decides between equal tickets, so that the order of hosts does not matter.
     private struct Rank: Comparable {
         let ticket: UInt64
         let name: String
@@ -103,7 +104,7 @@ package struct HostShares: Hashable, Sendable {
 
     private static func rank(_ participant: Participant, _ place: String, _ app: String) -> Rank {
         var hash = XXH64(seed: 0)
-        // Zeros stand between the parts: names hold none, so no two triples read the same.
+        // Zero bytes separate the parts. Names contain no zeros, so different triples give different bytes.
         for part in [app, place, participant.name] {
             var part = part
             part.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
@@ -115,7 +116,7 @@ package struct HostShares: Hashable, Sendable {
         return Rank(ticket: best, name: participant.name)
     }
 
-    /// SplitMix64's output function: steps of an odd constant, well mixed.
+    /// The output function of SplitMix64, applied to steps of an odd constant.
     private static func ticket(_ base: UInt64, _ worker: UInt64) -> UInt64 {
         var word = base &+ (worker &+ 1) &* 0x9E37_79B9_7F4A_7C15
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9

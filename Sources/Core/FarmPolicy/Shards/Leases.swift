@@ -1,21 +1,22 @@
-/// Until when pushes may be started under the leases of a host's coordinator.
+/// The time until which pushes may be started under the leases of a host's coordinator.
 ///
-/// Redis counts a lease from when it takes the call; we count it from before the call, and stop a margin before its end:
-/// so no other host can own a shard while we still start pushes for it. Moments are milliseconds of a clock that all
-/// processes of the host share and that runs while the host is suspended; the wall clock does not matter.
+/// Redis counts a lease from the moment it executes the call. The host counts from before the call and stops a margin
+/// before the end, so that no other host can own a shard while this host still starts its pushes. Times are milliseconds
+/// of a clock that all processes of the host share and that runs while the host is suspended. The wall clock does not
+/// matter.
 package struct LeaseClock: Hashable, Sendable {
     /// How long Redis keeps a lease.
     package static let lease = Duration.seconds(10)
-    /// Nothing is started in a lease's last moments, so that pushes leave the host before its end.
+    /// No push is started in the last moments of a lease, so that all pushes leave the host before its end.
     package static let margin = Duration.seconds(2)
     package static let renewInterval = Duration.seconds(3)
 
-    /// Nothing is started from then on.
+    /// No push is started from this time on.
     package private(set) var end: UInt64
 
     package init(end: UInt64 = 0) { self.end = end }
 
-    /// Redis has confirmed every lease; the first call was made at `start`.
+    /// Notes that Redis has confirmed every lease; the first call was made at `start`.
     package mutating func confirmed(from start: UInt64) {
         end = max(end, start + UInt64(clamping: (Self.lease - Self.margin) / .milliseconds(1)))
     }
@@ -23,16 +24,16 @@ package struct LeaseClock: Hashable, Sendable {
     package func mayStart(at now: UInt64) -> Bool { now < end }
 }
 
-/// Which of an app's shards are being withdrawn from this host's workers, in order to give them to another host.
+/// The app's shards that are being withdrawn from this host's workers and handed over to other hosts.
 ///
-/// A few at a time, so that only they stand still. One that its worker does not release in time is kept, and left
-/// alone for a while.
+/// Only a few shards are withdrawn at a time, because withdrawn shards send nothing. A shard that its worker does
+/// not release in time is kept, and not withdrawn again for a while.
 package struct HandOver: Sendable {
-    /// Shards of one app that are withdrawn at the same time.
+    /// The number of shards of one app that are withdrawn at the same time.
     package static let most = 4
-    /// Time for the responses to pushes in flight, and their reports.
+    /// How long a worker may take for the responses to pushes in flight and their reports.
     package static let timeout = Duration.seconds(25)
-    /// Until a shard that was kept is tried again.
+    /// How long a kept shard is not withdrawn again.
     package static let retryPause = Duration.seconds(30)
 
     private var since: [Int: Instant] = [:]
@@ -45,9 +46,9 @@ package struct HandOver: Sendable {
     package func isLeaving(_ shard: Int) -> Bool { since[shard] != nil }
 
     /// - Parameters:
-    ///   - shards: that others should own.
-    ///   - isAll: at the end of a host all go at once.
-    /// - Returns: those that are to be withdrawn now.
+    ///   - shards: the shards that other hosts should own.
+    ///   - isAll: whether to hand over all shards at once, as when a host exits.
+    /// - Returns: the shards to withdraw now.
     package mutating func begin(_ shards: [Int], isAll: Bool = false, at now: Instant) -> [Int] {
         let room = isAll ? shards.count : max(0, Self.most - since.count)
         let chosen = shards.filter { shard in
@@ -61,7 +62,7 @@ package struct HandOver: Sendable {
         return Array(chosen)
     }
 
-    /// Shards that took too long: they stay after all.
+    /// Removes and returns the shards whose withdrawal took too long; this host keeps them.
     package mutating func overdue(at now: Instant) -> [Int] {
         let late = since.filter { $0.value.duration(to: now) >= Self.timeout }.keys.sorted()
         for shard in late {
@@ -71,25 +72,26 @@ package struct HandOver: Sendable {
         return late
     }
 
-    /// Shards that are not to go any more: their host has changed its mind.
+    /// Cancels the handover of shards that this host should own again.
     package mutating func cancel(_ isWanted: (Int) -> Bool) -> [Int] {
         let back = since.keys.filter(isWanted).sorted()
         for shard in back { since[shard] = nil }
         return back
     }
 
-    /// The shard is no longer ours.
+    /// Notes that this host no longer owns the shard.
     package mutating func ended(_ shard: Int) {
         since[shard] = nil
         kept[shard] = nil
     }
 }
 
-/// Since when places that another living host should own have been free.
+/// Tracks since when places that another live host should own have been free.
 ///
-/// It may not know that it should, or not be able to: a host that sees a free shard for long takes it.
+/// The other host may be unable to take such a place, so any host takes a place that stays free for long.
 package struct UnclaimedFields<Place: Hashable & Sendable>: Sendable {
-    /// As long as a lease: a host that lives has looked several times.
+    /// How long a place stays reserved for its host: the length of a lease, in which a live host checks
+    /// several times.
     package static var grace: Duration { .seconds(10) }
 
     private var since: [Place: Instant] = [:]
@@ -100,7 +102,7 @@ package struct UnclaimedFields<Place: Hashable & Sendable>: Sendable {
         if !isFree { since[place] = nil } else if since[place] == nil { since[place] = now }
     }
 
-    /// No host has taken it in time.
+    /// Whether the host that should own the place has not taken it in time.
     package func isOverdue(_ place: Place, at now: Instant) -> Bool {
         since[place].map { $0.duration(to: now) >= Self.grace } ?? false
     }

@@ -1,9 +1,9 @@
-/// The hosts that live, as one of them sees it, and since when nothing has changed among them.
+/// The live hosts as seen by one host, and the time of the last change among them.
 package struct Membership: Sendable {
-    /// What counts of a host: what decides its shares.
+    /// The properties of a host that decide its shares.
     package struct Host: Hashable, Sendable {
         package let name: String
-        /// Workers that it can run.
+        /// The number of workers that the host can run.
         package let capacity: Int
         package let apps: Set<String>
 
@@ -12,7 +12,7 @@ package struct Membership: Sendable {
         }
     }
 
-    /// The result of a reading.
+    /// The changes that an observation found.
     package struct Change: Equatable, Sendable {
         package var come: [String]
         package var gone: [String]
@@ -20,22 +20,23 @@ package struct Membership: Sendable {
         package init(come: [String], gone: [String]) { (self.come, self.gone) = (come, gone) }
     }
 
-    /// By name.
+    /// The live hosts, sorted by name.
     package private(set) var hosts: [Host] = []
-    /// What operators have given to hosts.
+    /// The shards that operators have pinned to hosts.
     package var pins = Pins()
     private let shards: Int
     private var since: Instant
     private var missing: [String: Instant] = [:]
 
-    /// Shards move between live hosts only when the set of hosts has not changed for so long.
+    /// Shards move between live hosts only after the set of hosts has been stable for this long.
     package static let calm = Duration.seconds(10)
-    /// A host has left when it said so, or was not seen for so long: after an outage of Redis, or a jump of its clock, all hosts come back.
+    /// A host counts as gone when it announced its exit or was not seen for this long. After a Redis outage or a clock jump all
+    /// hosts reappear.
     package static let gracePeriod = Duration.seconds(3)
 
     package init(shards: Int = 64, now: Instant) { (self.shards, since) = (shards, now) }
 
-    /// - Returns: nil when all is as before.
+    /// - Returns: the changes; nil when nothing changed.
     package mutating func observe(_ seen: [Host], at now: Instant) -> Change? {
         let present = Set(seen.map(\.name))
         missing = missing.filter { !present.contains($0.key) }
@@ -58,16 +59,16 @@ package struct Membership: Sendable {
         return Change(come: after.subtracting(before).sorted(), gone: before.subtracting(after).sorted())
     }
 
-    /// A host announced that it leaves: it is not waited for, unless it is still seen.
+    /// Notes that a host announced its exit. The grace period does not apply, unless the host is still seen.
     package mutating func left(_ name: String, at now: Instant) {
-        // Any number of names can be said to have left; only hosts are noted.
+        // Names of unknown hosts are ignored, so that the table stays small.
         guard hosts.contains(where: { $0.name == name }) else { return }
         missing[name] = now.advanced(by: .zero - Self.gracePeriod)
     }
 
     package func isSettled(at now: Instant) -> Bool { since.duration(to: now) >= Self.calm }
 
-    /// Who should own what of an app: only hosts that have it take part.
+    /// Returns how an app's shards are divided among the hosts that have the app.
     package func shares(of app: String) -> HostShares {
         HostShares(
             app: app,
@@ -76,13 +77,13 @@ package struct Membership: Sendable {
     }
 }
 
-/// Shards that an operator has given a host: theirs as long as it lives and has workers.
+/// The shards that operators have pinned to hosts. A pin is valid while the host is live and has workers.
 package struct Pins: Hashable, Sendable {
     private var hosts: [String: [Int: String]] = [:]
 
     package init() {}
 
-    /// From what operators want to last: `pin:APP:NN` to a host. Other names are left out.
+    /// Reads pins from the desired state: `pin:APP:NN` maps to a host. Other names are ignored.
     package init(_ wishes: [String: String]) {
         for (name, host) in wishes {
             let parts = name.split(separator: ":")
@@ -91,9 +92,9 @@ package struct Pins: Hashable, Sendable {
         }
     }
 
-    /// The hosts of an app's pinned shards.
+    /// Returns the pinned shards of an app and their hosts.
     package func of(_ app: String) -> [Int: String] { hosts[app] ?? [:] }
 
-    /// Under which a pin is stored.
+    /// Returns the name under which a pin is stored.
     package static func name(app: String, shard: Int) -> String { "pin:\(app):\(shard)" }
 }

@@ -1,7 +1,7 @@
 /// Quarantines shards whose batches were in flight in several crashes, so that the other shards are served.
 ///
-/// Five crashes within a minute set a shard aside for 1 s; each further one for twice as long, up to a minute. A shard
-/// that goes a minute without a crash begins again.
+/// Five crashes within a minute quarantine a shard for 1 s. Each further crash doubles the time, up to a minute. After
+/// a minute without a crash, the count restarts.
 package struct ShardQuarantine: Sendable {
     package struct Shard: Hashable, Sendable {
         package let app: String
@@ -25,9 +25,9 @@ package struct ShardQuarantine: Sendable {
 
     package init() {}
 
-    /// A worker crashed that had pushes of these shards in flight.
+    /// Notes that a worker crashed with pushes of these shards in flight.
     ///
-    /// - Returns: the shards that are quarantined now, with the duration and the number of their crashes.
+    /// - Returns: the shards that this crash quarantines, with the duration and the number of their crashes.
     package mutating func crashed(
         _ shards: some Sequence<Shard>, at now: Instant
     ) -> [(shard: Shard, duration: Duration, crashes: Int)] {
@@ -38,7 +38,7 @@ package struct ShardQuarantine: Sendable {
             record.crashes.removeAll { $0.duration(to: now) > window }
             record.crashes.append(now)
             record.total += 1
-            // After the first quarantine, each further crash is enough.
+            // After the first quarantine, every further crash causes another one.
             if record.end != nil || record.crashes.count >= allowed {
                 let duration = min(longest, first * (1 << min(record.times, 20)))
                 record.times += 1
@@ -55,7 +55,7 @@ package struct ShardQuarantine: Sendable {
         return now < end
     }
 
-    /// The quarantined shards, and for how much longer each is.
+    /// Returns the quarantined shards and the remaining time of each.
     package func held(at now: Instant) -> [(shard: Shard, left: Duration)] {
         records.compactMap { shard, record in
             guard let end = record.end, now < end else { return nil }
@@ -63,7 +63,7 @@ package struct ShardQuarantine: Sendable {
         }.sorted { ($0.shard.app, $0.shard.number) < ($1.shard.app, $1.shard.number) }
     }
 
-    /// No shard rests, and none has crashed.
+    /// Whether no shard is quarantined and no crash is recorded.
     package var isEmpty: Bool { records.isEmpty }
 
     /// Ends every quarantine, and forgets the crashes.

@@ -1,17 +1,17 @@
-/// How many workers a host runs when that is left to it: from one to as many as it has processors.
+/// Chooses the number of workers of a host, from one to the number of processors.
 ///
-/// A worker is one thread. Another one comes when work waits and the workers have taken most of their processors for a while;
-/// workers that wait for the gateway or for Redis lack connections or a faster Redis, and no process. What a step up was
-/// worth is seen afterwards: a step without a gain is taken back, and the next one waits longer. Workers go when what is
-/// left takes the rest of them half of their time, whatever single seconds say in which the machine was another's.
+/// A worker is one thread. The autoscaler adds a worker when work waits and the workers have used most of their processors
+/// for a while. Workers that wait for the gateway or Redis need more connections or a faster Redis, so it adds none. It
+/// measures the gain of each step up; a step without gain is undone, and the next one is delayed. It removes a worker when
+/// the remaining workers would be at most half busy, ignoring short peaks in which other programs used the machine.
 package struct Autoscaler: Sendable {
-    /// What the workers did in the last second.
+    /// The activity of the workers in the last second.
     package struct Reading: Sendable {
-        /// Processors that all workers took or stood in line for, together.
+        /// The processors that all workers together used or waited for.
         package var busy: Double
-        /// Batches that could be sent and that no worker holds.
+        /// The number of sendable batches that no worker holds.
         package var waiting: Int
-        /// Pushes that were settled.
+        /// The number of pushes settled per second.
         package var rate: Double
 
         package init(busy: Double, waiting: Int, rate: Double) {
@@ -20,15 +20,15 @@ package struct Autoscaler: Sendable {
     }
 
     package enum Reason: String, Sendable {
-        /// The workers are at their end and work waits.
+        /// The workers are fully busy and work waits.
         case busy
-        /// Fewer do the same work.
+        /// Fewer workers can do the same work.
         case idle
-        /// More of them brought nothing.
+        /// More workers did not increase the rate.
         case noGain = "no_gain"
-        /// A process that was to be one does not start.
+        /// A new worker process did not start.
         case unstartable
-        /// An operator said so.
+        /// An operator requested the change.
         case `operator`
     }
 
@@ -42,17 +42,17 @@ package struct Autoscaler: Sendable {
         }
     }
 
-    /// A worker that takes so much of a processor is at its end.
+    /// A worker that uses this share of a processor counts as fully busy.
     package static let full = 0.75
-    /// What a worker should have left to do, at most, when another one goes.
+    /// The highest load per remaining worker at which one worker is removed.
     package static let half = 0.5
     package static let sustainUp = Duration.seconds(3)
     package static let sustainDown = Duration.seconds(20)
-    /// After a change, until the next one is thought of.
+    /// The time after a change before the next one is considered.
     package static let pause = Duration.seconds(5)
-    /// How long what a step up was worth is measured.
+    /// How long the gain of a step up is measured.
     package static let trial = Duration.seconds(5)
-    /// After a step without effect; doubles with each in a row.
+    /// The pause after a step without gain; it doubles with each in a row.
     package static let noGainPause = Duration.seconds(60)
     package static let longestNoGainPause = Duration.seconds(960)
 
@@ -65,7 +65,7 @@ package struct Autoscaler: Sendable {
     private var noGainPause = Self.noGainPause
     private var noGainPauseEnd: Instant?
 
-    /// A time in which something was so all along.
+    /// Measures how long a condition has been true without interruption.
     private struct Span {
         private var start: Instant?
         private var sum = 0.0
@@ -73,7 +73,7 @@ package struct Autoscaler: Sendable {
 
         var rate: Double { count > 0 ? sum / count : 0 }
 
-        /// - Returns: how long it has been so.
+        /// - Returns: how long the condition has been true.
         mutating func see(_ condition: Bool, rate: Double, at now: Instant) -> Duration {
             guard condition else {
                 self = Span()
@@ -89,19 +89,20 @@ package struct Autoscaler: Sendable {
         }
     }
 
-    /// How busy the workers were in the time that must show that fewer of them are enough.
+    /// The recent load, which must show that fewer workers are enough.
     private struct RecentLoad {
         private var seconds: [(end: Instant, busy: Double)] = []
 
         mutating func see(_ busy: Double, at now: Instant) {
             seconds.append((now, busy))
             let start = now.advanced(by: .zero - Autoscaler.sustainDown)
-            // One from before says that there was such a time.
+            // One older value is kept to prove that the whole period was observed.
             let old = seconds.prefix { $0.end <= start }.count
             if old > 1 { seconds.removeFirst(old - 1) }
         }
 
-        /// So busy at most, but for the busiest quarter of the time; nil before all of it has passed.
+        /// Returns the highest load, ignoring the busiest quarter of the time; nil before the whole period
+        /// was observed.
         func most(at now: Instant) -> Double? {
             guard let first = seconds.first, first.end.duration(to: now) >= Autoscaler.sustainDown else {
                 return nil
@@ -111,24 +112,24 @@ package struct Autoscaler: Sendable {
         }
     }
 
-    /// A step up that has yet to show what it is worth.
+    /// A step up whose gain is being measured.
     private struct Trial {
         var before: Int
         var rate: Double
         var span = Span()
     }
 
-    /// - Parameter workers: so many to begin with.
+    /// - Parameter workers: the initial number of workers.
     package init(most: Int, workers: Int = 1) {
         precondition(most > 0, "a host has at least one worker")
         self.most = most
         self.workers = min(max(1, workers), most)
     }
 
-    /// To be asked every second.
+    /// Evaluates a reading; called every second.
     ///
-    /// - Parameter reading: nil while workers come or go.
-    /// - Returns: what is to change, and has changed here.
+    /// - Parameter reading: nil while workers start or exit.
+    /// - Returns: the change to make; the autoscaler has already applied it to its own state.
     package mutating func evaluate(_ reading: Reading?, at now: Instant) -> Change? {
         guard let reading else {
             (pressed, recentLoad) = (Span(), RecentLoad())
@@ -156,7 +157,7 @@ package struct Autoscaler: Sendable {
         return change(to: min(most, workers + max(1, workers / 2)), .busy, at: now)
     }
 
-    /// Workers that were to come do not: it stays at so many.
+    /// Keeps the present number of workers, because new workers do not start.
     package mutating func stay(at number: Int, now: Instant) -> Change? {
         guard number < workers else { return nil }
         trial = nil
@@ -164,11 +165,11 @@ package struct Autoscaler: Sendable {
         return change(to: max(1, number), .unstartable, at: now)
     }
 
-    /// While there is more to do than is done, more workers must do more of it.
+    /// Judges a step up: while work waits, more workers must settle more pushes.
     private mutating func judge(_ reading: Reading, at now: Instant) -> Change? {
         guard var trial else { return nil }
         guard reading.waiting > 0 else {
-            // The work was done before anything could be said.
+            // The work ended before the gain could be measured.
             self.trial = nil
             return nil
         }

@@ -1,9 +1,9 @@
-/// How many workers a host is to run.
+/// The number of workers that a host should run.
 package enum DesiredWorkers: Equatable, Sendable {
     case fixed(Int)
     case auto
 
-    /// `N` or `auto`; nil for anything else.
+    /// Parses `N` or `auto`; nil for anything else.
     package init?(_ text: String) {
         if text == "auto" {
             self = .auto
@@ -15,7 +15,7 @@ package enum DesiredWorkers: Equatable, Sendable {
     }
 
     /// The error message for a text that is neither a number of workers nor a step such as +1.
-    /// - Parameter most: workers that the host carries.
+    /// - Parameter most: the largest number of workers on this host.
     package static func complaint(_ text: String, most: Int) -> String {
         let digits = text.first == "+" || text.first == "-" ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -29,12 +29,14 @@ package enum DesiredWorkers: Equatable, Sendable {
     /// The accepted values, for error messages.
     package static var words: String { "workers: N, +N, -N, auto or default" }
 
-    /// The most workers that a command can request: the configuration may request more.
+    /// The largest number of workers that a command can request. The configuration may request more.
     ///
-    /// A worker uses one processor at most and some 20 MB; so many more than there are processors only wait for each other.
+    /// A worker uses at most one processor and about 20 MB. Many more workers than processors would only wait for each
+    /// other.
     /// - Parameters:
-    ///   - memory: of the machine, or what this service may take of it, in bytes; 0: it is not known.
-    ///   - configured: what the host's own configuration says.
+    ///   - memory: the memory of the machine, or the part that this service may use, in bytes; 0 when
+    ///     unknown.
+    ///   - configured: the number in the host's configuration.
     package static func most(processors: Int, memory: UInt64, configured: Int) -> Int {
         let byMemory = memory == 0 ? 256 : Int(clamping: memory / (64 << 20))
         let bound = max(1, min(min(max(1, processors), 32) * workersPerProcessor, byMemory, 256))

@@ -1,21 +1,22 @@
-/// When the process in one child's place is started again after it ended unasked.
+/// Decides when a child process that exited unexpectedly is started again.
 ///
-/// A process that was ready and is ended from outside, or in order, starts again at once; when two in a row lasted less
-/// than ``brief``, a little later. Crashes count as a row while nothing is achieved between them: the first is answered
-/// at once, then 1 s, doubling to 60 s, with jitter. A process that never gets ready is not started for ever.
+/// A process that was ready and was killed from outside or exited in order restarts at once. After two lives in a row
+/// shorter than ``brief``, it restarts a little later. Crashes without progress between them form a row: the first
+/// restart is immediate, the next after 1 s, doubling to 60 s with jitter. A process that repeatedly fails before it is
+/// ready is not started again.
 package struct RestartPolicy: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
         case start(after: Duration)
-        /// Started no more, with an alarm, until ``reset()``: it ended this many times without having been
-        /// ready.
+        /// The process is not restarted until ``reset()``, and an alert fires, because it exited this many
+        /// times before it was ready.
         case giveUp(failedStarts: Int)
     }
 
-    /// A process that was up for this long is sound: its next crash is a single one.
+    /// After this uptime, the next crash does not belong to a row.
     package var calm: Duration = .seconds(60)
-    /// A process that was up for less hardly lived.
+    /// An uptime below this value counts as a short life.
     package var brief: Duration = .seconds(1)
-    /// Between an end and the next start when lives are brief.
+    /// The restart delay after short lives.
     package var shortDelay: Duration = .milliseconds(300)
     package var allowedFailedStarts = 3
 
@@ -27,19 +28,19 @@ package struct RestartPolicy: Hashable, Sendable {
 
     package init() {}
 
-    /// The process was started and has sent its first ready beat.
+    /// Notes the first heartbeat that says that the process is ready.
     package mutating func ready(at now: Instant) {
         readySince = now
         failedStarts = 0
     }
 
-    /// The process has made progress: the next crash has another cause than the last one.
+    /// Notes progress of the process. The next crash then has another cause than the last one.
     package mutating func progressed() {
         isInRow = false
         backOff.succeeded()
     }
 
-    /// The process ended without having been asked to.
+    /// Handles an unexpected exit of the process.
     package mutating func ended(
         _ cause: EndCause, at now: Instant, using random: inout some RandomNumberGenerator
     ) -> Decision {
@@ -61,7 +62,7 @@ package struct RestartPolicy: Hashable, Sendable {
     private mutating func endedUnready(
         _ cause: EndCause, using random: inout some RandomNumberGenerator
     ) -> Decision {
-        // Another's act says nothing about whether it would have got ready.
+        // A kill from outside does not show whether the process would have become ready.
         if cause == .kill { return .start(after: shortDelay) }
         failedStarts += 1
         guard failedStarts < allowedFailedStarts else { return .giveUp(failedStarts: failedStarts) }
@@ -69,7 +70,7 @@ package struct RestartPolicy: Hashable, Sendable {
         return .start(after: backOff.failed(using: &random))
     }
 
-    /// Forgets all failures: an operator, or a new configuration, wants another try.
+    /// Forgets all failures, because an operator or a new configuration requests another attempt.
     package mutating func reset() {
         progressed()
         wasBrief = false
@@ -78,12 +79,12 @@ package struct RestartPolicy: Hashable, Sendable {
     }
 }
 
-/// Crashes of the intake in a row, without progress between them: after how many the job that it was splitting is refused.
+/// Counts crashes of the intake without progress between them. At a limit, the job that it was splitting is refused.
 ///
-/// A job may be so large that the kernel kills its parser, but another user may send a SIGKILL as well: a row with kills
-/// has to be longer.
+/// A job may be so large that the kernel kills the intake, but other causes of SIGKILL exist. A row that contains kills
+/// must therefore be longer.
 package struct CrashStreak: Hashable, Sendable {
-    /// Ends that are one job's doing: one among others, the rest alone.
+    /// The number of consecutive crashes with the same job that refuses the job.
     package static let crashes = 3
     package static let kills = 6
 
@@ -91,8 +92,9 @@ package struct CrashStreak: Hashable, Sendable {
 
     package init() {}
 
-    /// The intake has ended.
-    /// - Returns: how many ends with the same job, with this one, refuse it; nil when it blames no job.
+    /// Handles an exit of the intake.
+    /// - Returns: the number of exits with the same job, including this one, that refuse it; nil when the
+    ///   exit blames no job.
     package mutating func ended(_ cause: EndCause) -> Int? {
         switch cause {
         case .orderly: return nil
@@ -102,59 +104,59 @@ package struct CrashStreak: Hashable, Sendable {
         return hasKills ? Self.kills : Self.crashes
     }
 
-    /// A job is done with: what ends the intake next is not what ended it before.
+    /// Notes that a job is finished, so the next crash has another cause.
     package mutating func progressed() { hasKills = false }
 }
 
-/// Why a process exited without an order, as far as that says anything about its work.
+/// Why a process exited unexpectedly, as far as the reason concerns its work.
 package enum EndCause: Hashable, Sendable {
-    /// By its own doing: a fault, an exit status that says so, or it hung and was ended for that.
+    /// The process failed itself: a fault, a failing exit status, or a kill because it hung.
     case crash
-    /// By SIGKILL from outside: an operator, or a kernel that is out of memory.
+    /// A SIGKILL from outside: by an operator, or by the kernel when memory ran out.
     case kill
-    /// In order: it finished, it was asked to, or it lost its leases.
+    /// A regular exit: the process finished, was asked to exit, or lost its leases.
     case orderly
 }
 
-/// How often workers of this host were killed from outside lately: a kill says nothing about a push while others are
-/// killed too.
+/// Counts recent kills of this host's workers from outside. A kill proves nothing about a push while other workers
+/// are killed too.
 package struct RecentKills: Hashable, Sendable {
     package var window: Duration = .seconds(60)
     private var kills: [Instant] = []
 
     package init() {}
 
-    /// - Returns: kills within the window, with this one.
+    /// - Returns: the number of kills within the window, including this one.
     package mutating func add(at now: Instant) -> Int {
         kills.removeAll { $0.duration(to: now) > window }
         kills.append(now)
         return kills.count
     }
 
-    /// The cause of what there was is found: it speaks neither for nor against other pushes.
+    /// Forgets the kills, because their cause is known and concerns no push.
     package mutating func explain() { kills = [] }
 }
 
-/// Detects that a child process hangs: it gives no sign of life at several checks.
+/// Detects that a child process hangs: several checks find no sign of life.
 ///
-/// Only time counts in which we looked ourselves. When this process stood still, or the machine, the child's signs may
-/// be waiting to be read, or it stood still as well.
+/// Only time in which this process itself ran counts. If this process or the machine stopped, the child's signs of
+/// life may be unread, or the child may have stopped too.
 package struct Watchdog: Hashable, Sendable {
-    /// Without a sign of life for so long a child hangs.
+    /// A child hangs after this long without a sign of life.
     package static let timeout = Duration.seconds(10)
-    /// What one look counts at most; looks are a second apart.
+    /// The longest time that one check counts; checks are one second apart.
     private static let longestGap = Duration.seconds(2)
 
     private var lastCheck: Instant
     private var silence = Duration.zero
 
-    /// - Parameter start: when the child was started, which is a sign of life.
+    /// - Parameter start: when the child was started, which counts as a sign of life.
     package init(start: Instant) { lastCheck = start }
 
-    /// A sign of life.
+    /// Notes a sign of life.
     package mutating func sign() { silence = .zero }
 
-    /// - Returns: whether the child hangs. For further checks its timeout begins again.
+    /// - Returns: whether the child hangs. Its timeout then restarts.
     package mutating func check(at now: Instant) -> Bool {
         silence += min(now - lastCheck, Self.longestGap)
         lastCheck = now

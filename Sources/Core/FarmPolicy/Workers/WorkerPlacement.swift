@@ -1,13 +1,13 @@
-/// A host's workers by place: how many there are to be, which of them serve, and whose each shard is.
+/// The worker places of a host: how many exist, which of them serve, and which shards each serves.
 ///
-/// Places are filled from 0 on. A place that rests or is quiet lends its shards to the others, each to the same one every
-/// time, and has them back when it serves again: nothing else moves.
+/// Places are filled from 0 on. A place that is away or quiet lends each of its shards to a fixed other place, and gets
+/// them back when it serves again. Other shards do not move.
 package struct WorkerPlacement: Sendable {
-    /// Places that are to be filled.
+    /// The number of places to fill.
     package private(set) var size: Int
-    /// Places that have shards; fewer than ``size`` while newcomers start.
+    /// The number of places that have shards; fewer than ``size`` while new workers start.
     package private(set) var active: Int
-    /// Nothing is served: what the places have stays theirs.
+    /// Whether no place serves. Places keep their shards.
     package var isQuiet = false
 
     private var map: ShardMap
@@ -19,7 +19,7 @@ package struct WorkerPlacement: Sendable {
         map = ShardMap(shards: shards, workers: size)
     }
 
-    /// The place that serves the shard. When no place serves, the one that served it before.
+    /// Returns the place that serves the shard; when no place serves, the place that served it before.
     package func place(of shard: Int) -> Int {
         let owner = map.worker(of: shard)
         guard isAway(owner) else { return owner }
@@ -28,38 +28,38 @@ package struct WorkerPlacement: Sendable {
         return others[(rank + owner) % others.count]
     }
 
-    /// Whether the place is to check anything out.
+    /// Whether the place may check out batches.
     package func serves(_ place: Int) -> Bool {
         !isQuiet && place < active && !isAway(place)
     }
 
-    /// No place takes batches until it is resumed. A place that is away is only restarting.
+    /// Whether all places are quiet. A place that is away is only restarting.
     package var isAllQuiet: Bool { (0..<active).allSatisfy { isQuiet($0) } }
 
     private func isAway(_ place: Int) -> Bool { setAside.contains(place) || quiet.contains(place) }
 
-    /// Some place does not serve its shards: the load of the others says nothing.
+    /// Whether some place does not serve its own shards, so that the load of the others proves nothing.
     package var isDisturbed: Bool { isQuiet || !setAside.isEmpty || !quiet.isEmpty }
 
-    /// Places that are quiet, though not all are.
+    /// The places that are quiet while others are not.
     package var quietPlaces: [Int] { quiet.sorted() }
 
     package func isSetAway(_ place: Int) -> Bool { setAside.contains(place) }
     package func isQuiet(_ place: Int) -> Bool { isQuiet || quiet.contains(place) }
 
-    /// The others serve its shards.
+    /// Marks a place as away; other places serve its shards.
     package mutating func setAway(_ place: Int) { setAside.insert(place) }
 
-    /// It takes nothing more: the others serve its shards, if there are any.
+    /// Makes a place quiet: it takes no new work, and other places serve its shards.
     package mutating func makeQuiet(_ place: Int) { quiet.insert(place) }
 
-    /// It serves its shards again.
+    /// Lets a place serve its shards again.
     package mutating func wake(_ place: Int) {
         setAside.remove(place)
         quiet.remove(place)
     }
 
-    /// Places from 0 to `size` are to be filled. Those beyond have nothing from now on; new ones have nothing yet.
+    /// Changes the number of places. Removed places lose their shards at once; new places get none yet.
     package mutating func resize(to size: Int) {
         precondition(size > 0, "a host has at least one worker")
         self.size = size
@@ -67,7 +67,7 @@ package struct WorkerPlacement: Sendable {
         activate(size)
     }
 
-    /// The newcomers are ready.
+    /// Gives shards to the new places, because their workers are ready.
     package mutating func activateAll() { activate(size) }
 
     private mutating func activate(_ places: Int) {
@@ -78,15 +78,16 @@ package struct WorkerPlacement: Sendable {
     }
 }
 
-/// Which worker serves which shard: even to within one shard, and the same for the same numbers on every
-/// host.
+/// Divides the shards among the workers evenly, to within one shard. Equal numbers give the same result on
+/// every host.
 ///
-/// One worker more or fewer moves as few shards as evenness allows.
+/// One worker more or fewer moves as few shards as possible.
 package struct ShardMap: Hashable, Sendable {
     package let workers: Int
     private let owners: [Int]
 
-    /// Starts with one worker that has all; each further one takes its share from those who have the most.
+    /// Starts with one worker that has all shards. Each further worker takes its share from those with the
+    /// most.
     package init(shards: Int, workers: Int) {
         precondition(shards >= 0 && workers > 0, "\(shards) shards for \(workers) workers")
         var held = [Array(0..<shards)]
@@ -109,18 +110,19 @@ package struct ShardMap: Hashable, Sendable {
 
     package var shards: Int { owners.count }
 
-    /// The index of the worker that serves `shard`; the first one's when there is no such shard.
+    /// Returns the index of the worker that serves `shard`, or 0 for an unknown shard.
     package func worker(of shard: Int) -> Int { owners[checked: shard] ?? 0 }
 
-    /// The shards that `worker` serves, ascending.
+    /// Returns the shards that `worker` serves, in ascending order.
     package func shards(of worker: Int) -> [Int] { owners.indices.filter { owners[$0] == worker } }
 }
 
-/// Which worker serves each shard: a shard goes to another worker only when its last worker has released it.
+/// Tracks which worker serves each shard. A shard goes to another worker only after its last worker has
+/// released it.
 package struct ShardAssignments: Sendable {
     private struct Hand {
         let worker: Int
-        /// The worker was ordered to serve it; otherwise it was ordered to release it.
+        /// Whether the worker was told to serve the shard, rather than to release it.
         var isGiven: Bool
     }
 
@@ -128,16 +130,16 @@ package struct ShardAssignments: Sendable {
 
     package init() {}
 
-    /// The worker that has the shard, or has not yet released it.
+    /// Returns the worker that serves the shard or has not released it yet.
     package func holder(of shard: Int, app: String) -> Int? { assignments[app]?[shard]?.worker }
 
-    /// The worker has no shard.
+    /// Whether the worker has no shard.
     package func isEmpty(_ worker: Int) -> Bool {
         assignments.values.allSatisfy { shards in shards.values.allSatisfy { $0.worker != worker } }
     }
 
-    /// The worker is to have these shards of an app from now on, and no others.
-    /// - Returns: those of them that no other worker has: the worker is to serve these.
+    /// Gives these shards of an app, and no others, to the worker.
+    /// - Returns: the shards that no other worker has; the worker must serve these.
     package mutating func give(_ wanted: [Int], of app: String, to worker: Int) -> Set<Int> {
         var shards = assignments[app] ?? [:]
         for (shard, hand) in shards where hand.worker == worker { shards[shard]?.isGiven = false }
@@ -150,7 +152,7 @@ package struct ShardAssignments: Sendable {
         return given
     }
 
-    /// The worker has released shards as ordered.
+    /// Notes that the worker has released shards.
     /// - Returns: the shards that no worker has now.
     package mutating func released(_ shards: some Sequence<Int>, of app: String, by worker: Int) -> [Int] {
         shards.filter { shard in
@@ -162,11 +164,11 @@ package struct ShardAssignments: Sendable {
         }
     }
 
-    /// The worker's process has exited, and its batches were reclaimed.
+    /// Notes that the worker's process has exited and its batches were reclaimed.
     package mutating func ended(_ worker: Int) {
         for (app, shards) in assignments { assignments[app] = shards.filter { $0.value.worker != worker } }
     }
 
-    /// The app is not served any more.
+    /// Removes an app that is no longer served.
     package mutating func forget(_ app: String) { assignments[app] = nil }
 }
