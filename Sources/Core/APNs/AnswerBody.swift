@@ -1,16 +1,16 @@
 import PushModel
 
-/// What the body of a refusal says: `{"reason": "…", "timestamp": …}`.
+/// The body of a refusal by APNs: `{"reason": "…", "timestamp": …}`.
 package struct AnswerBody: Hashable, Sendable {
-    /// The longest reason that is kept, in bytes of UTF-8; APNs's own have fewer than 30.
+    /// The longest reason that is kept, in bytes of UTF-8. The reasons of APNs have fewer than 30.
     package static let longestReason = 100
 
-    /// Never empty.
+    /// The gateway's reason; never empty.
     package let reason: String?
-    /// Milliseconds since 1970.
+    /// When the token became invalid, in milliseconds since 1970.
     package let timestamp: Int64?
 
-    /// Reads a body; members of other names or kinds are passed over, and so is an empty reason.
+    /// Reads a body. Unknown members, members of other types and an empty reason are ignored.
     ///
     /// - Returns: nil unless `bytes` is one JSON object with a reason or a timestamp.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -21,12 +21,12 @@ package struct AnswerBody: Hashable, Sendable {
         timestamp = members.timestamp
     }
 
-    /// The gateway cannot have written the body: it writes none, or one JSON object.
+    /// Whether the body cannot come from the gateway, which sends an empty body or one JSON object.
     package static func isForeign(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && members(of: bytes) == nil
     }
 
-    /// - Returns: nil unless `bytes` is one JSON object.
+    /// - Returns: the reason and the timestamp; nil unless `bytes` is one JSON object.
     private static func members(of bytes: UnsafeRawBufferPointer) -> (reason: String?, timestamp: Int64?)? {
         var scanner = JSONScanner(bytes)
         var reason: String?
@@ -52,14 +52,14 @@ package struct AnswerBody: Hashable, Sendable {
         return (reason, timestamp)
     }
 
-    /// The body with which a gateway refuses a push.
+    /// Returns the body of a response that refuses a push.
     package static func write(_ reason: Reason, timestamp: Int64?) -> [UInt8] {
         let timestamp = timestamp.map { #","timestamp":\#($0)"# } ?? ""
         return Array(#"{"reason":"\#(reason.rawValue)"\#(timestamp)}"#.utf8)
     }
 }
 
-/// What the debug data of a GOAWAY says: a reason in JSON as a rule, sometimes text, sometimes nothing.
+/// The debug data of a GOAWAY frame: usually a reason in JSON, sometimes text, sometimes empty.
 package enum GoAwayNote: Hashable, Sendable {
     case reason(String)
     case text(String)
@@ -79,7 +79,7 @@ package enum GoAwayNote: Hashable, Sendable {
         self = isBlank ? .nothing : .text(text)
     }
 
-    /// The words for a log or a report; "GOAWAY" if there are none.
+    /// The text for a log or a report; "GOAWAY" if the frame contained no text.
     package var words: String {
         switch self {
         case .reason(let words), .text(let words): words
@@ -87,9 +87,10 @@ package enum GoAwayNote: Hashable, Sendable {
         }
     }
 
-    /// What the note means for the connection and its credentials.
+    /// The meaning of the note for the connection and its credentials.
     ///
-    /// A reason that is about single pushes says why the gateway had enough, and nothing about the pushes in flight.
+    /// A reason that concerns single pushes explains why the gateway closes, but proves nothing about the pushes in
+    /// flight.
     package var verdict: Verdict {
         guard case .reason(let words) = self, let known = Reason(rawValue: words) else {
             return .connectionOver(reason: words)

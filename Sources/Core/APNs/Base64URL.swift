@@ -22,8 +22,8 @@ package enum Base64URL {
         return text
     }
 
-    /// Tolerates padding to a multiple of 4; nil for any other character, a length that cannot be, or bits
-    /// left over.
+    /// Decodes text, with or without padding to a multiple of 4. Returns nil for any other character, an
+    /// impossible length, or nonzero unused bits.
     package static func decode(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
         var digits = text[...]
         if text.count.isMultiple(of: 4) {

@@ -1,4 +1,4 @@
-/// The object identifiers of the certificate extensions that name what an APNs certificate allows.
+/// The object identifiers of the certificate extensions that list the rights of an APNs certificate.
 package enum AppleExtension {
     package static let sandbox = "1.2.840.113635.100.6.3.1"
     package static let production = "1.2.840.113635.100.6.3.2"
@@ -9,16 +9,16 @@ package enum AppleExtension {
 /// The topics that a client certificate may push to.
 /// - Source: certificates that Apple issues: the subject attribute UID, and ``AppleExtension/topics``.
 package struct CertificateTopics: Hashable, Sendable {
-    /// The topics in the order of the extension, then the subject's if the extension has not named it.
+    /// The topics in the order of the extension, followed by the subject's topic unless the extension lists
+    /// it.
     package let allowed: [String]
-    /// The subject's UID.
+    /// The UID of the certificate's subject.
     package let subjectTopic: String?
 
     /// - Parameters:
     ///   - subjectUID: the subject's attribute 0.9.2342.19200300.100.1.1.
-    ///   - topicsExtension: the value of ``AppleExtension/topics``, if the certificate has one:
-    ///     `SEQUENCE { UTF8String topic, SEQUENCE { UTF8String kind }, … }`. nil is returned if it is
-    ///     malformed.
+    ///   - topicsExtension: the value of ``AppleExtension/topics``, if the certificate has one: `SEQUENCE {
+    ///     UTF8String topic, SEQUENCE { UTF8String kind }, … }`. The result is nil if the value is malformed.
     package init?(subjectUID: String?, topicsExtension: UnsafeRawBufferPointer?) {
         var allowed: [String] = []
         if let topicsExtension {
@@ -37,7 +37,7 @@ package struct CertificateTopics: Hashable, Sendable {
         subjectTopic = subjectUID
     }
 
-    /// The topic of a push that names none: only a certificate with one topic has it.
+    /// The default topic of a push that names none; nil unless the certificate allows exactly one topic.
     package var onlyTopic: String? { allowed.count == 1 ? allowed[0] : nil }
 
     package func allows(_ topic: UnsafeRawBufferPointer) -> Bool {
@@ -45,7 +45,7 @@ package struct CertificateTopics: Hashable, Sendable {
     }
 }
 
-/// Writes DER, as far as certificate extensions need it: one-byte tags and definite lengths.
+/// Encodes the subset of DER that certificate extensions need: one-byte tags and definite lengths.
 /// - Source: ITU-T X.690, 8.1.
 package enum DER {
     package enum Tag {
@@ -54,7 +54,7 @@ package enum DER {
         package static let sequence: UInt8 = 0x30
     }
 
-    /// One element: its tag, the length of its content, its content.
+    /// Encodes one element: its tag, the length of its content, its content.
     package static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         guard content.count > 127 else { return [tag, UInt8(content.count)] + content }
         var length: [UInt8] = []
@@ -67,20 +67,20 @@ package enum DER {
     }
 }
 
-/// Reads the elements of a DER encoding one after another; an element's content is read by another reader.
+/// Reads the elements of a DER encoding one after another. The content of an element needs its own reader.
 ///
-/// One-byte tags and definite lengths only, which is all that certificate extensions need.
+/// Supports only one-byte tags and definite lengths, which certificate extensions use.
 struct DERReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
     private(set) var isBroken = false
 
-    /// `bytes` must outlive the reader.
+    /// Creates a reader over `bytes`, which must outlive the reader.
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// The next element, or nil at the end and at the first fault.
+    /// Returns the next element; nil at the end or after the first malformed element.
     mutating func next() -> (tag: UInt8, content: UnsafeRawBufferPointer)? {
         guard !isBroken, !isAtEnd else { return nil }
         guard let tag = byte(), tag & 0x1F != 0x1F, let length = length(), length <= bytes.count - position
@@ -92,7 +92,7 @@ struct DERReader {
         return (tag, UnsafeRawBufferPointer(rebasing: bytes[position..<position + length]))
     }
 
-    /// The content of the next element if it has this tag.
+    /// Returns the content of the next element if the element has this tag.
     mutating func next(_ tag: UInt8) -> UnsafeRawBufferPointer? {
         guard let element = next(), element.tag == tag else { return nil }
         return element.content

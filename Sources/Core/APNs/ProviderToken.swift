@@ -1,24 +1,24 @@
 import PushModel
 
-/// Makes the JSON Web Token with which a provider proves who it is: ES256 over key id, team id and time.
+/// Makes the JSON Web Token that authenticates a provider to APNs: ES256 over key id, team id and time.
 /// - Source: Apple, "Establishing a token-based connection to APNs"; RFC 7515, 7518 3.4.
 package enum ProviderToken {
-    /// Length of the signature: r and s, 32 bytes each, big-endian.
+    /// The length of the signature: r and s, 32 bytes each, big-endian.
     package static let signatureLength = 64
 
-    /// What is signed: header and claims, each in Base64URL, with a dot between.
+    /// Returns the signed part of the token: header and claims, each in Base64URL, separated by a dot.
     ///
-    /// - Parameter issuedAt: seconds since 1970.
+    /// - Parameter issuedAt: the time of issue in seconds since 1970.
     package static func signingInput(keyID: String, teamID: String, issuedAt: Int64) -> [UInt8] {
         let header = #"{"alg":"ES256","kid":\#(quoted(keyID))}"#
         let claims = #"{"iss":\#(quoted(teamID)),"iat":\#(issuedAt)}"#
         return Base64URL.encode(header.utf8) + [UInt8(ascii: ".")] + Base64URL.encode(claims.utf8)
     }
 
-    /// The whole token.
+    /// Returns the complete token.
     ///
-    /// - Parameter sign: gives the signature of its input in ``signatureLength`` bytes; its error is passed
-    ///   on.
+    /// - Parameter sign: returns the signature of its input in ``signatureLength`` bytes; its error is
+    ///   rethrown.
     package static func make<Failure: Error>(
         keyID: String, teamID: String, issuedAt: Int64, sign: ([UInt8]) throws(Failure) -> [UInt8]
     ) throws(Failure) -> [UInt8] {

@@ -1,34 +1,34 @@
-/// When a key's provider token is renewed: by age, or when the gateway refuses it; never twice in 20 minutes.
+/// Decides when to renew a key's provider token: by age or after a refusal, but at most once in 20 minutes.
 ///
-/// The first token does not count as a renewal: a gateway that refuses it at once gets one other, and then no more. A token
-/// that was refused is never used again.
+/// The first token does not count as a renewal. If the gateway refuses it at once, one other token is made without delay. A
+/// refused token is never used again.
 /// Times are seconds since 1970, as in the token itself, because hosts that share a token share no other
 /// clock.
 /// - Source: Apple, "Establishing a token-based connection to APNs", "Refresh your token regularly".
 package struct ProviderTokenAge: Hashable, Sendable {
     package enum Decision: Hashable, Sendable {
-        /// Go on with the present token.
+        /// Keep using the present token.
         case keep
-        /// Make a new one and report it with ``minted(at:)``.
+        /// Make a new token and report it with ``minted(at:)``.
         case mint
-        /// The gateway refused the token, and the last renewal is too recent for another one: the clock, the
-        /// key or the team is wrong. Pause, and say so.
+        /// The gateway refused the token, and the last renewal is too recent for another. The clock, the key
+        /// or the team is wrong, so the app must pause with an error.
         case wrong
     }
 
-    /// How far the clocks of hosts that share a token may be apart, in seconds.
+    /// The largest accepted clock difference between hosts that share a token, in seconds.
     package static let clockTolerance: Int64 = 300
 
-    /// Older tokens are made again.
+    /// The age in seconds at which a token is replaced.
     package let refreshAge: Int64
-    /// No renewal before the last one is this long ago.
+    /// The minimum time between two renewals, in seconds.
     package let leastAge: Int64
 
-    /// `iat` of the present token; nil: there is none.
+    /// The `iat` claim of the present token; nil without a token.
     package private(set) var issuedAt: Int64?
-    /// When a token last took another one's place.
+    /// When a token last replaced another one.
     package private(set) var renewedAt: Int64?
-    /// `iat` of the newest token that the gateway refused; older ones are as useless.
+    /// The `iat` claim of the newest refused token. Older tokens count as refused too.
     private var refusedAt: Int64?
 
     package init(refreshAge: Int64 = 50 * 60, leastAge: Int64 = 20 * 60) {
@@ -36,20 +36,20 @@ package struct ProviderTokenAge: Hashable, Sendable {
         self.leastAge = leastAge
     }
 
-    /// What a token that is made now bears as its `iat`: later than every one that was refused.
+    /// Returns the `iat` claim for a new token; it is later than that of every refused token.
     package func issueTime(now: Int64) -> Int64 { refusedAt.map { max(now, $0 &+ 1) } ?? now }
 
-    /// A token was made here.
+    /// Notes that this host made a token.
     package mutating func minted(at issuedAt: Int64) {
         if self.issuedAt != nil || refusedAt != nil { renewedAt = issuedAt }
         self.issuedAt = issuedAt
     }
 
-    /// Another host has shared a token of that time.
+    /// Offers a token that another host shared.
     ///
-    /// - Parameter renewed: when a token last took another one's place there.
-    /// - Returns: whether it is to be used: it is newer than the present one and than what was refused, and
-    ///   its time has come.
+    /// - Parameter renewed: when a token last replaced another one on the other host.
+    /// - Returns: whether to use the offered token: it is newer than the present and all refused tokens, and
+    ///   its time is not in the future.
     package mutating func adopt(issuedAt offered: Int64, renewedAt renewed: Int64? = nil, now: Int64) -> Bool
     {
         if let renewed, renewed <= now + Self.clockTolerance, renewed > renewedAt ?? .min {
@@ -65,17 +65,19 @@ package struct ProviderTokenAge: Hashable, Sendable {
         return true
     }
 
-    /// The gateway refused the token of that time, and with it all older ones.
+    /// Notes that the gateway refused a token; all older tokens count as refused too.
     package mutating func refuse(tokenOf issuedAt: Int64, now: Int64) {
-        // Of another host's token: its clock was wrong, and no token could follow.
+        // A refused token from the future came from a host with a wrong clock. It is ignored, or no later
+        // token could follow.
         guard issuedAt == self.issuedAt || issuedAt <= now + Self.clockTolerance else { return }
         refusedAt = max(refusedAt ?? .min, issuedAt)
     }
 
-    /// The gateway has refused a token of these credentials.
+    /// Whether the gateway has refused a token of these credentials.
     package var hasRefusal: Bool { refusedAt != nil }
 
-    /// Whether the present token may be used. One from the future was made before the clock was set back.
+    /// Decides whether the present token may be used. A token from the future was made before the clock was
+    /// set back.
     package func decide(now: Int64) -> Decision {
         if let refusedAt, issuedAt ?? .min <= refusedAt {
             return renewalIn(now: now) == 0 ? .mint : .wrong
@@ -85,7 +87,7 @@ package struct ProviderTokenAge: Hashable, Sendable {
         return age >= refreshAge || age < -Self.clockTolerance ? .mint : .keep
     }
 
-    /// Seconds until another token may take the place of one that was refused.
+    /// Returns the seconds until a new token may replace a refused one.
     package func renewalIn(now: Int64) -> Int64 {
         guard let renewedAt else { return 0 }
         return max(0, leastAge - (now - renewedAt))

@@ -1,9 +1,9 @@
 package import PushModel
 
-/// The options that the pushes of one segment share, as request headers as well; compared by identity.
+/// The options that the pushes of one segment share, also as request headers. Heads are compared by identity.
 package final class PushHead {
     package let options: PushOptions
-    /// They were tried before.
+    /// Whether the pushes were tried before.
     package let isRetry: Bool
     package let topic: [UInt8]
     package let pushType: String
@@ -11,7 +11,8 @@ package final class PushHead {
     package let expiration: String?
     package let collapseID: String?
 
-    /// - Parameter topic: of the app, to which the push type adds its suffix; the options' own topic wins.
+    /// - Parameter topic: the app's topic, to which the push type adds its suffix. A topic in the options
+    ///   takes precedence.
     package init(_ options: PushOptions, appTopic: String, isRetry: Bool = false) {
         self.options = options
         self.isRetry = isRetry

@@ -1,4 +1,4 @@
-/// The reasons with which APNs refuses a push, spelled as on the wire.
+/// The reasons of APNs for a refused push, spelled as in its responses.
 ///
 /// - Source: Apple, "Handling error responses from APNs", reason table.
 package enum Reason: String, CaseIterable, Hashable, Sendable {
@@ -24,7 +24,7 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
     case missingProviderToken = "MissingProviderToken"
     case unrelatedKeyIDInToken = "UnrelatedKeyIdInToken"
     case badEnvironmentKeyIDInToken = "BadEnvironmentKeyIdInToken"
-    /// Another spelling of ``badEnvironmentKeyIDInToken`` that clients know.
+    /// An alternative spelling of ``badEnvironmentKeyIDInToken`` that clients know.
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
@@ -37,7 +37,7 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
 
-    /// The HTTP status with which APNs sends this reason.
+    /// The HTTP status that APNs sends with this reason.
     package var status: Int {
         switch self {
         case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
@@ -58,10 +58,11 @@ package enum Reason: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// The HTTP statuses of all reasons: one without a reason that is not among them is not the gateway's.
+    /// The HTTP statuses of all reasons. A response with another status and no reason does not come from the
+    /// gateway.
     static let statuses = Set(allCases.map(\.status))
 
-    /// Whether it refuses the provider token itself: the same token is never accepted later.
+    /// Whether the reason refuses the provider token itself, which then is never accepted later.
     package var refusesProviderToken: Bool {
         switch self {
         case .invalidProviderToken, .expiredProviderToken, .badEnvironmentKeyIDInToken,

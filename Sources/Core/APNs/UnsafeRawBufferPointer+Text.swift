@@ -1,6 +1,6 @@
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are those of `text`. The standard library's own comparison of a string's bytes, one
-    /// by one through its iterator, took most of the time of a push's check.
+    /// Whether the bytes equal those of `text`. The standard library compares strings byte by byte through an
+    /// iterator, which took most of the time of checking a push.
     package func equals(_ text: String) -> Bool { count == text.utf8.count && hasPrefix(text) }
 
     /// Whether the bytes begin with those of `text`.
@@ -14,14 +14,14 @@ extension UnsafeRawBufferPointer {
         return isPrefix ?? starts(with: text.utf8)
     }
 
-    /// The bytes after the first `count`, which must be there.
+    /// Returns the bytes after the first `count`, which must exist.
     package func after(_ count: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[count...])
     }
 }
 
 extension String {
-    /// The longest beginning of whole characters (Unicode scalars) with at most `limit` bytes of UTF-8.
+    /// The longest prefix of whole characters (Unicode scalars) with at most `limit` bytes of UTF-8.
     func truncated(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(startIndex, offsetBy: limit)

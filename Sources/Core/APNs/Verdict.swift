@@ -1,43 +1,43 @@
-/// What a response that is no acceptance means for the push, its app and its connection.
+/// The meaning of a response other than an acceptance for the push, its app and its connection.
 ///
-/// Reasons are the gateway's own words, kept as they came; an answer without one is named by its status
+/// A reason is the gateway's own text, unchanged. Without a reason in the response, the status names it
 /// ("HTTP404").
 package enum Verdict: Hashable, Sendable {
-    /// No push to this token can succeed. `timestamp` is when the gateway found it invalid, in milliseconds since
-    /// 1970: if the app has registered it since, it may be valid.
+    /// No push to this token can succeed. `timestamp` is when the gateway found the token invalid, in
+    /// milliseconds since 1970. The token may be valid if the app registered it later.
     case tokenInvalid(reason: String, timestamp: Int64?)
-    /// This push can never be accepted; its token is fine.
+    /// The push can never be accepted, although its token is valid.
     case requestWrong(reason: String)
-    /// The app or its topic is set up wrongly.
+    /// The configuration of the app or its topic is wrong.
     case configurationWrong(reason: String)
     /// The gateway refuses the app's credentials.
     case credentialsWrong(reason: String)
-    /// Another provider token on another connection may be accepted.
+    /// The gateway may accept another provider token on another connection.
     case credentialsStale(reason: String)
-    /// Provider tokens were renewed too often: use the older one, later.
+    /// Provider tokens were renewed too often: retry later with the older token.
     case authenticationSlow(reason: String)
-    /// Too much was sent to this one token: again, later.
+    /// The token got too many pushes: retry later.
     case throttled(reason: String)
-    /// The gateway is in trouble, or something on the way to it answered in its place: again, later. `reconnect`: this server is
-    /// going away.
+    /// The gateway has trouble, or an intermediary responded in its place: retry later. `reconnect`: this server will close the
+    /// connection.
     case serverTrouble(reason: String, reconnect: Bool)
-    /// A proxy answered in place of the gateway after it may have sent the push on: whether it was accepted is not known.
+    /// A proxy responded in place of the gateway and may have forwarded the push, so the outcome is unknown.
     /// - Source: RFC 9110, 15.6.3 (502) and 15.6.5 (504).
     case outcomeUnknown(reason: String)
-    /// The gateway could not process this push and does not say why: again a few times, then never.
+    /// The gateway could not process this push and gives no cause: retry a few times, then fail.
     case processingFailed(reason: String)
-    /// The connection is over; the push may go out on another.
+    /// The connection has ended: the push may be sent on another one.
     case connectionOver(reason: String)
 
     /// Judges a response whose status is not 200.
     ///
-    /// A known reason decides if its own status is of the same class (4xx, 5xx) as `status`; else the status
-    /// alone does. A response that the gateway cannot have sent is trouble of the way to it, such as a proxy's 411, or its 502 with a
-    /// page in HTML: it says nothing about the push, but for whether it may have been sent on.
+    /// A known reason decides if its usual status is of the same class (4xx, 5xx) as `status`; otherwise the status alone
+    /// decides. A response that the gateway cannot have sent indicates trouble between worker and gateway, for example a proxy's
+    /// 411, or its 502 with an HTML page. Such a response only shows whether the push may have been forwarded.
     /// - Parameters:
-    ///   - reason: the answer's reason, compared exactly; nil if it had none.
-    ///   - timestamp: the answer's timestamp in milliseconds since 1970.
-    ///   - isForeign: the body is not what the gateway writes (``AnswerBody/isForeign(_:)``).
+    ///   - reason: the reason in the response, compared exactly; nil if absent.
+    ///   - timestamp: the timestamp in the response, in milliseconds since 1970.
+    ///   - isForeign: whether the body cannot come from the gateway (``AnswerBody/isForeign(_:)``).
     package init(
         status: Int, reason: String? = nil, timestamp: Int64? = nil, isForeign: Bool = false
     ) {
@@ -56,7 +56,7 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// What the gateway said.
+    /// The gateway's reason.
     package var reason: String {
         switch self {
         case .tokenInvalid(let reason, _), .requestWrong(let reason), .configurationWrong(let reason),
@@ -67,7 +67,7 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// Whether the gateway had accepted the credentials when it gave this answer.
+    /// Whether the response proves that the gateway had accepted the credentials.
     package var provesAuthentication: Bool {
         switch self {
         case .tokenInvalid, .requestWrong, .configurationWrong, .throttled, .processingFailed:
@@ -78,7 +78,8 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// Whether a proxy that answers with this status may have sent the request on. With 501, 503 and 505 it says that it cannot.
+    /// Whether a proxy that responds with this status may have forwarded the request. Statuses 501, 503 and 505 mean that it did
+    /// not.
     private static func mayHaveBeenSentOn(_ status: Int) -> Bool {
         (500...599).contains(status) && ![501, 503, 505].contains(status)
     }
@@ -113,7 +114,8 @@ package enum Verdict: Hashable, Sendable {
 
     private init(unknown words: String, status: Int, timestamp: Int64?) {
         switch status {
-        // Only 200 is a delivery. Another success or a wrong request must not be sent again.
+        // Only 200 means delivered. A push with another success status, or a wrong request, must not be sent
+        // again.
         case 200...299, 400...499:
             switch status {
             case 401, 403, 407: self = .credentialsWrong(reason: words)
