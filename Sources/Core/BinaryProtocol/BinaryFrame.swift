@@ -1,11 +1,12 @@
-/// One notification, as it is sent; token and payload are borrowed.
+/// One notification to send; token and payload are borrowed.
 package struct BinaryNotification {
     package var token: UnsafeRawBufferPointer
     package var payload: UnsafeRawBufferPointer
     package var identifier: UInt32
-    /// Seconds since 1970; 0: not to be stored; nil: as long as the gateway stores.
+    /// The expiration in seconds since 1970; 0: the gateway must not store the notification; nil: the gateway
+    /// stores it as long as it can.
     package var expiration: UInt32?
-    /// 10 or 5; nil: the gateway's own, which is 10.
+    /// The priority, 10 or 5; nil means the gateway's default, which is 10.
     package var priority: UInt8?
 
     package init(
@@ -19,7 +20,7 @@ package struct BinaryNotification {
         self.priority = priority
     }
 
-    /// Bytes of its frame.
+    /// The length of the notification's frame in bytes.
     package func length(as command: BinaryCommand) -> Int {
         let content = token.count + payload.count
         return switch command {
@@ -29,7 +30,7 @@ package struct BinaryNotification {
         }
     }
 
-    /// Writes its frame, big-endian.
+    /// Writes the notification's frame, big-endian.
     ///
     /// | command | frame |
     /// |---|---|
@@ -37,10 +38,10 @@ package struct BinaryNotification {
     /// | 1 | 1, identifier u32, expiration u32, token length u16, token, payload length u16, payload |
     /// | 2 | 2, length u32, items: id u8, length u16, data; 1 token, 2 payload, 3 identifier, 4 expiration, 5 priority |
     ///
-    /// What a command has no place for is left out; command 1, which must name an expiration, gets the farthest that every
-    /// gateway understands.
-    /// - Parameter space: with room for ``length(as:)`` bytes.
-    /// - Returns: the bytes written.
+    /// Fields that a command does not support are omitted. Command 1 requires an expiration, so a nil expiration is sent
+    /// as the latest time that every gateway understands.
+    /// - Parameter space: memory with room for ``length(as:)`` bytes.
+    /// - Returns: the number of bytes written.
     @discardableResult
     package func write(as command: BinaryCommand, to space: UnsafeMutableRawBufferPointer) -> Int {
         var writer = Writer(space: space)
@@ -83,7 +84,7 @@ package struct BinaryNotification {
             count += MemoryLayout<T>.size
         }
 
-        /// A length of two bytes, then the bytes.
+        /// Writes a length of two bytes, then the bytes.
         @inline(__always)
         mutating func put(counted bytes: UnsafeRawBufferPointer) {
             put(UInt16(bytes.count))
@@ -108,24 +109,23 @@ enum BinaryItem: UInt8 {
     case priority = 5
 }
 
-/// What a gateway reads at the front of the bytes that a sender has written.
+/// The result of reading the first frame of the bytes that a gateway received.
 package enum BinaryFrame {
-    /// Not whole yet.
+    /// The frame is not complete yet.
     case incomplete
-    /// A whole frame of `length` bytes, which borrows the bytes; its sizes are not judged yet.
+    /// A complete frame of `length` bytes. It borrows the bytes, and its sizes are not checked yet.
     case notification(BinaryNotification, command: BinaryCommand, length: Int)
-    /// A frame that cannot be read. The identifier is 0 if it was not reached; `length` is nil if it is unknown where
-    /// the frame ends.
+    /// A malformed frame. The identifier is 0 if it was not read; `length` is nil if the end of the frame is unknown.
     case unreadable(identifier: UInt32, length: Int?)
-    /// No command begins with this byte.
+    /// The byte is not a known command.
     case unknownCommand(UInt8)
 
-    /// A frame of command 2 with more than this in it is not read.
+    /// The largest accepted content of a command 2 frame, in bytes.
     package static let longestItems = 1 << 17
 
-    /// Reads the frame at the front of `bytes`.
+    /// Reads the first frame of `bytes`.
     ///
-    /// A token or payload that a command 2 frame lacks is empty in the notification.
+    /// A token or payload that is absent from a command 2 frame is empty in the notification.
     package init(readingFrontOf bytes: UnsafeRawBufferPointer) {
         guard let first = bytes.first else {
             self = .incomplete
@@ -156,7 +156,7 @@ package enum BinaryFrame {
             return T(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
         }
 
-        /// A length of two bytes, then as many bytes.
+        /// Reads a length of two bytes and as many bytes.
         mutating func counted() -> UnsafeRawBufferPointer? {
             guard let count: UInt16 = number(), Int(count) <= bytes.count - offset else { return nil }
             defer { offset += Int(count) }
@@ -181,7 +181,7 @@ package enum BinaryFrame {
             var items = Reader(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<end]), offset: offset)
             let none = UnsafeRawBufferPointer(rebasing: bytes[end..<end])
             var found = BinaryNotification(token: none, payload: none, identifier: 0)
-            // A bit an item: none may come twice.
+            // One bit per item, because no item may occur twice.
             var seen: UInt8 = 0
             while items.offset < end {
                 guard let byte: UInt8 = items.number(), let item = BinaryItem(rawValue: byte),

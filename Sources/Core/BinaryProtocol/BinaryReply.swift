@@ -1,9 +1,9 @@
 package import APNs
 
-/// What a gateway says before it closes, if it says anything: 6 bytes, big-endian.
+/// The reply that a gateway may send before it closes a connection: 6 bytes, big-endian.
 ///
-/// 8, status `UInt8`, identifier `UInt32` of the notification that was refused, or after ``BinaryStatus/shutdown`` of the
-/// last one accepted.
+/// Contains 8, the status as `UInt8`, and an identifier as `UInt32`. The identifier names the refused notification, or
+/// the last accepted one for the status ``BinaryStatus/shutdown``.
 /// - Source: Apple, "Binary Provider API", error-response packet.
 package struct BinaryReply: Hashable, Sendable {
     package static let length = 6
@@ -26,12 +26,12 @@ package struct BinaryReply: Hashable, Sendable {
         ]
     }
 
-    /// Puts a reply together from what arrives.
+    /// Assembles a reply from received bytes.
     package struct Reader: Sendable {
         package enum Progress: Hashable, Sendable {
             case incomplete
             case reply(BinaryReply)
-            /// The bytes are not a reply, and prove nothing.
+            /// The bytes are not a valid reply and prove nothing.
             case malformed
         }
 
@@ -41,7 +41,7 @@ package struct BinaryReply: Hashable, Sendable {
 
         package init() {}
 
-        /// Takes bytes as they come. There is one reply a connection: what follows it is not looked at.
+        /// Reads received bytes. A connection carries one reply, so later bytes are ignored.
         package mutating func read(_ bytes: UnsafeRawBufferPointer) -> Progress {
             for byte in bytes where !isOver {
                 if count == 0, byte != BinaryReply.command {
@@ -62,7 +62,7 @@ package struct BinaryReply: Hashable, Sendable {
     }
 }
 
-/// The status of a reply on the binary interface; any byte may come.
+/// The status in a reply of the binary interface; any byte is possible.
 ///
 /// - Source: Apple, "Binary Provider API", codes in error-response packet; "Legacy Notification Format".
 package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
@@ -79,12 +79,12 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
     package static let invalidTopicSize = BinaryStatus(rawValue: 6)
     package static let invalidPayloadSize = BinaryStatus(rawValue: 7)
     package static let invalidToken = BinaryStatus(rawValue: 8)
-    /// The gateway goes for maintenance: the reply names the last notification that it accepted.
+    /// The gateway closes for maintenance. The reply names the last notification that it accepted.
     package static let shutdown = BinaryStatus(rawValue: 10)
     package static let protocolError = BinaryStatus(rawValue: 128)
     package static let unknown = BinaryStatus(rawValue: 255)
 
-    /// Apple's words in one, such as "InvalidToken"; "Status99" for a status without any.
+    /// Apple's text for the status as one word, such as "InvalidToken"; "Status99" for an unknown status.
     package var reason: String {
         switch self {
         case .noError: "NoError"
@@ -103,7 +103,7 @@ package struct BinaryStatus: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// What it means for the notification that the reply names; nil if the reply blames none: ``noError`` and ``shutdown``.
+    /// The meaning for the notification that the reply names; nil for ``noError`` and ``shutdown``, which refuse nothing.
     package var verdict: Verdict? {
         switch self {
         case .noError, .shutdown: nil

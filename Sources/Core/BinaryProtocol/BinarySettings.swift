@@ -1,17 +1,18 @@
 package import FarmPolicy
 
-/// How to speak the binary interface to a gateway.
+/// The settings of a binary connection to a gateway.
 package struct BinarySettings: Hashable, Sendable {
     package var command: BinaryCommand
-    /// The least time of quiet after which what a gateway was sent counts as accepted.
+    /// The minimum quiet time after which pushes sent to a gateway count as accepted.
     package var quietTime: Duration
-    /// A connection that is given up ends with a push that the gateway is known to refuse: its reply proves the others.
+    /// Whether a retiring connection ends with a push that the gateway certainly refuses. The gateway's reply then
+    /// proves that earlier pushes were accepted.
     package var endsWithSentinel: Bool
-    /// The gateway's TLS is asked, by KeyUpdates of TLS 1.3, what its program has read.
+    /// Whether TLS 1.3 KeyUpdates ask the gateway's TLS how much its program has read.
     package var asksIfRead: Bool
-    /// Pushes that one worker may have sent without knowing their outcome.
+    /// The number of pushes without a known outcome that one worker may have.
     package var window: Int
-    /// Connections that one worker may dial in a minute.
+    /// The number of connections that one worker may dial per minute.
     package var dialsPerMinute: Int
 
     package init(
@@ -31,32 +32,32 @@ package struct BinarySettings: Hashable, Sendable {
 ///
 /// - Source: Apple, "Binary Provider API" and "Legacy Notification Format".
 package enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
-    /// No identifier: the gateway never says which notification it refused.
+    /// Contains no identifier, so the gateway never names a refused notification.
     case simple = 0
-    /// Identifier and expiration.
+    /// Contains an identifier and an expiration.
     case enhanced = 1
-    /// Items in a frame: identifier, expiration and priority.
+    /// Contains items in a frame: identifier, expiration and priority.
     case framed = 2
 
-    /// Bytes of the largest payload.
+    /// The maximum length of a payload in bytes.
     package var longestPayload: Int { self == .framed ? 2048 : 256 }
-    /// The gateway's replies name notifications sent by it.
+    /// Whether the gateway's replies name notifications that this command sent.
     package var isIdentified: Bool { self != .simple }
-    /// Bytes of the longest device token.
+    /// The maximum length of a device token in bytes.
     package static let longestToken = 100
 }
 
-/// What the connections to one binary gateway have learned about it: how long its replies take, and how many pushes go by
-/// between two refusals.
+/// Facts that the connections to one binary gateway have learned: how long its replies take, and how many pushes it
+/// accepts between two refusals.
 package final class BinaryExperience {
     package var quiet: QuietTime
     package var pace: SendPace
-    /// Pushes that wait for a connection, and how many connections there may be.
+    /// The number of pushes that wait for a connection, and the number of allowed connections.
     package var waiting = (pushes: Int.max, connections: 1)
-    /// Whether its TLS says what its program has read; nil: not known yet.
+    /// Whether the gateway's TLS tells how much its program has read; nil while unknown.
     package var answersQuestions: Bool?
 
-    /// Pushes that one connection gets before another one does.
+    /// The number of pushes to give to one connection before another connection gets some.
     package var part: Int { pace.part(of: waiting.pushes, over: waiting.connections) }
 
     package init(_ settings: BinarySettings) {

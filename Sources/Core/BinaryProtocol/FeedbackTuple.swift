@@ -1,4 +1,4 @@
-/// An unregistered token, as the feedback service reports it.
+/// An unregistered token as reported by the feedback service.
 ///
 /// Big-endian: time `UInt32` (seconds since 1970), token length `UInt16`, token.
 /// - Source: Apple, "Binary Provider API", the feedback service.
@@ -17,22 +17,22 @@ package struct FeedbackTuple: Hashable, Sendable {
         bytes.append(contentsOf: token)
     }
 
-    /// An impossible token length: the rest of the stream cannot be read.
+    /// An impossible token length, after which the rest of the stream cannot be read.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let tokenLength: Int
         package var description: String { "a feedback tuple with a token of \(tokenLength) bytes" }
     }
 
-    /// Puts tuples together from what arrives. Holds at most one tuple's bytes.
+    /// Assembles tuples from received bytes. It holds at most the bytes of one tuple.
     package struct Reader: Sendable {
         private var rest: [UInt8] = []
 
         package init() {}
 
-        /// Bytes of a tuple that is not whole yet.
+        /// The number of bytes of an incomplete tuple.
         package var pending: Int { rest.count }
 
-        /// Takes bytes as they come, and calls `body` for each tuple that is whole.
+        /// Reads received bytes and calls `body` for each complete tuple.
         package mutating func read(
             _ bytes: UnsafeRawBufferPointer, _ body: (FeedbackTuple) -> Void
         ) throws(Fault) {

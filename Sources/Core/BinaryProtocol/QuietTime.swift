@@ -1,12 +1,13 @@
-/// For how long a gateway has to be quiet until what it was sent counts as accepted: longer than its replies take.
+/// The quiet time after which pushes sent to a gateway count as accepted. It is longer than the gateway's replies
+/// take.
 ///
-/// Starts with what is configured, never goes below it, and above it as far as the replies that were seen ask for. What was too
-/// short once stays short.
+/// It starts with the configured minimum and grows with the observed reply times. A value that was too short once is never used
+/// again.
 package struct QuietTime: Sendable {
-    /// What is configured, or twice what turned out to be too short.
+    /// The configured minimum, or twice the value that was too short.
     private var least: Duration
     package let longest: Duration
-    /// The delays of the last replies, in milliseconds; the next one replaces the oldest.
+    /// The delays of the last replies in milliseconds. Each new delay replaces the oldest.
     private var delays: [Int64] = []
     private var place = 0
     private static let remembered = 256
@@ -17,13 +18,13 @@ package struct QuietTime: Sendable {
         current = least
     }
 
-    /// Half as much again as all but one in a hundred of the replies took.
+    /// The quiet time: 1.5 times the 99th percentile of the reply times, within the limits.
     package private(set) var current: Duration
 
-    /// What all but one in a hundred of the replies took; nil: none has come.
+    /// The 99th percentile of the reply times; nil before the first reply.
     package private(set) var usualReply: Duration?
 
-    /// A reply came so long after the push that it names had arrived.
+    /// Notes the time between the arrival of a push and the reply that names it.
     package mutating func replied(after delay: Duration) {
         let milliseconds = Int64(clamping: delay / .milliseconds(1))
         if delays.count < Self.remembered {
@@ -38,7 +39,7 @@ package struct QuietTime: Sendable {
         current = min(max(least, .milliseconds(high) + .milliseconds(high / 2)), longest)
     }
 
-    /// A reply came after it: what it is about had been taken for accepted.
+    /// Notes that a reply arrived after the quiet time, when its push already counted as accepted.
     package mutating func wasTooShort() {
         least = min(current * 2, longest)
         current = least

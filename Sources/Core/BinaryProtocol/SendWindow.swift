@@ -1,60 +1,61 @@
 import DequeModule
 package import FarmPolicy
 
-/// Pushes written to a gateway that answers only what it refuses, and not yet known to be safe: in the order of writing, by
-/// identifiers that count up from one push to the next.
+/// Pushes that were written to a binary gateway and are not yet known to be accepted. They are kept in the order of
+/// writing, and their identifiers count up by one.
 ///
-/// What proves a push safe: a reply that names a later one, or a time of quiet after the gateway has read it. Is
-/// given the bytes that have left and the time; owns no socket and no clock. Bounded in number and in bytes: when it is
-/// full, writing stops.
+/// A push is proven safe by a reply that names a later push, or by a quiet time after the gateway has read it. The
+/// caller passes in the number of sent bytes and the time; the window owns no socket and no clock. The window is
+/// limited in pushes and bytes. When it is full, writing stops.
 package struct SendWindow: ~Copyable {
     private struct Entry {
         var ticket: UInt64
-        /// Bytes of the connection up to the end of its frame.
+        /// The number of bytes of the connection up to the end of the push's frame.
         var end: UInt64
     }
 
-    /// Everything up to `end` had left by `leftAt`.
+    /// A point of the byte stream: all bytes up to `end` were sent by `leftAt`.
     private struct Mark {
         var end: UInt64
         var leftAt: Instant
-        /// The peer has read it since; nil: not known yet.
+        /// When the peer had read the bytes up to `end`; nil while unknown.
         var arrivedAt: Instant?
     }
 
-    /// What a reply says about the pushes of the window, the oldest first. What comes after the safe ones, and after the
-    /// culprit, was not looked at by the gateway.
+    /// What a reply proves about the pushes of the window, oldest first. The gateway did not process pushes after the
+    /// accepted ones and after the refused one.
     package enum Judgement: Hashable, Sendable {
-        /// So many are safe; the one after them was refused.
+        /// This many pushes are safe, and the next push was refused.
         case refused(safe: Int, delay: Duration?)
-        /// So many are safe: the gateway goes away after the last of them.
+        /// This many pushes are safe, and the gateway closes after the last of them.
         case lastAccepted(safe: Int)
-        /// The push that it names had been taken for safe: nothing of the window was accepted. So many had been taken for safe
-        /// wrongly: those behind it, and itself if it is blamed.
+        /// The named push already counted as safe, so no push of the window was accepted. `wronglySafe` counts the pushes that
+        /// were wrongly taken for safe: those after the named push, and the named push if it was refused.
         case late(wronglySafe: Int)
-        /// It names no push of ours: nothing can be concluded.
+        /// The reply names no push of this connection and proves nothing.
         case foreign
     }
 
     package let longestBytes: Int
-    /// The most pushes that it may hold; may change at any time.
+    /// The maximum number of pushes in the window; may change at any time.
     package var longest: Int
-    /// Marks nearer to each other than this are one: so many of them there are at most.
+    /// Marks closer together than this are merged, which limits their number.
     private static let grain = Duration.milliseconds(4)
 
     private var entries = Deque<Entry>()
     private var marks = Deque<Mark>()
-    /// Of the oldest push; of the next one, if there is none.
+    /// The identifier of the oldest push, or of the next push when the window is empty.
     private var firstIdentifier: UInt32
     private var nextIdentifier: UInt32
-    /// Bytes of all frames so far, of those that left, and of those that are not in the window any more.
+    /// The number of bytes of all frames written so far. Further counters cover bytes that were sent, and
+    /// bytes that left the window.
     package private(set) var written: UInt64 = 0
     private var left: UInt64 = 0
     private var settled: UInt64 = 0
-    /// Pushes that were taken out.
+    /// The number of pushes that were removed.
     private var popped = 0
 
-    /// - Parameter firstIdentifier: not 0, which gateways use for want of a better one.
+    /// - Parameter firstIdentifier: not 0, which gateways use when they know no identifier.
     package init(longest: Int, longestBytes: Int, firstIdentifier: UInt32 = 1) {
         precondition(firstIdentifier != 0, "identifier 0 names no push")
         self.longest = longest
@@ -65,14 +66,14 @@ package struct SendWindow: ~Copyable {
 
     package var count: Int { entries.count }
     package var isEmpty: Bool { entries.isEmpty }
-    /// Bytes of the frames in it.
+    /// The number of bytes of the frames in the window.
     package var bytes: Int { Int(written - settled) }
-    /// Pushes that may be added now.
+    /// The number of pushes that may be added now.
     package var room: Int { bytes < longestBytes ? max(0, longest - entries.count) : 0 }
 
     // MARK: Writing
 
-    /// A push is written, with a frame of `length` bytes that carries the identifier ``next``.
+    /// Adds a push that is written with a frame of `length` bytes and the identifier ``next``.
     package mutating func add(_ ticket: UInt64, length: Int) {
         written += UInt64(length)
         entries.append(Entry(ticket: ticket, end: written))
@@ -82,9 +83,9 @@ package struct SendWindow: ~Copyable {
     /// The identifier of the next push.
     package var next: UInt32 { nextIdentifier }
 
-    /// The first `total` bytes of the connection have left this process.
+    /// Notes that the first `total` bytes of the connection have left this process.
     ///
-    /// - Returns: whether they are more than before.
+    /// - Returns: whether the number has grown.
     @discardableResult
     package mutating func left(_ total: UInt64, at now: Instant) -> Bool {
         guard total > left else { return false }
@@ -98,17 +99,18 @@ package struct SendWindow: ~Copyable {
         return true
     }
 
-    /// Of what has left, the peer has not read `unread` bytes. More than there are, because TLS adds some, does no harm.
+    /// Notes that the peer has not read `unread` of the sent bytes. A value that is too high, because TLS adds bytes,
+    /// does no harm.
     ///
-    /// - Returns: whether more has arrived than before.
+    /// - Returns: whether more bytes have arrived than before.
     @discardableResult
     package mutating func arrived(allBut unread: Int, at now: Instant) -> Bool {
         arrived(upTo: left > UInt64(unread) ? left - UInt64(unread) : 0, at: now)
     }
 
-    /// The peer has read the first `end` bytes of the connection.
+    /// Notes that the peer has read the first `end` bytes of the connection.
     ///
-    /// - Returns: whether more has arrived than before.
+    /// - Returns: whether more bytes have arrived than before.
     @discardableResult
     package mutating func arrived(upTo end: UInt64, at now: Instant) -> Bool {
         var isMore = false
@@ -120,18 +122,18 @@ package struct SendWindow: ~Copyable {
         return isMore
     }
 
-    /// Some of what has left has not arrived, as far as is known.
+    /// Whether some sent bytes may not have arrived.
     package var isUnderWay: Bool { marks.last.map { $0.arrivedAt == nil } ?? false }
 
-    /// Everything that was written has left.
+    /// Whether all written bytes have left this process.
     package var hasLeft: Bool { left == written }
 
-    /// Everything that was written has left and arrived.
+    /// Whether all written bytes have left and arrived.
     package var hasArrived: Bool { hasLeft && marks.last?.arrivedAt != nil || entries.isEmpty }
 
     // MARK: Outcomes
 
-    /// How many of the oldest are safe because nothing was heard for `quiet` since they arrived.
+    /// Returns how many of the oldest pushes are safe because no reply came for `quiet` since they arrived.
     package mutating func safe(after quiet: Duration, at now: Instant) -> Int {
         var end: UInt64 = 0
         while let first = marks.first, let arrivedAt = first.arrivedAt, now - arrivedAt >= quiet {
@@ -141,23 +143,24 @@ package struct SendWindow: ~Copyable {
         return end == 0 ? 0 : count(upTo: end)
     }
 
-    /// The quiet of all that has arrived begins again: the process did not read meanwhile.
+    /// Restarts the quiet time of all arrived pushes, because the process could not read replies meanwhile.
     package mutating func restartQuiet(at now: Instant) {
         for index in marks.indices where marks[index].arrivedAt != nil { marks[index].arrivedAt = now }
     }
 
-    /// From when on ``safe(after:at:)`` finds something; nil: not before more has left or arrived.
+    /// Returns when ``safe(after:at:)`` can first find a safe push; nil until more bytes have left or
+    /// arrived.
     package func nextSafe(after quiet: Duration) -> Instant? {
         marks.first.flatMap { $0.arrivedAt }?.advanced(by: quiet)
     }
 
-    /// Where the frame of a push of the window ends, in bytes of the connection; nil: no push of the window has the identifier.
+    /// Returns where the frame of a push ends, in bytes of the connection; nil when no push of the window has the identifier.
     package func end(of identifier: UInt32) -> UInt64? { index(of: identifier).map { entries[$0].end } }
 
-    /// Judges a reply that blames the push `identifier`.
+    /// Judges a reply that says that the push `identifier` was refused.
     ///
-    /// The identifier proves that its frame has left, though the count of bytes that left may be behind: ``left(_:at:)`` is
-    /// called later than a gateway can reply.
+    /// The identifier proves that its frame was sent, although the count of sent bytes may lag: the gateway can reply
+    /// before ``left(_:at:)`` is called.
     package func refused(_ identifier: UInt32, at now: Instant) -> Judgement {
         guard let index = index(of: identifier) else { return late(identifier, isBlamed: true) }
         let end = entries[index].end
@@ -165,22 +168,23 @@ package struct SendWindow: ~Copyable {
         return .refused(safe: index, delay: arrivedAt.map { now - $0 })
     }
 
-    /// Judges a reply that names `identifier` as the last that was accepted. As in ``refused(_:at:)``, the identifier proves
-    /// that its frame has left.
+    /// Judges a reply that names `identifier` as the last accepted push. As in ``refused(_:at:)``, the identifier proves
+    /// that its frame was sent.
     package func lastAccepted(_ identifier: UInt32) -> Judgement {
         if let index = index(of: identifier) { return .lastAccepted(safe: index + 1) }
-        // The one before the oldest: nothing of the window was accepted.
+        // The identifier precedes the oldest push, so no push of the window was accepted.
         if popped > 0, identifier == Self.before(firstIdentifier) { return .lastAccepted(safe: 0) }
         return late(identifier, isBlamed: false)
     }
 
-    /// How many of the oldest have left whole: the gateway may have accepted them. The others never had the chance.
+    /// The number of oldest pushes whose frames were sent completely. The gateway may have accepted these; it
+    /// cannot have accepted the others.
     package var whole: Int { count(upTo: left) }
 
-    /// The push that was added last, if it is still there.
+    /// The push that was added last; nil when the window is empty.
     package var last: UInt64? { entries.last?.ticket }
 
-    /// Takes the oldest push out.
+    /// Removes and returns the oldest push.
     package mutating func popFirst() -> UInt64? {
         guard let entry = entries.popFirst() else { return nil }
         settled = entry.end
@@ -189,7 +193,8 @@ package struct SendWindow: ~Copyable {
         return entry.ticket
     }
 
-    /// Pushes whose frames end within the first `end` bytes: the ends go up, so halving finds the place.
+    /// Counts the pushes whose frames end within the first `end` bytes, by binary search over the ascending
+    /// ends.
     private func count(upTo end: UInt64) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -201,7 +206,8 @@ package struct SendWindow: ~Copyable {
 
     // MARK: Identifiers
 
-    /// Where the push is, the oldest being 0; identifiers go from 1 to the greatest and on with 1.
+    /// Returns the position of a push, counted from the oldest at 0. After the greatest identifier, numbering
+    /// continues with 1.
     private func index(of identifier: UInt32) -> Int? {
         guard identifier != 0 else { return nil }
         let distance =
@@ -210,7 +216,7 @@ package struct SendWindow: ~Copyable {
         return Int(distance) < entries.count ? Int(distance) : nil
     }
 
-    /// A reply about a push that is not in the window any more.
+    /// Judges a reply about a push that has left the window.
     private func late(_ identifier: UInt32, isBlamed: Bool) -> Judgement {
         guard identifier != 0 else { return .foreign }
         let distance =
