@@ -1,23 +1,23 @@
 import Glibc
 package import PushModel
 
-/// How the pushes of a campaign are divided among its variants.
+/// Divides the pushes of a campaign among its variants.
 /// - Source: Sutton and Barto, "Reinforcement Learning", chapter 2 (epsilon-greedy, softmax); Thompson, "On the likelihood
 ///   that one unknown probability exceeds another" (1933).
 package enum Allocation: Hashable, Sendable {
-    /// The same share for each variant.
+    /// Every variant gets the same share.
     case even
-    /// A share of `epsilon`, 0...1, goes to all variants evenly, the rest to the best estimate.
+    /// A share of `epsilon`, 0...1, is divided evenly; the variant with the best estimate gets the rest.
     case epsilonGreedy(epsilon: Double)
     /// A variant's share grows with exp(estimate / temperature); the temperature is above 0.
     case softmax(temperature: Double)
-    /// A variant's share is the probability that it is the best, from its rewards so far.
+    /// A variant's share is the probability that it is the best, given its rewards so far.
     case thompson
 
-    /// How many draws estimate the shares of ``thompson``.
+    /// The number of draws that estimate the shares of ``thompson``.
     private static let draws = 4_096
 
-    /// The share of each variant, in order; together 1. Empty for no variants.
+    /// Returns the share of each variant, in order, with the sum 1. Empty when there are no variants.
     package func shares(of tallies: [VariantTally], using random: inout SeededRandom) -> [Double] {
         guard !tallies.isEmpty else { return [] }
         let evenShare = 1 / Double(tallies.count)
@@ -41,7 +41,7 @@ package enum Allocation: Hashable, Sendable {
         }
     }
 
-    /// The variant of the next push. There must be at least one.
+    /// Chooses the variant of the next push. There must be at least one variant.
     package func choice(of tallies: [VariantTally], using random: inout SeededRandom) -> Int {
         precondition(!tallies.isEmpty, "no variant to choose from")
         switch self {
@@ -57,7 +57,7 @@ package enum Allocation: Hashable, Sendable {
         }
     }
 
-    /// The variant with the best estimate; one of the best at random when several are equal.
+    /// Returns the variant with the best estimate, at random among equal ones.
     private static func bestChoice(_ tallies: [VariantTally], using random: inout SeededRandom) -> Int {
         var (best, winner, equals) = (-Double.infinity, 0, 0)
         for (index, tally) in tallies.enumerated() {
@@ -71,7 +71,8 @@ package enum Allocation: Hashable, Sendable {
         return winner
     }
 
-    /// In 0...1, and 1 for the best estimate, so that no temperature makes them overflow or all of them vanish.
+    /// Weights in 0...1, with 1 for the best estimate, so that no temperature makes them overflow or all
+    /// vanish.
     private static func weights(of tallies: [VariantTally], temperature: Double) -> [Double] {
         let best = tallies.map(\.estimate).max() ?? 0
         return tallies.map { exp(($0.estimate - best) / temperature) }
@@ -86,7 +87,8 @@ package enum Allocation: Hashable, Sendable {
         return weights.lastIndex { $0 > 0 } ?? 0
     }
 
-    /// Draws a reward rate for each variant from what is known of it (uniform before the first push), and takes the best.
+    /// Draws a reward rate for each variant from its observed rewards (uniform before the first push), and returns the
+    /// variant with the highest.
     private static func thompsonChoice(_ tallies: [VariantTally], using random: inout SeededRandom) -> Int {
         var (best, winner) = (-1.0, 0)
         for (index, tally) in tallies.enumerated() {

@@ -1,14 +1,14 @@
 import PushModel
 
-/// Plays an allocation many times against variants whose chances of a reward are known.
+/// Simulates an allocation many times with variants whose reward probabilities are known.
 package struct BanditSimulation: Sendable {
-    /// What came of it on average, push by push.
+    /// The mean results of all simulations, push by push.
     package struct Course: Equatable, Sendable {
-        /// How often the variant with the greatest chance was chosen, 0...1.
+        /// The share of simulations that chose the variant with the greatest probability, 0...1.
         package var bestChosen: [Double] = []
-        /// Mean reward of a push.
+        /// The mean reward of each push.
         package var reward: [Double] = []
-        /// Mean sum of the rewards up to and with a push.
+        /// The mean sum of rewards up to and including each push.
         package var cumulativeReward: [Double] = []
     }
 
@@ -18,9 +18,9 @@ package struct BanditSimulation: Sendable {
     private let seed: UInt64
 
     /// - Parameters:
-    ///   - chances: of a reward of 1, by variant, each in 0...1; at least one.
-    ///   - simulations: how often it is played; at least 1.
-    ///   - horizon: pushes of each game; at least 1.
+    ///   - chances: the probability of a reward of 1 for each variant, in 0...1; at least one variant.
+    ///   - simulations: the number of simulations; at least 1.
+    ///   - horizon: the number of pushes per simulation; at least 1.
     package init(chances: [Double], simulations: Int, horizon: Int, seed: UInt64) {
         precondition(!chances.isEmpty && simulations > 0 && horizon > 0, "nothing to simulate")
         self.chances = chances
@@ -29,7 +29,7 @@ package struct BanditSimulation: Sendable {
         self.seed = seed
     }
 
-    /// The same for the same seed. The choices of each game are random, and so are its rewards.
+    /// Runs the simulations. Choices and rewards are random, but the same seed gives the same result.
     package func course(of allocation: Allocation) -> Course {
         let greatest = chances.max() ?? 0
         var random = SeededRandom(seed: seed)

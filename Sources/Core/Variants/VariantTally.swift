@@ -1,8 +1,8 @@
-/// What is known of a variant: how often it was sent, and what came back.
+/// The observed results of a variant: the number of its pushes and their rewards.
 package struct VariantTally: Equatable, Sendable {
-    /// Pushes of this variant that were accepted.
+    /// The number of accepted pushes of this variant.
     package var pulls: Int
-    /// The sum of its rewards, each in 0...1.
+    /// The sum of the variant's rewards, each in 0...1.
     package var rewards: Double
 
     package init(pulls: Int = 0, rewards: Double = 0) {
@@ -10,7 +10,7 @@ package struct VariantTally: Equatable, Sendable {
         self.rewards = rewards
     }
 
-    /// Mean reward of a push; 0 before the first.
+    /// The mean reward of a push; 0 before the first push.
     package var estimate: Double { pulls == 0 ? 0 : rewards / Double(pulls) }
 
     package mutating func add(reward: Double) {

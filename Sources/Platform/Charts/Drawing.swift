@@ -1,6 +1,6 @@
 import Foundation
 
-/// Draws rectangles, lines and words into an SVG file of a given width. The height follows from the content.
+/// Draws rectangles, lines and text into an SVG file of a given width. The height depends on the content.
 package struct Drawing {
     package enum Anchor: String { case start, middle, end }
 
@@ -25,7 +25,7 @@ package struct Drawing {
         )
     }
 
-    /// A line through all points.
+    /// Draws a line through all points.
     package mutating func curve(_ points: [(x: Double, y: Double)], _ colour: String, width: Double = 1.5) {
         let places = points.map { "\(Self.point($0.x)),\(Self.point($0.y))" }
         parts.append(

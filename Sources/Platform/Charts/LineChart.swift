@@ -1,7 +1,7 @@
 import Foundation
 
-/// Curves over one horizontal axis in panels one below the other, as an SVG file: each panel has its own vertical axis and
-/// a legend on the right.
+/// An SVG chart with stacked panels of curves over one horizontal axis. Each panel has its own vertical axis and a legend
+/// on the right.
 package struct LineChart {
     package struct Curve: Sendable {
         let name: String
@@ -36,7 +36,7 @@ package struct LineChart {
         "#bcbd22", "#005f73", "#ae2012", "#386641", "#5e548e",
     ]
 
-    /// - Parameter axis: what the horizontal axis counts.
+    /// - Parameter axis: the quantity on the horizontal axis.
     package init(title: String, axis: String, panels: [Panel]) {
         self.title = title
         self.axis = axis
@@ -84,7 +84,7 @@ package struct LineChart {
         }
     }
 
-    /// A round distance between ticks.
+    /// Returns a round distance between ticks.
     private static func step(atLeast least: Double) -> Double {
         let power = pow(10, log10(max(least, 1e-9)).rounded(.down))
         return [1, 2, 5, 10].map { $0 * power }.first { $0 >= least * (1 - 1e-9) } ?? least
