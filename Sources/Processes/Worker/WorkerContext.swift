@@ -5,23 +5,24 @@ import FarmPolicy
 import Logging
 import RedisClient
 
-/// What the parts of a worker share.
+/// The objects and data that the parts of a worker share.
 @Loop final class WorkerContext {
     let redis: RedisConnection
-    /// The worker's name in Redis, unique for every start.
+    /// The worker's name in Redis, unique for every process start.
     let name: String
-    /// Among the host's workers; spreads them over a gateway's addresses.
+    /// The worker's number on its host. It spreads the workers over a gateway's addresses.
     let index: Int
     let log: Logger
-    /// Tells the coordinator something.
+    /// Sends a notice to the coordinator.
     let notify: @Loop (Notice) -> Void
-    /// Redis says that a shard of an app belongs to another owner, which was not withdrawn from us.
+    /// Called when Redis says that another owner has a shard that was not withdrawn from this worker.
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
-    /// Until when the coordinator's leases hold, on the clock of ``BootClock``; nothing is sent later.
+    /// The time until which the coordinator's leases are valid, on the clock of ``BootClock``. No push is
+    /// started later.
     var leaseClock = LeaseClock()
     let exclusiveTurn = ExclusiveTurn()
     let turns = FairTurns()
-    /// How busy the loop is.
+    /// Measures how busy the loop is.
     var thread = ThreadTime()
 
     init(

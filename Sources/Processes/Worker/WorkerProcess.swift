@@ -16,11 +16,12 @@ package import Supervision
     import Darwin
 #endif
 
-/// One worker process: carries out the orders of its coordinator, and ends with it.
+/// One worker process: it executes the orders of its coordinator, and exits when the coordinator exits.
 @Loop package final class WorkerProcess {
-    /// The slow poll, which makes up for lost wake-ups.
+    /// The interval of the slow poll, which compensates for lost wake-ups.
     private static let pollInterval = Duration.seconds(1)
-    /// Between two searches for batches that Redis assigns to this worker and that it does not hold.
+    /// The number of polls between two searches for batches that Redis assigns to this worker and that it
+    /// does not hold.
     private static let pollsBetweenSearches = 5
 
     private let log: Logger
@@ -31,7 +32,7 @@ package import Supervision
     private var tokens: [String: (generation: UInt32, token: [UInt8])] = [:]
     private var pollTimer: Timer?
     private let readings: FeedbackReadings
-    /// Runs while it is finishing: when nothing is held any more, it ends.
+    /// Runs while the worker is finishing; ends the process when no batch is held.
     private var idleWatch: Timer?
     private var polls = 0
     private var isQuiet = false
@@ -43,8 +44,8 @@ package import Supervision
         readings = FeedbackReadings(log: log) { life.send($0) }
     }
 
-    /// Runs until the work is done.
-    /// - Returns: the process's exit status.
+    /// Runs the worker until its work is done.
+    /// - Returns: the exit status of the process.
     package func run() async -> Int32 {
         Loop.keep(self)
         life.onOrder = { [unowned self] order in carryOut(order) }
@@ -109,7 +110,7 @@ package import Supervision
             return life.fail("cannot use the address of Redis", error)
         }
         let connection = RedisConnection(settings)
-        // Connections that are closed at the end have their last loop turn after this object is released.
+        // Connections that close at the end have their last loop turn after this object is released.
         context = WorkerContext(redis: connection, name: name, index: index, log: log) {
             [weak self] notice in
             self?.life.send(notice)
@@ -146,13 +147,13 @@ package import Supervision
         applyPlan(of: setup)
     }
 
-    /// The app is not served any more, unless it is configured once more.
+    /// Forgets the setup of an app that is no longer served.
     private func forget(_ app: String) {
         (setups[app], tokens[app]) = (nil, nil)
         apps[app]?.leave()
     }
 
-    /// Lets the app's sender follow its setup; with token authentication only once a token is here.
+    /// Applies an app's setup to its sender. With token authentication, this requires a provider token.
     private func applyPlan(of setup: AppSetup) {
         guard let context, let app = apps[setup.name] else { return }
         let token = tokens[setup.name]
@@ -201,7 +202,8 @@ package import Supervision
         life.send(.heartbeat(sum))
     }
 
-    /// By a signal, one way: nothing more is checked out, whatever shards are given.
+    /// Becomes quiet after a signal, permanently: the worker checks out nothing more, even when it gets new
+    /// shards.
     private func becomeQuiet() {
         log.notice("quiet: taking no new work")
         for app in apps.values { app.pause() }
@@ -224,7 +226,8 @@ package import Supervision
         }
     }
 
-    /// Another host owns a shard that our coordinator believes to own: both start again.
+    /// Handles a shard that another host owns although this host's coordinator claims it: worker and
+    /// coordinator restart.
     private func fenced(_ app: String) {
         guard !life.isFinishing else { return }
         log.warning("another owner has a shard: this worker exits", metadata: ["app": "\(app)"])
@@ -233,7 +236,7 @@ package import Supervision
         life.finish(within: life.orphanGrace, status: ChildStatus.fenced)
     }
 
-    /// Sends nothing more, waits for pushes in flight, gives all other batches back. Heartbeats continue.
+    /// Stops sending, awaits pushes in flight, and returns all other batches to Redis. Heartbeats continue.
     private func finish() {
         for app in apps.values { app.finish() }
         idleWatch = Timer { [unowned self] in

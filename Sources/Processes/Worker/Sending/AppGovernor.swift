@@ -3,17 +3,17 @@ import FarmPolicy
 import Gateway
 import Logging
 
-/// Carries out what an app's ``Governor`` decides: samples the connections, has the pool keep as many as it says, and
-/// lets as many pushes go as the rates allow.
+/// Applies the decisions of an app's ``Governor``. It samples the connections, tells the pool how many to keep, and
+/// limits how many pushes may be sent.
 ///
-/// Costs nothing per push: it is consulted once a turn.
+/// Runs once per turn of the loop, so that single pushes cost nothing.
 @Loop final class AppGovernor {
     private let context: WorkerContext
     private let app: String
     private unowned let pool: ConnectionPool
     /// Called when sending may resume.
     private let wake: @Loop () -> Void
-    /// Asked before each decision.
+    /// Called before each decision.
     private let observe: @Loop () -> Observation
 
     private var planned = GovernorSettings()
@@ -22,25 +22,26 @@ import Logging
     private var meter = LoadMeter(at: .now)
     private var throttles = ThrottleMonitor()
     private var limits = RateLimits()
-    /// This worker's part of what the farm may use.
+    /// This worker's part of the farm's budget.
     private var share = FarmBudget.Share()
     private var tokens: TokenBucket?
     private var bits: BandwidthBucket?
     private lazy var poll = Timer { [unowned self] in decide() }
     private lazy var refill = Timer { [unowned self] in wake() }
-    /// Acceptances, answers that were no trouble, and answers that were, since the last decision.
+    /// Counts since the last decision: acceptances, other responses without gateway trouble, and responses
+    /// with gateway trouble.
     private var delivered: UInt64 = 0
     private var refusals = 0
     private var troubles = 0
     private var bytes = 0
     private var loggedAt: Instant?
 
-    /// What the sender knows, and the governor does not.
+    /// Facts that the sender knows and the governor needs.
     struct Observation {
         var delivered: UInt64
-        /// Something is held or in flight.
+        /// Whether pushes are held or in flight.
         var isAtWork: Bool
-        /// After much trouble nothing is sent for a while but a probe.
+        /// Whether sending is stopped after much trouble, except for a probe.
         var isStopped: Bool
     }
 
@@ -52,7 +53,8 @@ import Logging
         (self.wake, self.observe) = (wake, observe)
     }
 
-    /// Follows the plan that the pool follows since just now. What was learned by the same settings stays.
+    /// Applies the plan that the pool uses now. If the governor's settings are unchanged, it keeps what it
+    /// has learned.
     func follow(_ plan: GatewayPlan, limits: RateLimits) {
         if plan.governor != planned {
             planned = plan.governor
@@ -65,7 +67,7 @@ import Logging
         applyRates(at: .now)
     }
 
-    /// From now on this is the worker's part of what the farm may use.
+    /// Sets this worker's part of the farm's budget.
     func follow(_ share: FarmBudget.Share) {
         guard share != self.share else { return }
         self.share = share
@@ -86,28 +88,28 @@ import Logging
         return settings
     }
 
-    /// Pushes a second because of the gateway's trouble; nil: any number.
+    /// The limit in pushes per second while the gateway has trouble; nil means unlimited.
     var rate: Double? { governor.rate }
 
     // MARK: The turn
 
-    /// Pushes that may leave now, as far as rates go.
+    /// Returns how many pushes the rates allow now.
     func allowance(at now: Instant) -> Int {
         measureBytes()
         return min(tokens?.available(at: now) ?? .max, bits?.available(at: now) ?? .max)
     }
 
-    /// Pushes worth holding: what can leave in about a second.
+    /// The number of pushes worth holding: as many as can be sent in about a second.
     var usefulWindow: Int {
         guard let rate = [tokens?.rate, bits?.rate].compactMap(\.self).min() else { return .max }
         return max(1, Int(clamping: min(rate, 1e9)))
     }
 
-    /// The sender has sent what it could.
+    /// Notes how much the sender has sent in this turn.
     ///
     /// - Parameters:
-    ///   - waits: there is more held that may be sent.
-    ///   - isLimited: that waits for the rates.
+    ///   - waits: whether more held pushes may be sent.
+    ///   - isLimited: whether these pushes are delayed only by the rates.
     func fed(_ sent: Int, waits: Bool, isLimited: Bool, at now: Instant) {
         if sent > 0 {
             tokens?.take(sent)
@@ -125,20 +127,20 @@ import Logging
         }
     }
 
-    /// Nothing may be sent for now, whatever waits.
+    /// Notes that nothing may be sent for now, even if pushes wait.
     func idle(at now: Instant) {
         if poll.isRunning { meter.note(.flowing, open: pool.openStreams, at: now) }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// A push was answered, and was not accepted.
+    /// Notes a response that is not an acceptance.
     func refused() { refusals += 1 }
 
-    /// The gateway was in trouble.
+    /// Notes a response that indicates gateway trouble.
     func troubled() { troubles += 1 }
 
-    /// A device got more than the gateway likes.
+    /// Notes that the gateway throttled a device.
     func throttled(device: UInt64) { throttles.throttled(device) }
 
     // MARK: Deciding
@@ -187,7 +189,7 @@ import Logging
         }
     }
 
-    /// Up and down it goes by steps: not each of them is worth a line.
+    /// Logs a change of the rate. The rate moves in small steps, so only some of them are logged.
     private func log(_ before: Double?, _ after: Double?, at now: Instant) {
         guard let after else {
             loggedAt = nil

@@ -8,7 +8,7 @@ import StoreProtocol
     import Failpoints
 #endif
 
-/// Calls to Redis that the window wants, their answers, and what the connection to Redis goes through.
+/// Makes the window's calls to Redis, handles the replies, and reacts to changes of the connection to Redis.
 extension AppSender {
     /// Makes the calls and notifies the coordinator.
     func carryOut() {
@@ -46,12 +46,12 @@ extension AppSender {
     }
 
     func reportsAreDue() {
-        // Without a connection nothing can be reported; on the next connection everything is.
+        // Without a connection nothing can be reported. The next connection reports everything.
         guard context.redis.isReady else { return }
         update { $0.reportDue() }
     }
 
-    /// There is a connection to Redis again.
+    /// Handles a new connection to Redis.
     func reconnected(isOther: Bool) {
         window.now = .now
         window.shards.allMayHaveBatches()
@@ -67,7 +67,7 @@ extension AppSender {
         schedule()
     }
 
-    /// Ownership is uncertain: the reports of the last seconds are made once more.
+    /// Repeats the reports of the last seconds, because ownership is uncertain.
     func repeatReports() {
         window.now = .now
         window.repeatAll()
@@ -91,7 +91,7 @@ extension AppSender {
         #endif
     }
 
-    /// Tells the window something; what comes of it is carried out at the end of the turn.
+    /// Passes an event to the window. Resulting calls are made at the end of the turn.
     private func update(_ body: (Window) -> Void) {
         window.now = .now
         window.yieldsToSuspect = context.exclusiveTurn.isWanted

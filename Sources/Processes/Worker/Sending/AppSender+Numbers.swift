@@ -1,9 +1,9 @@
 import ControlChannel
 import Delivery
 
-/// An app's numbers in a worker's heartbeats and dumps.
+/// An app's counters for a worker's heartbeats and dumps.
 extension AppSender {
-    /// The app's numbers since the last call; nil when nothing has happened.
+    /// Returns the app's counters since the last call; nil when nothing has happened.
     func takeNumbers() -> Notice.Heartbeat.App? {
         var numbers = Notice.Heartbeat.App(name: name)
         numbers.connections = UInt32(pool.connections.count)
@@ -19,7 +19,7 @@ extension AppSender {
         return numbers == Notice.Heartbeat.App(name: name) ? nil : numbers
     }
 
-    /// Adds the app to the numbers of the whole worker.
+    /// Adds the app's counters to those of the whole worker.
     func add(to sum: inout Notice.Heartbeat) {
         sum.connections += UInt32(pool.connections.count)
         sum.openStreams += UInt32(pool.openStreams)

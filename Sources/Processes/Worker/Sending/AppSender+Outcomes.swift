@@ -11,8 +11,8 @@ import PushModel
     import Failpoints
 #endif
 
-/// What connections and the pool report: the outcomes of pushes, with what they mean for their batch, their app and their
-/// connection, and the ends of connections and dials.
+/// Handles events from connections and the pool: outcomes of pushes, ended connections and failed dials. It decides what
+/// an outcome means for the batch, the app and the connection.
 extension AppSender {
     // MARK: Connections
 
@@ -23,7 +23,7 @@ extension AppSender {
             "connection takes no more pushes", metadata: ["app": "\(name)", "reason": "\(reason)"])
         pool.spent(connection)
         schedule()
-        // Such as a certificate for the other environment, which the gateway refuses before the first push.
+        // For example, the gateway refuses a certificate of the other environment before the first push.
         guard case .credentialsWrong(let reason) = verdict, suspension == nil else { return }
         pool.retireAll()
         suspendInDoubt(.credentialsWrong, reason)
@@ -51,7 +51,7 @@ extension AppSender {
 
     func dialPauseEnded() { schedule() }
 
-    /// Nothing more is sent until the coordinator has decided.
+    /// Stops sending until the coordinator has decided.
     private func suspendInDoubt(_ doubt: Notice.Doubt, _ reason: String) {
         suspension = .doubt
         context.notify(.doubt(app: name, doubt, generation: generation, reason: reason))
@@ -134,10 +134,10 @@ extension AppSender {
             timestamp: timestamp)
     }
 
-    /// The gateway refused a push because its device gets too many.
+    /// Handles a push that the gateway refused because its device gets too many pushes.
     private func throttled(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String) {
         var wait = Duration.milliseconds(Int64(asked(rejection)))
-        // When the gateway wants less of everybody, that is not the device's doing.
+        // When the gateway throttles all devices, the device itself gets no cool-down.
         if governor.rate == nil { wait = coolDowns.throttled(batch, position, asked: wait, at: .now) }
         record(
             batch, position,
@@ -154,7 +154,7 @@ extension AppSender {
         }
     }
 
-    /// The push may have been accepted, or not: it is sent again only if its job allows that.
+    /// Handles a push with unknown outcome. The push is sent again only if its job allows that.
     private func becameUnknown(_ batch: HeldBatch, _ position: Int, _ cause: String, status: UInt16 = 0) {
         let delivery = batch.batch.segments[batch.segment(of: position)].options.delivery
         record(
@@ -164,7 +164,8 @@ extension AppSender {
                 : .retry(.unknownOutcome, status: status, reason: cause, retryAfterMilliseconds: 0))
     }
 
-    /// The topic is wrong. One that the job chose is the job's fault; the app's own pauses it after some in a row.
+    /// Handles a refused topic. If the job chose the topic, the push fails; the app's own topic pauses the app
+    /// after several refusals in a row.
     private func misconfigured(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String)
     {
         let options = batch.batch.segments[batch.segment(of: position)].options
@@ -174,7 +175,7 @@ extension AppSender {
         record(batch, position, as: .refused(reason: reason, status: rejection.status))
     }
 
-    /// A response that concerns the whole app.
+    /// Handles a response that concerns the whole app.
     private func doubt(
         _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ rejection: Rejection, _ reason: String
     ) {
@@ -184,7 +185,8 @@ extension AppSender {
         suspendInDoubt(doubt, reason)
     }
 
-    /// How long the gateway asked to wait, in milliseconds, as far as that counts; 0: it did not.
+    /// Returns the delay that the gateway requested, in milliseconds and up to the accepted maximum; 0 when
+    /// it requested none.
     private func asked(_ rejection: Rejection) -> UInt32 {
         let time = min(.seconds(Int64(rejection.retryAfter ?? 0)), longestRetryAfter)
         return UInt32(clamping: time.milliseconds)

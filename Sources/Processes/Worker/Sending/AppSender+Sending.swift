@@ -8,9 +8,9 @@ import PushModel
     import Failpoints
 #endif
 
-/// From held batches to connections that have room for them.
+/// Sends pushes of held batches on connections that have room.
 extension AppSender {
-    /// Sends what may be sent on what has room for it.
+    /// Sends as many pushes as credit, rates and connections allow.
     func feed() {
         let now = ContinuousClock.now
         guard suspension == nil, context.mayStart, context.exclusiveTurn.allows(self) else {
@@ -31,7 +31,8 @@ extension AppSender {
         pool.share(window.sendable)
         while left > 0 {
             guard let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) else {
-                // What is left follows its shard on a full connection: now it may use another one.
+                // The remaining batches follow their shard's full connection. Now they may use another
+                // connection.
                 guard window.hasPassedBatches, !maySpread else { break }
                 maySpread = true
                 window.beginTurn()
@@ -56,30 +57,30 @@ extension AppSender {
                 troubles.probeSent()
                 break
             }
-            // The connection did not take what it had room for: do not ask it in a loop.
+            // The connection did not take a push although it had room. Stopping here avoids an endless loop.
             guard sent > 0 || !batch.hasNext else { break }
         }
         let sent = min(allowance, share) - left
-        // The rest goes after the others had theirs, and after what has come meanwhile.
+        // The remaining pushes are sent after other apps had their turn and new events were handled.
         let isInterrupted = left == 0 && share < allowance
         if isInterrupted { nextTurn.start(after: .zero) }
         let waits = !isInterrupted && window.nextBatch(isAlone: isAlone) != nil
         if waits && left > 0 || window.suspect != nil && pool.roomiest == nil || sent > 0 && pool.isShort {
             pool.needConnection()
         }
-        // Passed-over batches count, too: their connection may be waiting for the reply to a bad token.
+        // Skipped batches count too, because their connection may be waiting for the reply to a bad token.
         if left > 0, pool.mayGrow {
             let waiting = window.waitingForConnection(atMost: Window.mostWaiting)
-            // More may be held now, and need one more.
+            // The larger limit may allow more held pushes, which may need another connection.
             if pool.needConnection(for: waiting) { schedule() }
         }
         governor.fed(sent, waits: waits, isLimited: waits && left == 0, at: now)
     }
 
-    /// A connection with room that keeps the order of the batch's shard.
+    /// Returns a connection with room that keeps the order of the batch's shard.
     ///
-    /// - Parameter maySpread: nothing else can be sent. As long as something can, a batch keeps to its connection, for its answers then
-    ///   come together, and are handled together.
+    /// - Parameter maySpread: whether no other batch can be sent. Otherwise a batch stays on its connection, so that its
+    ///   responses arrive and are handled together.
     private func connection(for batch: HeldBatch, maySpread: Bool) -> (any GatewayConnection)? {
         switch batch.route.way(of: batch.number) {
         case .any: return pool.roomiest(for: batch.lane)
@@ -87,7 +88,7 @@ extension AppSender {
         case .following(let last):
             let same = pool.connections.first { ObjectIdentifier($0) == last }
             if let same, same.room > 0 {
-                // What is put on it now would most likely be behind a bad token.
+                // A push added to this connection now would probably follow a bad token.
                 guard same.isLoaded, let other = pool.roomiest(for: batch.lane), !other.isLoaded,
                     batch.route.free(batch)
                 else { return same }

@@ -9,17 +9,18 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Sends the pushes of one app: checks batches out, feeds them to the gateway, reports their outcomes.
+/// Sends the pushes of one app: checks out batches, sends their pushes to the gateway, reports their
+/// outcomes.
 ///
-/// Work is done at the end of a loop's turn, once for all that the turn brought.
+/// The work is done at the end of each turn of the loop, once for all events of the turn.
 @Loop final class AppSender: ConnectionPool.Owner, TurnListener, ExclusiveTurn.Member {
     let context: WorkerContext
     let name: String
     let store: AppStore
     private(set) var topic = ""
-    /// Its share of the worker's time when other apps have something to send as well.
+    /// The app's share of the worker's time while other apps also have something to send.
     private(set) var weight = 1
-    /// Where the gateway's Retry-After asks for more, so much counts.
+    /// The longest Retry-After that is accepted from the gateway.
     private(set) var longestRetryAfter = Duration.seconds(600)
     let suppressionLists: SuppressionLists
     let suppression: SuppressionFilter
@@ -41,20 +42,20 @@ import StoreProtocol
     var coolDowns = CoolDown()
     var counts = SendCounts()
     private var isDue = false
-    /// Sending resumes as soon as the app's suppression lists are read.
+    /// Whether sending resumes once the app's suppression lists are read.
     private var resumesWhenKnown = false
     lazy var timer = Timer { [unowned self] in schedule() }
     lazy var nextTurn = Timer { [unowned self] in schedule() }
     lazy var reportTimer = Timer { [unowned self] in reportsAreDue() }
-    /// When high was last sent while bulk was held.
+    /// When a push of lane high was last sent while bulk was held.
     private var mixedAt: Instant?
     private static let mixedFor = Duration.seconds(60)
 
-    /// Why nothing is sent, if nothing is.
+    /// Why sending is suspended; nil while the app may send.
     var suspension: Suspension? {
         didSet { window.change(to: suspension?.mode ?? .sending) }
     }
-    /// The coordinator knows that the gateway accepts credentials of this generation.
+    /// The newest generation of credentials that the coordinator knows to be accepted by the gateway.
     var provenGeneration: UInt32?
     private(set) var generation: UInt32 = 0
 
@@ -76,19 +77,19 @@ import StoreProtocol
 
     /// - Parameters:
     ///   - weight: the app's share of the worker's time, relative to other apps.
-    ///   - bulkFloor: percent of the pushes that are bulk while high waits, too.
+    ///   - bulkFloor: the minimum percentage of bulk pushes while high pushes wait.
     func share(weight: Int, bulkFloor: Int) {
         self.weight = max(1, weight)
         window.setBulkFloor(bulkFloor)
     }
 
-    /// These shards are served from now on; the others are withdrawn.
+    /// Sets the served shards and withdraws all others.
     func assign(_ tokens: [Int: FenceToken]) {
         shards.assign(tokens)
         governor.follow(shards.share)
     }
 
-    /// What the whole farm may send from now on, in pushes a second; nil: any number.
+    /// Sets the rate limit of the whole farm in pushes per second; nil means unlimited.
     func follow(budgetRate: Double?) {
         shards.follow(budgetRate: budgetRate)
         governor.follow(shards.share)
@@ -115,7 +116,7 @@ import StoreProtocol
         schedule()
     }
 
-    /// The provider token was renewed by age: the connections stay, and use it from now on.
+    /// Uses a provider token that was renewed because of its age. The connections stay open.
     func renew(_ token: [UInt8], generation: UInt32) {
         self.generation = generation
         pool.renew(token, generation: generation)
@@ -124,20 +125,20 @@ import StoreProtocol
 
     func pause() { suspend(as: .paused) }
 
-    /// The coordinator does not serve the app any more.
+    /// Stops sending, because the coordinator no longer serves the app.
     func leave() {
         suspend(as: .left)
         provenGeneration = nil
     }
 
-    /// The coordinator serves the app again.
+    /// Resumes sending, because the coordinator serves the app again.
     func configuredAgain() {
         guard suspension == .left else { return }
         suspension = nil
         resume()
     }
 
-    /// Redis was asked for batches, and said so or otherwise about the app.
+    /// Notes from a reply of Redis whether the app is paused.
     func learnPause(isPaused: Bool) {
         if isPaused, suspension == nil || suspension == .doubt { suspend(as: .pausedInRedis) }
         if !isPaused, suspension == .pausedInRedis { resume() }
@@ -145,7 +146,7 @@ import StoreProtocol
 
     private func suspend(as next: Suspension) {
         guard suspension != .finishing, suspension != .left else { return }
-        // Recent suppressions may be false and rejected by Redis: reload them.
+        // Recent suppressions may be wrong and rejected by Redis, so the lists are reloaded.
         if next.isPause, suspension?.isPause != true { suppressionLists.reload() }
         suspension = next
         resumesWhenKnown = false
@@ -182,10 +183,10 @@ import StoreProtocol
         reportTimer.stop()
     }
 
-    /// Nothing is held, sent or being reported any more.
+    /// Whether nothing is held, in flight or being reported.
     var isIdle: Bool { window.isIdle && pool.openStreams == 0 }
 
-    /// High was sent while bulk is held, too.
+    /// Notes that a push of lane high was sent while bulk is held.
     func sentBothLanes() {
         mixedAt = window.now
         pool.isMixed = true
@@ -195,12 +196,12 @@ import StoreProtocol
 
     private var wantsBatches: Bool { suspension == nil && context.mayStart && troubles.maySend(at: .now) }
 
-    /// Expires held pushes whose deadline has passed: the gateway may be unreachable for long.
+    /// Expires held pushes whose deadline has passed, because the gateway may be unreachable for long.
     func expireOverdue() {
         window.now = .now
         if let mixedAt, window.now - mixedAt > Self.mixedFor { (self.mixedAt, pool.isMixed) = (nil, false) }
         counts.addFailed(window.expireOverdue(at: context.redis.clock.seconds))
-        // During an outage nothing is dropped: Redis may come back without the last reports.
+        // Outcomes are kept during an outage, because Redis may return without the last reports.
         if context.redis.isReady { window.dropOldOutcomes() }
         schedule()
     }

@@ -1,17 +1,17 @@
 import EventLoop
 
-/// Sends a suspect batch with nothing else in flight, whatever its app: if the worker crashes then, Redis knows which pushes
-/// crashed it.
+/// Sends a suspect batch with nothing else of the worker in flight, across all apps. If the worker crashes then, Redis knows
+/// which pushes caused the crash.
 @Loop final class ExclusiveTurn {
-    /// Sends batches of one app.
+    /// A sender of one app's batches.
     @Loop protocol Member: AnyObject {
-        /// A suspect batch could be sent.
+        /// Whether a suspect batch could be sent.
         var hasSuspect: Bool { get }
-        /// Pushes of a suspect batch are in flight, whether more of it can be sent or not.
+        /// Whether pushes of a suspect batch are in flight, including batches that may send nothing more.
         var hasSuspectInFlight: Bool { get }
-        /// Nothing has credit, but for the suspect batch; or nothing can be sent at all.
+        /// Whether only the suspect batch has credit, or nothing can be sent at all.
         var isClearForSuspect: Bool { get }
-        /// Nothing at all is in flight.
+        /// Whether no push is in flight.
         var hasNothingInFlight: Bool { get }
         func schedule()
     }
@@ -21,27 +21,29 @@ import EventLoop
 
     func join(_ member: any Member) { members.append(member) }
 
-    /// A suspect batch is waiting for its turn or is having it: nothing else is checked out or asked credit for.
+    /// Whether a suspect batch awaits or has its turn. Other batches are then not checked out and get no credit.
     var isWanted: Bool { members.contains { $0.hasSuspect || $0.hasSuspectInFlight } }
 
-    /// Whether this member's suspect batch may go now: it is the first, and nothing else has credit.
+    /// Returns whether this member may send its suspect batch now: the batch is the first, and nothing else
+    /// has credit.
     func admits(_ member: any Member) -> Bool {
         members.first { $0.hasSuspect } === member
             && members.allSatisfy { $0 === member || $0.isClearForSuspect && $0.hasNothingInFlight }
             && member.isClearForSuspect
     }
 
-    /// Whether this member may send at all: a member that could not send while a suspect batch had its turn still has credit.
+    /// Returns whether this member may send at all. A member that was stopped during a suspect batch's turn may still have
+    /// credit.
     func allows(_ member: any Member) -> Bool {
         !members.contains { $0 !== member && $0.hasSuspectInFlight }
     }
 
-    /// A push of a suspect batch has come back: the air may be clear now.
+    /// Notes a response to a push of a suspect batch. Other members may then continue.
     func noteResponse(to member: any Member) {
         if !member.hasSuspectInFlight { wake() }
     }
 
-    /// A report was taken, or a batch was released: another sender may have its turn now.
+    /// Notes an accepted report or a released batch. Another sender may then have its turn.
     func changed() {
         let isWanted = isWanted
         guard isWanted || wasWanted else { return }

@@ -9,9 +9,9 @@ import Transport
 
 extension GatewayPlan {
     /// - Parameters:
-    ///   - token: the provider token; `nil` for a certificate, or while none has come.
-    ///   - worker: the worker's index, which chooses the address to begin with.
-    /// - Throws: when certificate, key or CA cannot be used.
+    ///   - token: the provider token; `nil` with a certificate, or before a token has arrived.
+    ///   - worker: the worker's index, which selects the first gateway address.
+    /// - Throws: an error when the certificate, the key or the CA cannot be used.
     init(_ setup: AppSetup, token: [UInt8]?, generation: UInt32, worker: Int) throws(CredentialError) {
         var settings = try ClientSettings(setup)
         let wire: GatewayWire = setup.binary.map { .binary(BinarySettings($0)) } ?? .http2
@@ -61,7 +61,7 @@ extension BinarySettings {
 }
 
 extension ClientSettings {
-    /// Whom the app trusts, and how it is known.
+    /// Creates TLS settings from the app's authorities and credentials.
     init(_ setup: AppSetup) throws(CredentialError) {
         self.init(trust: setup.authority.isEmpty ? .system : .authorities(setup.authority))
         if case .certificate(let pem) = setup.credentials { identity = try TLSIdentity(pem: pem) }
@@ -72,11 +72,11 @@ extension AppSetup {
     var proxy: Endpoint? { proxyHost.isEmpty ? nil : .tcp(host: proxyHost, port: proxyPort) }
 }
 
-/// What an operator lets one worker send for an app; nil: any amount.
+/// The limits that an operator has set for an app in one worker; nil means unlimited.
 struct RateLimits: Hashable {
-    /// Pushes a second.
+    /// Pushes per second.
     var rate: Double?
-    /// Bits a second.
+    /// Bits per second.
     var bandwidth: Double?
 
     init() {}

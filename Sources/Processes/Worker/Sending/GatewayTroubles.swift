@@ -1,23 +1,24 @@
 import APNs
 import FarmPolicy
 
-/// Whether an app's gateway is in trouble, by its responses: the circuit breaker, and responses about a wrong configuration in a row.
+/// Judges from responses whether an app's gateway has trouble, with a circuit breaker, and whether the app's configuration is
+/// wrong.
 struct GatewayTroubles {
     private var breaker = ServerBreaker()
-    /// Refusals of the app's own topic in a row.
+    /// The number of consecutive refusals of the app's own topic.
     private var topicRefusals = 0
-    /// So many of them mean that the app's configuration is wrong.
+    /// The number of consecutive topic refusals that proves a wrong configuration.
     private static let mostTopicRefusals = 5
     private var random = SystemRandomNumberGenerator()
-    /// What the gateway last responded when it was in trouble.
+    /// The gateway's last reason that indicated trouble.
     private(set) var reason = ""
 
-    /// Nothing stops the app from sending but a probe.
+    /// Whether the app may send without restriction; otherwise only a probe may be sent.
     var isClosed: Bool { breaker.isClosed }
-    /// Each pause ended with a probe that fared no better.
+    /// Whether at least three pauses ended with a failed probe.
     var isLasting: Bool { breaker.pauses >= 3 }
 
-    /// A push may be sent; a probe needs one as well.
+    /// Returns whether a push may be sent, including a probe.
     mutating func maySend(at now: @autoclosure () -> Instant) -> Bool {
         if breaker.isClosed { return true }
         if case .probe = breaker.permit(at: now()) { return true }
@@ -35,7 +36,7 @@ struct GatewayTroubles {
 
     mutating func unprocessed(at now: Instant) { breaker.probeReturned(at: now) }
 
-    /// The response to a push was lost.
+    /// Notes that the response to a push was lost.
     mutating func lostResponse(at now: @autoclosure () -> Instant) {
         if !breaker.isClosed { breaker.troubled(at: now(), using: &random) }
     }
@@ -50,14 +51,14 @@ struct GatewayTroubles {
         if case .configurationWrong = verdict {} else { topicRefusals = 0 }
     }
 
-    /// The app's own topic was refused.
+    /// Notes that the gateway refused the app's own topic.
     ///
-    /// - Returns: whether it was so often that the app's configuration must be wrong.
+    /// - Returns: whether enough refusals in a row prove a wrong configuration.
     mutating func topicRefused() -> Bool {
         topicRefusals += 1
         return topicRefusals >= Self.mostTopicRefusals
     }
 
-    /// An operator has resumed the app: earlier responses count no more.
+    /// Forgets earlier responses, because an operator has resumed the app.
     mutating func reset() { (breaker, topicRefusals) = (ServerBreaker(), 0) }
 }

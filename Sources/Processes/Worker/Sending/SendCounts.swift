@@ -3,10 +3,10 @@ import Delivery
 import FarmPolicy
 import PushModel
 
-/// Counts what an app has sent, for the worker's heartbeats.
+/// Counts an app's sent pushes and outcomes for the worker's heartbeats.
 struct SendCounts {
     private var counts = Notice.Heartbeat()
-    /// From the split of first attempts to their departure, by lane, since the last heartbeat.
+    /// The time from the split to the first send, by lane, since the last heartbeat.
     private var waits = [LatencyCounts(), LatencyCounts()]
     private var reported: (sent: UInt64, dials: Int) = (0, 0)
 
@@ -26,7 +26,7 @@ struct SendCounts {
         }
     }
 
-    /// So many pushes of a batch have left, at this time in Redis's milliseconds.
+    /// Counts sent pushes of a batch; the time is in milliseconds of the Redis clock.
     mutating func addSent(_ count: Int, of batch: HeldBatch, at milliseconds: Int64) {
         counts.sent += UInt64(count)
         if let since = batch.waitsSince, count > 0 {
@@ -34,7 +34,7 @@ struct SendCounts {
         }
     }
 
-    /// Writes what has happened since the last call.
+    /// Writes the counts since the last call.
     mutating func take(into numbers: inout Notice.Heartbeat.App, dials: Int, latencies: LatencyCounts) {
         (numbers.sent, numbers.dials) = (counts.sent &- reported.sent, UInt32(dials - reported.dials))
         reported = (counts.sent, dials)

@@ -3,24 +3,24 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// The shards of an app that the coordinator gave to this worker, with their parts of the budget; the window has those of them
-/// from which batches may be checked out.
+/// The shards of an app that the coordinator gave to this worker, with their parts of the budget. It passes to the window
+/// those shards from which batches may be checked out.
 ///
-/// Nothing of a shard is checked out before its suppression list is known, nor while a cancelled job's pushes are taken back from it.
+/// A shard is checked out only after its suppression list is known, and not while pushes of a cancelled job are returned from it.
 @Loop final class ServedShards {
     private let window: Window
     private let lists: SuppressionLists
-    /// Called when the window has other shards.
+    /// Called when the window's shards have changed.
     private let onChange: @Loop () -> Void
-    /// Called with withdrawn shards of which nothing is held any more.
+    /// Called with withdrawn shards that have no held batches.
     private let onReleased: @Loop (_ shards: [Int]) -> Void
 
     private var shards: [Int: FenceToken] = [:]
-    /// Shards that are emptied and then served again.
+    /// Shards whose batches are returned to Redis before the shards are served again.
     private var returning: Set<Int> = []
-    /// Jobs whose batches a checkout under way may bring, though they were recalled.
+    /// Jobs whose batches must go back to Redis but may still arrive with a checkout in progress.
     private var lateJobs: Set<String> = []
-    /// What the whole farm may use, and into how many shards it is divided.
+    /// The budget of the whole farm, and the number of shards that divide it.
     private var budget = (farm: FarmBudget(), shards: 1)
 
     init(
@@ -33,17 +33,17 @@ import StoreProtocol
 
     var count: Int { shards.count }
 
-    /// These shards are served from now on; the others are withdrawn.
+    /// Sets the served shards and withdraws all others.
     func assign(_ tokens: [Int: FenceToken]) {
         let withdrawn = shards.keys.filter { tokens[$0] == nil && window.shards.token(of: $0) == nil }
         shards = tokens
-        // One that went to another owner and is back is read again.
+        // The suppression list of a shard that returns from another owner is read again.
         lists.serve(tokens.keys)
         serveKnown()
         if !withdrawn.isEmpty { onReleased(withdrawn.sorted()) }
     }
 
-    /// The suppression lists of some shards are known.
+    /// Serves shards whose suppression lists have become known.
     func suppressionsAreKnown() {
         let mayServeMore = shards.contains { shard, token in
             window.shards.tokens[shard] != token && lists.isLoaded(shard)
@@ -62,23 +62,23 @@ import StoreProtocol
 
     func follow(_ budget: FarmBudget, shards: Int) { self.budget = (budget, shards) }
 
-    /// What the whole farm may send from now on, in pushes a second; nil: any number.
+    /// Sets the rate limit of the whole farm in pushes per second; nil means unlimited.
     func follow(budgetRate: Double?) { budget.farm.rate = budgetRate }
 
-    /// This worker's part of the budget: a shard brings its part, and takes it away.
+    /// This worker's part of the budget. Every served shard contributes its part.
     var share: FarmBudget.Share {
         budget.farm.share(of: Set(shards.keys).filter { $0 < budget.shards }, among: budget.shards)
     }
 
-    /// Gives back the batches of these jobs that are not in flight. The whole shard goes back, so that nothing overtakes, and is served
-    /// again when nothing of it is held.
+    /// Returns batches with unsent pushes of these jobs to Redis. All batches of their shards are returned, so that no push
+    /// overtakes another. The shards are served again when nothing of them is held.
     func returnBatches(jobs: Set<String>, shards: some Sequence<Int>) {
-        // What a checkout under way brings may have been assigned before the order was given.
+        // A checkout in progress may bring batches that were assigned before this call.
         if window.isCheckingOut { lateJobs.formUnion(jobs) }
         empty(window.shards(of: jobs).union(shards))
     }
 
-    /// A checkout may have brought batches of jobs that were to be given back.
+    /// Returns batches of these jobs that a checkout has brought later.
     func returnLateBatches() {
         guard !lateJobs.isEmpty else { return }
         let jobs = lateJobs
@@ -93,7 +93,7 @@ import StoreProtocol
         serveKnown()
     }
 
-    /// Nothing of these shards is held any more. Those that were recalled are served again.
+    /// Handles shards without held batches. Shards that were emptied for a job are served again.
     func released(_ empty: [Int]) {
         let back = empty.filter { returning.remove($0) != nil && shards[$0] != nil }
         if !back.isEmpty { serveKnown() }

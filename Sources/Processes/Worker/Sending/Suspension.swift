@@ -2,15 +2,16 @@ import Delivery
 
 /// Why an app's sender sends nothing.
 enum Suspension {
-    /// The gateway rejects the credentials; the coordinator knows, and has not decided yet.
+    /// The gateway rejects the credentials, and the coordinator has not decided yet.
     case doubt
-    /// The app is paused: batches go back.
+    /// The app is paused, so batches are returned to Redis.
     case paused
-    /// Redis says that the app is paused, which the coordinator may not know: batches go back until Redis says otherwise.
+    /// Redis says that the app is paused, but the coordinator may not know. Batches are returned until Redis says that
+    /// the app is resumed.
     case pausedInRedis
-    /// The app is not served any more: batches go back.
+    /// The app is no longer served, so batches are returned to Redis.
     case left
-    /// The worker is finishing: nothing new starts.
+    /// The worker is finishing and starts nothing new.
     case finishing
 
     var isPause: Bool { self == .paused || self == .pausedInRedis }

@@ -9,15 +9,16 @@ import RedisClient
 import StoreProtocol
 import Transport
 
-/// Reads an app's feedback service once, to its end.
+/// Reads an app's feedback service once, from beginning to end.
 ///
-/// The service deletes what was read. So every tuple goes to Redis, in portions and one at a time, and nothing more is read
-/// from the socket while a portion is on its way.
+/// The service deletes tuples that were read. Every tuple is therefore stored in Redis, in portions and one portion at a
+/// time. The socket is not read while a portion is being stored.
 @Loop final class FeedbackReading {
     private let order: FeedbackOrder
     private let scope: SuppressionScope
     private let store: AppStore
-    /// The suppression lists of the shards of reported tokens: a service may report the same tokens repeatedly.
+    /// The suppression lists of the reported tokens' shards, because a service may report the same tokens
+    /// repeatedly.
     private let known: SuppressionLists
     private let ended: @Loop (_ tuples: Int, _ error: String) -> Void
     private var stream: ByteStream?
@@ -26,25 +27,27 @@ import Transport
     private var stored = 0
     private var portions = 0
     private var isStoring = false
-    /// Shards of the reported tokens.
+    /// The shards of the reported tokens.
     private var shards: Set<Int> = []
     private var isLearning = false
-    /// Why no more comes; "" in order.
+    /// Why reading has ended: "" after a regular end, nil while reading.
     private var end: String?
     private lazy var silence = Timer { [unowned self] in finish("") }
 
     private static let portion = 500
     private static let dialTimeout = Duration.seconds(20)
-    /// A service that has sent everything may keep the connection open.
+    /// How long the service may be silent after a tuple, because it may keep the connection open after the
+    /// last tuple.
     private static let silenceLimit = Duration.seconds(5)
-    /// The first tuple may take longer.
+    /// How long the first tuple may take.
     private static let firstSilenceLimit = Duration.seconds(30)
-    /// What a service has sent and we have not read is lost with the worker. The kernel buffers twice the requested size.
+    /// The receive buffer size. Bytes that are unread when the worker crashes are lost. The kernel allocates twice the
+    /// requested size.
     private static let receiveBuffer = 32 << 10
 
     /// - Parameters:
-    ///   - known: suppression lists of the same app, which only this reading uses.
-    ///   - ended: called once, with how many tuples Redis has, and why they are not all, or "".
+    ///   - known: suppression lists of the same app that only this reading uses.
+    ///   - ended: called once with the number of stored tuples, and with the error or "".
     init(
         _ order: FeedbackOrder, scope: SuppressionScope, store: AppStore, known: SuppressionLists,
         ended: @escaping @Loop (_ tuples: Int, _ error: String) -> Void
@@ -55,8 +58,8 @@ import Transport
     }
 
     /// - Parameters:
-    ///   - tls: nil: plain.
-    ///   - proxy: an HTTP proxy on the way.
+    ///   - tls: nil means a connection without TLS.
+    ///   - proxy: the HTTP proxy to connect through.
     func start(_ tls: TLSContext?, proxy: Endpoint?) {
         let dial = Dial(
             .tcp(host: order.host, port: order.port), tls: tls, proxy: proxy, timeout: Self.dialTimeout)
@@ -102,8 +105,8 @@ import Transport
         storeNext()
     }
 
-    /// Brings what waits to Redis, a portion after the other; the rest of what a read brought waits until there is a whole
-    /// portion or nothing more to read.
+    /// Stores waiting tuples in Redis, one portion after the other. An incomplete portion is stored only at the end of the
+    /// stream.
     private func storeNext() {
         guard !isStoring else { return }
         guard !waiting.isEmpty else {
@@ -119,7 +122,7 @@ import Transport
         listsAreRead()
     }
 
-    /// Those of the portion, or Redis will not have them read.
+    /// Continues when the suppression lists of the portion are read or Redis refuses to return them.
     private func listsAreRead() {
         guard isLearning, known.isWhole else { return }
         isLearning = false
@@ -138,7 +141,7 @@ import Transport
             stored += count
             waiting.removeFirst(count)
         } catch {
-            // It will not be taken, however often it is said.
+            // Redis refuses this portion permanently, so it is not retried.
             waiting = []
             end = end.map { $0.isEmpty ? "\(error)" : $0 } ?? "\(error)"
             stream?.close()
@@ -172,7 +175,7 @@ import Transport
     }
 }
 
-/// The readings of feedback services that are under way in this worker.
+/// The feedback readings in progress in this worker.
 @Loop final class FeedbackReadings {
     private let log: Logger
     private let notify: @Loop (Notice) -> Void
@@ -183,8 +186,8 @@ import Transport
     var isEmpty: Bool { readings.isEmpty }
 
     /// - Parameters:
-    ///   - setup: of the app; nil when it is not served here.
-    ///   - app: its sender.
+    ///   - setup: the app's setup; nil when the app is not served here.
+    ///   - app: the app's sender.
     func begin(_ order: FeedbackOrder, setup: AppSetup?, app: AppSender?) {
         guard let setup, let app else { return ended(order, 0, "the app is not served here") }
         guard readings[order.reading] == nil else { return }

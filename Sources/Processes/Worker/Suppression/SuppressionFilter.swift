@@ -4,9 +4,9 @@ import EventLoop
 import Gateway
 import PushModel
 
-/// Keeps pushes to suppressed tokens from being sent, and suppresses those that the gateway declares invalid.
+/// Prevents sending to suppressed tokens, and suppresses tokens that the gateway declares invalid.
 @Loop final class SuppressionFilter {
-    /// As records and reports have it.
+    /// A scope as a number for records and as text for reports.
     private struct Scope {
         let number: UInt32
         let text: String
@@ -14,21 +14,22 @@ import PushModel
 
     let tokens: SuppressionLists
     private var topic = ""
-    /// Where the gateway belongs, in the words of a ``SuppressionScope``.
+    /// The gateway's environment, as a ``SuppressionScope`` names it.
     private var environment = ""
-    /// A binary gateway knows one topic only, that of the certificate.
+    /// Whether the gateway supports only the topic of the certificate, as a binary gateway does.
     private var hasOneTopic = false
-    /// Pushes sent with older credentials may have gone to another topic or environment.
+    /// The generation of the credentials. Pushes sent with older credentials may have used another topic or
+    /// environment.
     private var generation: UInt32 = 0
     private var scopes: [String: Scope] = [:]
 
     private static let mostScopes = 1000
-    /// Bytes of a scope that a record can name.
+    /// The longest scope that a record can contain, in bytes.
     private static let longestScope = 255
 
     init(_ tokens: SuppressionLists) { self.tokens = tokens }
 
-    /// - Parameter generation: of the credentials that the app's pushes are sent with from now on.
+    /// - Parameter generation: the generation of the credentials for future pushes of the app.
     func follow(topic: String, environment: String, generation: UInt32) {
         guard (topic, environment) != (self.topic, self.environment) else { return }
         scopes = [:]
@@ -38,7 +39,8 @@ import PushModel
 
     func use(oneTopic: Bool) { hasOneTopic = oneTopic }
 
-    /// Why a push is not sent, and since when its token is invalid, in Unix seconds; nil if it is to be sent.
+    /// Returns why a push is suppressed, and since when its token is invalid, in Unix seconds; nil if the
+    /// push may be sent.
     func suppression(
         _ batch: HeldBatch, _ segment: Int, token: UnsafeRawBufferPointer, _ list: SuppressionLists.List,
         at seconds: Int64
@@ -48,7 +50,7 @@ import PushModel
             token, scope: scope(of: options).number, registeredAt: options.registeredAt, now: seconds)
     }
 
-    /// The producer saw the token registered after the moment at which it became invalid, as a gateway says that names one.
+    /// Returns whether the producer saw the token registered after the gateway's time of invalidity.
     func wasRegisteredSince(
         _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ timestamp: Int64?
     ) -> Bool {
@@ -59,18 +61,19 @@ import PushModel
         return Self.isRegistration(atSecond: registered, after: timestamp)
     }
 
-    /// - Parameter timestamp: milliseconds since 1970.
+    /// - Parameter timestamp: the time of invalidity in milliseconds since 1970.
     nonisolated static func isRegistration(atSecond registered: Int64, after timestamp: Int64) -> Bool {
         let (milliseconds, overflow) = registered.multipliedReportingOverflow(by: 1000)
         return overflow ? registered > 0 : timestamp < milliseconds
     }
 
-    /// Suppresses a token that the gateway declared invalid: it counts at once.
+    /// Suppresses a token that the gateway declared invalid, with immediate effect.
     ///
     /// - Parameters:
-    ///   - timestamp: milliseconds since 1970 when the gateway found it invalid, if it said so.
-    ///   - isPaused: the app is paused.
-    /// - Returns: the text of the scope in which it is suppressed; nil if what was sent belongs to another one.
+    ///   - timestamp: when the gateway found the token invalid, in milliseconds since 1970; nil if unknown.
+    ///   - isPaused: whether the app is paused.
+    /// - Returns: the text of the scope in which the token is suppressed; nil if the push belongs to another
+    ///   scope.
     func suppress(
         _ batch: HeldBatch, _ position: Int, _ rejection: Rejection, timestamp: Int64?, isPaused: Bool,
         at seconds: Int64

@@ -5,17 +5,17 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// The suppression lists of the shards that this worker serves: no push is sent to their tokens.
+/// The suppression lists of the shards that this worker serves. Pushes to their tokens are not sent.
 ///
-/// A shard's list is read before anything of the shard is sent. A wake-up says that a list has grown; ``readEnds()`` finds out
-/// without one. What this worker finds out itself counts at once.
+/// A shard's list is read before the shard is sent. A wake-up announces new entries, and ``readEnds()`` finds new entries if
+/// the wake-up was lost. Suppressions found by this worker are effective immediately.
 @Loop final class SuppressionLists {
     /// The suppression list of one shard.
     final class List {
         fileprivate(set) var table: SuppressionTable
-        /// Takes the table's place when the list is read from its beginning again.
+        /// The table that replaces the present one when the list has been read again from its beginning.
         private var next: SuppressionTable?
-        /// It is read up to here.
+        /// The position up to which the list is read.
         fileprivate var place = EntryID.first
         fileprivate var isLoaded = false
         fileprivate var isReading = false
@@ -32,20 +32,20 @@ import StoreProtocol
             next?.apply(record, recorded: recorded)
         }
 
-        /// This worker has found out something: it counts at once.
+        /// Adds a suppression that this worker has found, with immediate effect.
         fileprivate func note(_ record: SuppressionRecord, at seconds: Int64) {
             table.apply(record, recorded: seconds)
             next?.apply(record, recorded: seconds)
         }
 
-        /// What was read is not valid any more: the table counts until the list is read again.
+        /// Reads the list again from its beginning. The present table stays valid until then.
         fileprivate func beginAgain() {
             guard place != .first || next != nil else { return }
             next = SuppressionTable(life: table.life)
             place = .first
         }
 
-        /// The list is read to its end.
+        /// Notes that the list is read to its end.
         fileprivate func ended() {
             if let next { table = next }
             next = nil
@@ -53,9 +53,9 @@ import StoreProtocol
         }
     }
 
-    /// Some of the lists are read to their end.
+    /// Called when a list is read to its end.
     var onLoaded: @Loop () -> Void = {}
-    /// Seconds that a record counts.
+    /// How many seconds a record is valid.
     var life: Int64 {
         didSet { if life != oldValue { for list in lists.values { list.live(life) } } }
     }
@@ -66,9 +66,9 @@ import StoreProtocol
     /// Shards whose lists have entries that are not read yet.
     private var due: [Int] = []
     private var readings = 0
-    /// How often suppressions had been taken back.
+    /// How often suppressions had been revoked at the last check; nil before the first check.
     private var takeBacks: Int?
-    /// New suppressions wait in Redis until they are confirmed.
+    /// Whether Redis holds new suppressions until they are confirmed.
     private(set) var isHolding = false
     private var isReadingEnds = false
     private var mustReadEndsAgain = false
@@ -78,14 +78,15 @@ import StoreProtocol
     private static let readingsAtOnce = 4
     private static let linesAtOnce = 1000
     private static let retryInterval = Duration.milliseconds(200)
-    /// A Redis that lost its last seconds may write places again that were read; so much of a list is read twice.
+    /// How much of a list is read again after a reconnect, in milliseconds. A Redis that lost its last seconds
+    /// may reuse entry ids that were already read.
     private static let overlap: Int64 = 10 * 60 * 1000
 
     init(_ store: AppStore, life: Int64, log: Logger) {
         (self.store, self.life, self.log) = (store, life, log)
     }
 
-    /// These shards are served from now on, and no others.
+    /// Sets the served shards.
     func serve(_ shards: some Sequence<Int>) {
         let old = lists
         lists = [:]
@@ -95,32 +96,33 @@ import StoreProtocol
 
     func isLoaded(_ shard: Int) -> Bool { lists[shard]?.isLoaded ?? false }
 
-    /// The lists of all served shards are read.
+    /// Whether the lists of all served shards are read.
     var isWhole: Bool { lists.values.allSatisfy(\.isLoaded) }
 
-    /// The list of a shard; nil if it is empty.
+    /// Returns the list of a shard; nil if it is empty.
     func list(of shard: Int) -> List? {
         guard let list = lists[shard], !list.table.isEmpty else { return nil }
         return list
     }
 
-    /// This worker has found out something that Redis will hear with the report.
+    /// Adds a suppression that this worker has found and that the next report sends to Redis.
     func note(_ record: SuppressionRecord, of shard: Int, at seconds: Int64) {
         lists[shard]?.note(record, at: seconds)
     }
 
-    /// Its list says of a token what a record would.
+    /// Whether the shard's list already contains the content of a record.
     func covers(_ record: SuppressionRecord, of shard: Int, at seconds: Int64) -> Bool {
         lists[shard]?.table.covers(record, at: seconds) ?? false
     }
 
-    /// Forgets all, and reads what Redis has: own findings that Redis has not accepted are dropped.
+    /// Clears and rereads all lists. Suppressions that this worker found and Redis has not accepted are
+    /// dropped.
     func reload() {
         for shard in lists.keys { lists[shard] = List(life: life) }
         readEnds()
     }
 
-    /// Redis may have lost the entries that were read last.
+    /// Rereads the last entries after a reconnect, because Redis may have lost them.
     func reconnected(isOther: Bool) {
         if isOther {
             for list in lists.values { list.place = list.place.back(milliseconds: Self.overlap) }
@@ -128,13 +130,13 @@ import StoreProtocol
         readEnds()
     }
 
-    /// The lists of these shards have grown.
+    /// Reads the lists of these shards, because they have new entries.
     func heard(_ shards: some Sequence<Int>) {
         for shard in shards where lists[shard] != nil && !due.contains(shard) { due.append(shard) }
         readOn()
     }
 
-    /// Asks where the lists end, and reads new entries.
+    /// Requests the ends of the lists, and reads new entries.
     func readEnds() {
         guard !lists.isEmpty else { return }
         guard !isReadingEnds else {
@@ -216,7 +218,8 @@ import StoreProtocol
         readOn()
     }
 
-    /// Redis is away: reads again soon. Redis refuses: a push to an invalid token is better than a push that is not sent.
+    /// Retries soon if Redis is unreachable. If Redis refuses, sending continues without the list, because a push to an
+    /// invalid token is better than an unsent push.
     private func failed(_ lists: [List], _ error: StoreError) {
         if error.isTemporary || error == .redis(.closed) {
             if !isWhole { timer.start(after: Self.retryInterval) }
