@@ -3,54 +3,54 @@ package import EventLoop
 package import FarmPolicy
 package import PushModel
 
-/// A live connection to a gateway, whatever it speaks.
+/// A live connection to a gateway over any protocol.
 ///
-/// Every push that was sent comes back to the listener exactly once, with its outcome, at the latest when its
-/// deadline has passed or the connection has ended.
+/// The listener gets every sent push back exactly once with its outcome, at the latest after the push's
+/// deadline or the end of the connection.
 @Loop package protocol GatewayConnection: AnyObject {
-    /// Pushes that may be sent now.
+    /// The number of pushes that may be sent now.
     var room: Int { get }
-    /// Pushes sent and without an outcome.
+    /// The number of pushes sent and without an outcome.
     var openStreams: Int { get }
-    /// The most pushes that it allows to be open at a time.
+    /// The maximum number of pushes in flight.
     var limit: Int { get }
-    /// Of ``room``, what is sent before another connection is looked for.
+    /// The part of ``room`` to use before another connection is chosen.
     var chunk: Int { get }
-    /// It carries so much that another connection with room is better.
+    /// Whether the connection has so many pushes that another connection with room is better.
     var isLoaded: Bool { get }
-    /// When a bad token has probably ended it; nil: not known.
+    /// When a bad token has probably ended the connection; nil when unknown.
     var expectedEnd: Instant? { get }
-    /// It takes no more pushes, though it still awaits some outcomes.
+    /// Whether the connection takes no more pushes, although it may still await outcomes.
     var isSpent: Bool { get }
-    /// Some answer has proved that the gateway takes our credentials.
+    /// Whether a response has proved that the gateway accepts the credentials.
     var isProven: Bool { get }
-    /// It sends less than the gateway allows, because the gateway was in trouble.
+    /// Whether the connection sends less than the gateway allows, because the gateway had trouble.
     var isSlowed: Bool { get }
-    /// The gateway has refused every stream for a while, without acting on it.
+    /// Whether the gateway has refused every stream for a while without processing it.
     var isRefused: Bool { get }
-    /// It was of use: the gateway responded to more than a first push beside many that it did not process.
+    /// Whether the connection was useful: the gateway responded to a fair share of its pushes.
     var hasMadeProgress: Bool { get }
-    /// Bytes that it has written, without what TLS adds.
+    /// The number of bytes written, without the overhead of TLS.
     var bytesWritten: Int { get }
-    /// It was ended by a TLS alert: the gateway does not like our certificate. TLS 1.3 says so after the
-    /// handshake.
+    /// Whether a TLS alert ended the connection because the gateway rejects the client certificate. With TLS
+    /// 1.3 the alert comes after the handshake.
     var wasRefused: Bool { get }
 
-    /// Sends one push; only with ``room``. Token and payload are valid during the call.
-    /// - Returns: whether the connection took it.
+    /// Sends one push; requires ``room``. Token and payload must be valid during the call.
+    /// - Returns: whether the connection took the push.
     func send(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
         ticket: PushTicket, at now: Instant
     ) -> Bool
     /// Uses another provider token from the next push on.
     func renew(_ token: [UInt8], generation: UInt32)
-    /// The gateway throttles several devices: what it throttled lately is trouble of its own.
+    /// Counts recently throttled pushes as gateway trouble, because the gateway throttles several devices.
     func slowDownForThrottling()
-    /// Whether the gateway has lowered the number of streams since the last call.
+    /// Returns whether the gateway has lowered the number of streams since the last call.
     func takeLowered() -> Bool
-    /// How long answers took since the last call; nil where a gateway does not say what it accepts.
+    /// Returns the response times since the last call; nil if the gateway does not confirm accepted pushes.
     func takeLatencies() -> LatencyCounts?
-    /// Takes no more pushes, awaits the answers that are due, and closes.
+    /// Takes no more pushes, awaits outstanding responses, and closes.
     func retire()
     /// Closes at once; the outcomes of open pushes are unknown.
     func close()
@@ -64,17 +64,17 @@ extension GatewayConnection {
     package var expectedEnd: Instant? { nil }
 }
 
-/// Receives the outcomes of pushes and the state of the connection. Calls come from the loop, never from within `send`.
+/// Receives the outcomes of pushes and the state of the connection. It is called from the loop, never during `send`.
 @Loop package protocol GatewayListener: AnyObject {
     func completed(_ ticket: PushTicket, _ outcome: SendOutcome)
-    /// There is room for pushes, or the limit has changed.
+    /// The connection has room for pushes, or its limit has changed.
     func hasRoom(_ connection: any GatewayConnection)
-    /// It takes no more pushes (GOAWAY); it still awaits the outcomes of the open ones. `verdict` is what the gateway's note
-    /// means for our credentials.
+    /// The connection takes no more pushes (GOAWAY) but still awaits the outcomes of open ones. `verdict` is the meaning of
+    /// the gateway's note for the credentials.
     func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
-    /// So many pushes were reported as delivered, and the gateway says now that it did not accept them: one that it
-    /// refused, and what came behind that, which is lost.
+    /// The gateway did not accept `count` pushes that were already reported as delivered: one refused push, and
+    /// later ones that were lost.
     func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String)
-    /// It is closed, and everything has its outcome.
+    /// The connection is closed, and every push has its outcome.
     func ended(_ connection: any GatewayConnection, reason: String)
 }

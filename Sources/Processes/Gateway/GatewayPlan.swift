@@ -2,29 +2,29 @@ package import FarmPolicy
 package import OpenSSL
 package import Transport
 
-/// Where an app's gateway is, what it speaks, and how connections to it are made.
+/// The address and protocol of an app's gateway, and the settings of connections to it.
 package struct GatewayPlan {
     package var host: String
     package var port: UInt16
     package var proxy: Endpoint?
     package var tls: TLSContext
-    /// `nil` when the TLS certificate speaks for us.
+    /// The provider token; `nil` when a TLS certificate authenticates the app.
     package var providerToken: [UInt8]?
     package var generation: UInt32
     package var requestTimeout: Duration
     package var wire: GatewayWire
-    /// Connections at most.
+    /// The maximum number of connections.
     package var connections: Int
-    /// How many there are in fact.
+    /// The settings of the governor, which chooses the number of connections.
     package var governor: GovernorSettings
-    /// Streams of a connection, whatever the gateway allows.
+    /// The maximum number of streams per connection, even if the gateway allows more.
     package var maxStreams = StreamBudget.usualCap
     package var dial = DialSettings()
-    /// A connection on which nothing came for so long is asked whether it is still there; nil: it is not.
+    /// How long a connection may be silent before a PING checks it; nil disables the check.
     package var keepAlive: Duration? = .seconds(3600)
-    /// Where the gateway's Retry-After asks for more, so much counts.
+    /// The longest Retry-After that is accepted from the gateway.
     package var longestRetryAfter = Duration.seconds(600)
-    /// Which of the gateway's addresses to try first; every worker has its own.
+    /// Which of the gateway's addresses to try first; it differs between workers.
     package var firstAddress: Int
 
     package init(

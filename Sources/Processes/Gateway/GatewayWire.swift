@@ -1,26 +1,25 @@
 package import BinaryProtocol
 import EventLoop
 
-/// What a gateway speaks, and how connections to it differ from those to others.
+/// A gateway protocol, and the properties that distinguish its connections.
 ///
-/// Everything else is the same for all gateways. A further push service is one more value, with a strategy and a connection of its
-/// own, or with those of HTTP/2 and a ``StreamService``.
+/// All other code is the same for all gateways. A new push service adds one value, with its own strategy and connection, or with
+/// those of HTTP/2 and a ``StreamService``.
 package struct GatewayWire: Sendable {
-    /// What TLS negotiates (ALPN); nil: nothing.
+    /// The protocol that TLS negotiates (ALPN); nil means no negotiation.
     package let applicationProtocol: String?
-    /// All its pushes go to the topic of the certificate, whatever the job says.
+    /// Whether all pushes use the topic of the certificate, even if the job names another one.
     package let hasOneTopic: Bool
-    /// The pool makes connections as pushes need them; otherwise the governor chooses their number.
+    /// Whether the pool opens connections as pushes need them; otherwise the governor chooses their number.
     package let growsByItself: Bool
-    /// In the long run a connection is made again no more often than this: gateways take clients that reconnect rapidly for an
-    /// attack.
+    /// The minimum mean time between reconnects of a connection, because gateways treat rapid reconnects as an attack.
     let shortestLife: Duration
-    /// Connections that one worker may dial in a minute; nil: any number.
+    /// The number of connections that one worker may dial per minute; nil means unlimited.
     let dialsPerMinute: Int?
-    /// Connections that may be dialled at a time when the gateway has taken our credentials, and one before; nil: all that there
-    /// may be.
+    /// The number of concurrent dials once the gateway has accepted the credentials; before that only one. nil means as many as
+    /// connections are allowed.
     let dialsAtOnce: Int?
-    /// Makes a strategy for the connections of one plan.
+    /// Creates a strategy for the connections of one plan.
     let makeStrategy: @Loop @Sendable () -> any ConnectionStrategy
 
     /// APNs over HTTP/2.
@@ -31,7 +30,7 @@ package struct GatewayWire: Sendable {
         StreamStrategy { APNsConnection(over: $0, $1, listener: $2) }
     }
 
-    /// The binary interface of APNs: a dial may take seconds, and each bad token ends a connection.
+    /// The binary interface of APNs, where a dial may take seconds and each bad token ends a connection.
     package static func binary(_ settings: BinarySettings) -> GatewayWire {
         GatewayWire(
             applicationProtocol: nil, hasOneTopic: true, growsByItself: true,

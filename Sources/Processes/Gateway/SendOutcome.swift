@@ -1,29 +1,30 @@
 package import APNs
 
-/// The outcome of a push that was sent, and how certain that is. `ReportedOutcome` in Delivery explains how outcomes relate.
+/// The outcome of a sent push and its certainty. `ReportedOutcome` in Delivery explains how outcomes relate.
 package enum SendOutcome {
-    /// The gateway accepted it.
+    /// The gateway accepted the push.
     case delivered
-    /// The gateway responded something else; it did not accept the push.
+    /// The gateway did not accept the push, and responded with a reason.
     case refused(Rejection)
-    /// The gateway certainly did not act on it: it may be sent again, which does not count as a retry.
+    /// The gateway certainly did not process the push. Sending it again does not count as a retry.
     case unprocessed
-    /// It was sent and no response came: it may have been accepted. `cause` says what cut the response off.
+    /// The push was sent and got no response, so it may have been accepted. `cause` says why the response was
+    /// lost.
     case unknown(cause: String)
 }
 
-/// A response that is not an acceptance.
+/// A response other than an acceptance.
 package struct Rejection {
-    /// Judged without regard to when the token was registered, which the sender knows.
+    /// The meaning of the response. It ignores when the token was registered, which only the sender knows.
     package let verdict: Verdict
     package let status: UInt16
-    /// Seconds that the gateway asked to wait, if it did.
+    /// The delay in seconds that the gateway requested; nil if none.
     package let retryAfter: UInt32?
-    /// Of the credentials that the push was sent with.
+    /// The generation of the credentials that the push was sent with.
     package let generation: UInt32
 }
 
-/// What a push is known by while the gateway has it: its batch, by the sender's number, and its position there.
+/// Identifies a sent push: the sender's number of its batch, and its position in the batch.
 package struct PushTicket: Hashable, Sendable {
     package let batch: UInt32
     package let position: UInt32
@@ -34,24 +35,24 @@ package struct PushTicket: Hashable, Sendable {
     }
 }
 
-/// Events of an exchange of pushes over one connection, for that connection.
+/// Events of an exchange, to be handled by its connection.
 enum ExchangeEvent {
     case completed(PushTicket, SendOutcome)
-    /// There is room for pushes, or the limit has changed.
+    /// The connection has room for pushes, or its limit has changed.
     case hasRoom
-    /// It takes no more pushes; it still awaits the outcomes of the open ones. `verdict` is what the gateway's note means for our
-    /// credentials.
+    /// The connection takes no more pushes but still awaits the outcomes of open ones. `verdict` is the meaning of the gateway's
+    /// note for the credentials.
     case isSpent(reason: String, verdict: Verdict)
-    /// So many pushes were reported as delivered, and the gateway now says that it did not accept them: one that it refused, and
-    /// what came behind that.
+    /// The gateway did not accept `count` pushes that were already reported as delivered: one refused push, and later ones that
+    /// were lost.
     case wasWrong(count: Int, reason: String)
-    /// Nothing more comes: write the remaining output, close, and call `end`.
+    /// The exchange is over: write the remaining output, close the connection, and call `end`.
     case isOver(reason: String)
-    /// Everything has its outcome. The last event.
+    /// The last event: every push has its outcome.
     case ended(reason: String)
 }
 
-/// Events in the order in which they came up, until they are taken.
+/// Queues events in order until they are taken.
 struct ExchangeEvents: ~Copyable {
     private var waiting: [ExchangeEvent] = []
     private var taken = 0
@@ -71,11 +72,11 @@ struct ExchangeEvents: ~Copyable {
     }
 }
 
-/// Faults that tests put into ``PushExchange``: the simulation must notice each of them.
+/// Faults that tests inject into ``PushExchange``. The simulation must detect each fault.
 enum ExchangeFault: Sendable {
-    /// Takes a push that the gateway's limit held back for sent.
+    /// Treats a push that the gateway's limit delayed as sent.
     case takesHeldBackForSent
-    /// Takes a refused stream for a lost one.
+    /// Treats a refused stream as a lost one.
     case takesRefusedForLost
     /// Does not count streams that end without a response.
     case ignoresClosed

@@ -5,7 +5,8 @@ package import FarmPolicy
 package import PushModel
 import Transport
 
-/// The binary interface over one connection: carries a ``BinaryExchange``'s bytes, and gives it the time.
+/// A connection over the binary interface. It transports the bytes of a ``BinaryExchange`` and passes in the
+/// time.
 @Loop package final class BinaryConnection: GatewayConnection, TurnListener {
     private let stream: ByteStream
     private let exchange: BinaryExchange
@@ -14,9 +15,9 @@ import Transport
     package private(set) var wasRefused = false
 
     /// - Parameters:
-    ///   - stream: connected, its TLS handshake done.
-    ///   - generation: of the credentials; every refusal carries it.
-    ///   - timeout: in which the gateway's machine must take what it is sent.
+    ///   - stream: a connected stream whose TLS handshake is complete.
+    ///   - generation: the generation of the credentials; every refusal contains it.
+    ///   - timeout: how long the gateway's machine may take to accept sent bytes.
     init(
         over stream: ByteStream, settings: BinarySettings, experience: BinaryExperience, generation: UInt32,
         timeout: Duration, listener: any GatewayListener
@@ -28,7 +29,7 @@ import Transport
         exchange = BinaryExchange(
             settings, experience: experience, generation: generation, timeout: timeout, at: .now)
         stream.onBytes = { [unowned self] bytes in
-            // A reply may name a push that has left before the exchange knows that it has.
+            // A reply may name a push before the exchange knows that the push was sent.
             exchange.left(allBut: self.stream.queuedBytes, at: .now)
             exchange.receive(bytes, at: .now)
             passEventsOn()
@@ -51,7 +52,7 @@ import Transport
     package var expectedEnd: Instant? { exchange.expectedEnd }
     package var isSpent: Bool { exchange.isSpent }
     package var isProven: Bool { exchange.isProven }
-    /// What is wrong with a push says nothing about how the gateway is.
+    /// Always false, because a refused push proves nothing about the gateway's load.
     package var isSlowed: Bool { false }
     package var bytesWritten: Int { stream.bytesWritten }
 
@@ -66,14 +67,15 @@ import Transport
             return false
         }
         if exchange.wantsWrite { stream.setNeedsFlush() }
-        // Outcomes that are known at once are passed on when the caller is done.
+        // Outcomes that are known at once are delivered at the end of the turn, after the caller has
+        // returned.
         if exchange.hasEvents { Loop.atEndOfTurn(self) }
         return true
     }
 
     package func loopTurnEnded() { passEventsOn() }
 
-    /// A certificate speaks for us.
+    /// Does nothing, because a certificate authenticates the connection.
     package func renew(_ token: [UInt8], generation: UInt32) {}
 
     package func slowDownForThrottling() {}
@@ -89,19 +91,20 @@ import Transport
     }
 
     package func close() {
-        // A reply that has come says more than the close will.
+        // A reply that has already arrived proves more than the close, so it is read first.
         stream.readNow()
         shut()
         finish("closed", isPeersDoing: false)
     }
 
-    /// What counts as never sent must not leave any more.
+    /// Closes the stream so that pushes counted as never sent cannot be sent later.
     private func shut() {
         if exchange.wantsWrite || stream.queuedBytes > 0 { stream.reset() } else { stream.close() }
     }
 
     private func poll() {
-        // The process may have stood still: a reply that has come meanwhile goes before the time that has passed.
+        // The process may have been suspended, so replies that arrived meanwhile are read before timeouts are
+        // checked.
         stream.readNow()
         guard !exchange.hasEnded else { return }
         exchange.left(allBut: stream.queuedBytes, at: .now)
@@ -113,7 +116,7 @@ import Transport
         passEventsOn()
     }
 
-    /// Asked when all that was handed over has left.
+    /// Called when all bytes that were handed over have been sent.
     private func fill(_ output: inout OutputBuffer) {
         exchange.left(allBut: 0, at: .now)
         while exchange.wantsAnswer(at: .now) {
@@ -123,7 +126,7 @@ import Transport
         output.append(upTo: 64 << 10) { exchange.fill($0) }
     }
 
-    /// A listener may close the connection meanwhile: the events that follow from that are passed on at once.
+    /// A listener may close the connection during this call. Resulting events are delivered in the same loop.
     private func passEventsOn() {
         while let event = exchange.nextEvent() {
             switch event {

@@ -3,7 +3,7 @@ import BinaryProtocol
 import FarmPolicy
 import PushModel
 
-/// The outcomes of pushes: by a reply, by quiet, and at the end of the connection.
+/// Determines the outcomes of pushes: by a reply, by quiet time, and at the end of the connection.
 extension BinaryExchange {
     func judge(_ reply: BinaryReply, at now: Instant) {
         let reason = reply.status.reason
@@ -19,27 +19,27 @@ extension BinaryExchange {
                 reject(PushTicket(culprit), with: reply.status)
             }
         case .late(let count):
-            // A reply that is slower than all before it lengthens the wait for the next ones.
+            // This reply was slower than all earlier ones, so the quiet time grows.
             experience.quiet.wasTooShort()
             events.append(.wasWrong(count: count, reason: reason))
         case .foreign:
             guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
             accept(window.count - 1)
         }
-        // Nothing that follows was looked at.
+        // The gateway did not process the pushes after the refused one.
         while let ticket = pop() { events.append(.completed(ticket, .unprocessed)) }
         finish(reason)
     }
 
     private func judgement(of reply: BinaryReply, at now: Instant) -> SendWindow.Judgement {
-        // The gateway cannot have received a frame that was never handed over: the identifier is invented.
+        // The gateway cannot have received a frame that was never handed over, so the identifier is invalid.
         if let end = window.end(of: reply.identifier), end > handed { return .foreign }
         return reply.status == .shutdown
             ? window.lastAccepted(reply.identifier) : window.refused(reply.identifier, at: now)
     }
 
-    /// Gateways were seen that name no push when its token is missing. Only the sentinel has such a token, and so the reply
-    /// proves that it has left if it was handed over.
+    /// Some gateways name no push when its token is missing. Only the sentinel has such a token, so the reply proves that
+    /// the sentinel was sent, if it was handed over.
     private func isAboutSentinel(_ reply: BinaryReply) -> Bool {
         guard reply.identifier == 0, window.last == Self.sentinel, handed == window.written else {
             return false
@@ -47,7 +47,7 @@ extension BinaryExchange {
         return reply.status == .missingDeviceToken || reply.status == .invalidTokenSize
     }
 
-    /// The oldest `count` were accepted.
+    /// Notes that the oldest `count` pushes were accepted.
     func accept(_ count: Int) {
         guard count > 0 else { return }
         isProven = true
@@ -70,7 +70,7 @@ extension BinaryExchange {
                         generation: generation))))
     }
 
-    /// The oldest push, without the sentinel.
+    /// Removes and returns the oldest push, except the sentinel.
     private func pop() -> PushTicket? {
         while let ticket = window.popFirst() {
             if ticket != Self.sentinel { return PushTicket(ticket) }
@@ -86,14 +86,14 @@ extension BinaryExchange {
 
     // MARK: The end
 
-    /// The connection is closed: open pushes get their outcomes, as far as these are known.
+    /// Handles the close of the connection: open pushes get their outcomes as far as these are known.
     ///
-    /// - Parameter isPeersDoing: it ended without our having closed it.
+    /// - Parameter isPeersDoing: whether the peer, not this process, closed the connection.
     func end(_ reason: String, isPeersDoing: Bool, at now: Instant) {
         guard !hasEnded else { return }
         phase = .ended
-        // What was quiet for long enough was taken out when that was looked at. By now the end may have been waiting to be
-        // read for an unknown time.
+        // Pushes with enough quiet time were removed at the last check. Quiet time since then does not count, because the
+        // end of the connection may have been unread for an unknown time.
         for _ in 0..<unknownCount(isPeersDoing: isPeersDoing) {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
             events.append(.completed(PushTicket(ticket), .unknown(cause: "connection lost: \(reason)")))
@@ -102,17 +102,18 @@ extension BinaryExchange {
         events.append(.ended(reason: reason))
     }
 
-    /// An end without a reply leaves the outcomes of a window unknown, all of which goes again: less at a time, or a gateway that closes early
-    /// would never be quiet for long enough. Without identifiers it says that something was refused, and only a window of one
+    /// After an end without a reply, the outcomes of a window are unknown, and all its pushes may be sent again. The window then
+    /// shrinks, because a gateway that closes early would never be quiet for long enough. Without identifiers such an end means
+    /// that some push was refused, and only a window of one push shows which.
     /// says what.
     ///
-    /// - Returns: the pushes whose outcome is unknown.
+    /// - Returns: the number of pushes with unknown outcome.
     private func unknownCount(isPeersDoing: Bool) -> Int {
         let whole = window.whole
         guard whole > 0, isPeersDoing else { return whole }
         experience.pace.becameUnknown()
         guard !settings.command.isIdentified, whole == 1 else { return whole }
-        // The gateway has read it: such an end is its response.
+        // The gateway has read the push, so closing is its response.
         if window.hasArrived { isProven = true }
         guard let ticket = pop() else { return whole }
         let verdict = Verdict.processingFailed(reason: "ClosedWithoutReply")

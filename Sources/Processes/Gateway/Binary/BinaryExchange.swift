@@ -4,17 +4,18 @@ import FarmPolicy
 import PushModel
 import Transport
 
-/// Pushes over one binary connection, without the connection: pushes, bytes and moments in, bytes and events out.
+/// The state of one binary connection without its socket. Inputs are pushes, received bytes and times; outputs
+/// are bytes and events.
 ///
-/// The gateway says nothing about what it accepts. What it refuses it names once, and then it discards all that follows. So each
-/// push stays in the ``SendWindow`` until something proves its outcome. After each call drain ``nextEvent()``. Every push
-/// that ``send(_:token:payload:ticket:at:)`` took gets its outcome exactly once, at the latest by ``end(_:isPeersDoing:at:)``.
+/// The gateway confirms no accepted push. It names a refused push once and then discards all later ones. Each push therefore
+/// stays in the ``SendWindow`` until its outcome is proven. The caller drains ``nextEvent()`` after each call. Every push that
+/// ``send(_:token:payload:ticket:at:)`` took gets exactly one outcome, at the latest by ``end(_:isPeersDoing:at:)``.
 final class BinaryExchange {
     enum Phase: Comparable {
         case open
-        /// It takes no more pushes.
+        /// The connection takes no more pushes.
         case retiring
-        /// Nothing more comes.
+        /// The exchange is over: it reads and writes nothing more.
         case over
         /// Every push has its outcome.
         case ended
@@ -23,35 +24,34 @@ final class BinaryExchange {
     let settings: BinarySettings
     let experience: BinaryExperience
     let generation: UInt32
-    /// In which the peer's machine must have taken what it was sent.
+    /// How long the peer's machine may take to accept sent bytes.
     private let timeout: Duration
     var window: SendWindow
     private var check: SafetyCheck
     private var output = OutputBuffer()
     private var reply = BinaryReply.Reader()
     var events = ExchangeEvents()
-    /// Pushes that the gateway has accepted here.
+    /// The number of pushes that the gateway has accepted on this connection.
     var accepted = 0
-    /// Bytes handed over to be written: no more of them can have left.
+    /// The number of bytes handed over for writing, an upper bound of the sent bytes.
     private(set) var handed: UInt64 = 0
-    /// When something moved last, or had no reason to.
+    /// The time of the last progress, or of the last moment without anything to do.
     private var movedAt: Instant
-    /// Since when the window is full.
+    /// Since when the window is full; nil when it has room.
     private var fullSince: Instant?
-    /// The push in the window must not have company.
+    /// Whether the push in the window must stay alone.
     private var isAlone = false
     var phase = Phase.open
-    /// The gateway has accepted or refused something: it takes our credentials.
+    /// Whether the gateway has accepted or refused a push, which proves that it accepts the credentials.
     var isProven = false
 
-    /// Between two checks of which pushes have become safe.
+    /// The time between two checks for pushes that have become safe.
     static let tickInterval = Duration.milliseconds(50)
-    /// In bytes, the most that a connection has in its window: what may lie unread at the gateway must be read within the
-    /// quiet time.
+    /// The largest window of a connection in bytes. The gateway must read its unread bytes within the quiet time.
     private static let longestBytes = 4 << 20
-    /// A connection that was not used for so long is not trusted any more.
+    /// The idle time after which a connection is no longer used.
     private static let longestIdle = Duration.seconds(1800)
-    /// The sentinel's place in the window.
+    /// The ticket of the sentinel in the window.
     static let sentinel = UInt64.max
 
     init(
@@ -69,25 +69,27 @@ final class BinaryExchange {
         )
     }
 
-    /// Pushes that may be sent now.
+    /// The number of pushes that may be sent now.
     var room: Int { isSpent || isAlone && !window.isEmpty ? 0 : window.room }
-    /// Pushes sent and without an outcome.
+    /// The number of pushes sent and without an outcome.
     var openPushes: Int { window.count }
-    /// The most pushes that may be open at a time.
+    /// The maximum number of pushes in flight.
     var limit: Int { isSpent ? window.count : max(window.longest, window.count) }
-    /// Pushes that one turn of sending puts on it, before another connection is looked for.
+    /// The number of pushes to send on this connection in one turn before another connection is chosen.
     var chunk: Int { isLoaded ? room : min(room, experience.part - window.count) }
-    /// It carries as much as will probably be accepted of it: another connection is better.
+    /// Whether the connection has as many pushes as will probably be accepted, so that another connection is
+    /// better.
     var isLoaded: Bool { window.count >= experience.part }
-    /// When a reply has probably ended it: a full window most likely holds a bad token, as long as there are such. Nil: not known.
+    /// When a reply will probably have ended the connection; nil when unknown. While there are bad tokens, a full window most
+    /// likely contains one.
     var expectedEnd: Instant? {
         guard experience.pace.isRefusing, let fullSince, window.room == 0 else { return nil }
         return experience.quiet.usualReply.map { fullSince + $0 }
     }
-    /// It takes no more pushes, though it still awaits some outcomes.
+    /// Whether the connection takes no more pushes, although it may still await outcomes.
     var isSpent: Bool { phase != .open }
     var hasEnded: Bool { phase == .ended }
-    /// There are bytes to hand over.
+    /// Whether there are bytes to hand over.
     var wantsWrite: Bool { !output.isEmpty }
     var hasEvents: Bool { !events.isEmpty }
 
@@ -95,19 +97,20 @@ final class BinaryExchange {
 
     // MARK: Pushes
 
-    /// Sends one push; only with ``room``. Token and payload are valid during the call.
-    /// - Parameter isRetry: it was tried before.
-    /// - Returns: whether it was taken.
+    /// Sends one push; requires ``room``. Token and payload must be valid during the call.
+    /// - Parameter isRetry: whether the push was tried before.
+    /// - Returns: whether the push was taken.
     func send(
         _ options: PushOptions, isRetry: Bool = false, token: UnsafeRawBufferPointer,
         payload: UnsafeRawBufferPointer,
         ticket: PushTicket, at now: Instant
     ) -> Bool {
         guard room > 0 else { return false }
-        // A gateway that names nothing may have closed because of it: only by itself does that show.
+        // A gateway without identifiers may have closed because of this push. Only sending the push alone
+        // shows that.
         isAlone = isRetry && !settings.command.isIdentified
         guard !isAlone || window.isEmpty else { return false }
-        // What the gateway would refuse by its size would take all that follows down with it.
+        // A push that the gateway refuses for its size would cause all later pushes to be discarded.
         guard payload.count <= settings.command.longestPayload else {
             reject(ticket, with: .invalidPayloadSize)
             return true
@@ -125,12 +128,12 @@ final class BinaryExchange {
         return true
     }
 
-    /// Takes no more pushes, and is over when all have their outcome.
+    /// Takes no more pushes, and ends when all pushes have an outcome.
     func retire(at now: Instant) {
         guard phase == .open else { return }
         phase = .retiring
         if settings.endsWithSentinel, settings.command.isIdentified, !window.isEmpty {
-            // No device token has one byte.
+            // No valid device token has one byte, so the gateway refuses this push.
             let token: [UInt8] = [0]
             let payload = Array(#"{"aps":{}}"#.utf8)
             token.withUnsafeBytes { token in
@@ -156,7 +159,7 @@ final class BinaryExchange {
 
     // MARK: Bytes
 
-    /// Moves output into `space`, as much as fits.
+    /// Writes as much output into `space` as fits.
     func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
         guard phase < .over else { return 0 }
         let front = output.front.prefix(space.count)
@@ -166,7 +169,7 @@ final class BinaryExchange {
         return front.count
     }
 
-    /// Of the bytes that were handed over, all but `waiting` have left this process.
+    /// Notes that all handed-over bytes except `waiting` have left this process.
     func left(allBut waiting: Int, at now: Instant) {
         guard window.left(handed - UInt64(waiting), at: now) else { return }
         movedAt = now
@@ -183,11 +186,12 @@ final class BinaryExchange {
 
     // MARK: Time
 
-    /// Looks at what has become safe by quiet; every ``tickInterval``, and only after everything that has come was read.
+    /// Checks which pushes have become safe by quiet time. Called every ``tickInterval``, after all received bytes were
+    /// read.
     ///
     /// - Parameters:
-    ///   - unread: bytes that have left and that the gateway has probably not read yet.
-    ///   - answers: to what was ``asked(at:)``, so far.
+    ///   - unread: the number of sent bytes that the gateway has probably not read yet.
+    ///   - answers: the number of responses to questions of ``asked(at:)`` so far.
     func poll(unread: Int, answers: Int, at now: Instant) {
         guard phase < .over else { return }
         let (safe, hasMoved) = check.poll(&window, unread: unread, answers: answers, at: now)
@@ -207,12 +211,12 @@ final class BinaryExchange {
         }
     }
 
-    /// It should be ``asked(at:)`` whether the gateway has read what has left.
+    /// Whether the gateway's TLS should be asked if the gateway has read the sent bytes; see ``asked(at:)``.
     func wantsAnswer(at now: Instant) -> Bool {
         phase < .over && check.wantsAnswer(about: window, at: now)
     }
 
-    /// The gateway's TLS is asked for an answer behind all that was handed over.
+    /// Notes a question to the gateway's TLS after all handed-over bytes.
     func asked(at now: Instant) { check.asked(behind: handed, at: now) }
 }
 

@@ -3,7 +3,7 @@ import EventLoop
 import FarmPolicy
 import Transport
 
-/// Connections over the binary interface, as many as pushes need, with what they have learned about their gateway.
+/// Opens as many binary connections as the pushes need, and keeps what they have learned about their gateway.
 @Loop final class BinaryStrategy: ConnectionStrategy {
     private let settings: BinarySettings
     private let experience: BinaryExperience
@@ -17,7 +17,8 @@ import Transport
     func connect(
         _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
     ) -> (any GatewayConnection)? {
-        // It was dialled because another one was to have ended by now, and that has not.
+        // The dial was made because another connection was expected to end, but that connection is still
+        // open.
         guard pool.connections.count(where: { !$0.isSpent }) < pool.allowed else { return nil }
         let connection = BinaryConnection(
             over: stream, settings: settings, experience: experience, generation: plan.generation,
@@ -26,7 +27,7 @@ import Transport
         return connection
     }
 
-    /// The gateway says nothing before it takes pushes.
+    /// A binary gateway accepts pushes at once, without sending anything first.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {
         listener.hasRoom(connection)
     }
@@ -38,14 +39,14 @@ import Transport
 
     func releaseCalmConnection() { calm = nil }
 
-    /// Connections are made as pushes need them: there is none too many.
+    /// Returns false, because connections are opened only as needed and so none is surplus.
     func setMixed(_ isMixed: Bool) -> Bool { false }
 
     func isExtra(_ connection: any GatewayConnection) -> Bool { false }
 
     func lacksExtra(in pool: ConnectionPool) -> Bool { false }
 
-    /// One of several connections, on which nothing is open.
+    /// Returns one of several connections that has no open push.
     private func idle(of connections: [any GatewayConnection]) -> (any GatewayConnection)? {
         guard connections.count(where: { !$0.isSpent }) > 1 else { return nil }
         return connections.first { !$0.isSpent && $0.openStreams == 0 }
@@ -60,7 +61,7 @@ import Transport
         for connection in pool.connections where !connection.isSpent {
             demand.living += 1
             returning += experience.pace.returning(of: connection.openStreams)
-            // One that should have ended by now most likely holds no bad token.
+            // A connection that has outlived its expected end most likely holds no bad token.
             if let dialDone, let end = connection.expectedEnd, now < end, end <= dialDone {
                 demand.ending += 1
             }
@@ -74,13 +75,15 @@ import Transport
         experience.waiting = (pushes(), connections)
     }
 
-    /// What the connections and those to come have room for. A connection holds its pushes for so long that nothing is added.
+    /// The room of present and future connections. No reserve is added, because a connection holds its pushes for a long
+    /// time.
     func window(in pool: ConnectionPool) -> Int {
         let room = pool.limit + (demand(in: pool)?.headroom ?? 0)
-        // Bulk may have all of it but an eighth: its part, too, has to fill the connections and call for the next one.
+        // Bulk may use seven eighths of the window. This part alone must fill the connections and cause the next one
+        // to be dialled.
         return min(max(room * 8 / 7 + 1, ConnectionPool.leastWindow), settings.window)
     }
 
-    /// That a bad token ended a connection is not a failure.
+    /// Returns false, because the end of a connection by a bad token is not a failure.
     func isUseless(_ spent: any GatewayConnection) -> Bool { false }
 }

@@ -1,17 +1,17 @@
 import BinaryProtocol
 import FarmPolicy
 
-/// Finds out which pushes of one connection's window are safe: by what the gateway's TLS proves that it has read, or else by the
+/// Finds the safe pushes of one connection's window: by proof from the gateway's TLS about what it has read, or else by the
 /// clock.
 struct SafetyCheck {
     private let asksIfRead: Bool
     private let experience: BinaryExperience
     private var proof = ReadProof()
-    /// Bytes that the gateway has probably not read, when that was looked at last.
+    /// The number of bytes that the gateway had probably not read at the last check.
     private var unread = 0
     private var polledAt: Instant
 
-    /// A longer time between two checks does not count as quiet.
+    /// A longer gap between two checks does not count as quiet time.
     private static let longestGap = Duration.milliseconds(500)
     /// How long a new gateway may take to show whether it answers questions.
     private static let trialTime = Duration.seconds(10)
@@ -21,9 +21,9 @@ struct SafetyCheck {
     }
 
     /// - Parameters:
-    ///   - unread: bytes that have left and that the gateway has probably not read yet.
-    ///   - answers: to questions, so far.
-    /// - Returns: how many of the oldest pushes are safe, and whether the gateway has read or said something.
+    ///   - unread: the number of sent bytes that the gateway has probably not read yet.
+    ///   - answers: the number of responses to questions so far.
+    /// - Returns: how many of the oldest pushes are safe, and whether the gateway has read or sent something.
     mutating func poll(
         _ window: inout SendWindow, unread: Int, answers: Int, at now: Instant
     ) -> (safe: Int, hasMoved: Bool) {
@@ -32,7 +32,7 @@ struct SafetyCheck {
         polledAt = now
         let isAnswered = proof.answered(answers)
         if isAnswered { experience.answersQuestions = true }
-        // A gateway that reads slowly has not stopped.
+        // A gateway that reads slowly counts as working.
         let hasMoved = isAnswered || unread < self.unread
         self.unread = unread
         guard needsClock else { return (provenSafe(in: &window, at: now), hasMoved) }
@@ -40,13 +40,13 @@ struct SafetyCheck {
         return (safeByClock(in: &window, at: now), hasMoved || hasArrived)
     }
 
-    /// Quiet counts from when the gateway has read the bytes, until when it was heard last: both are proven.
+    /// Counts the quiet time from the proven read of the bytes to the last proven contact with the gateway.
     private func provenSafe(in window: inout SendWindow, at now: Instant) -> Int {
         window.arrived(upTo: proof.readUpTo, at: now)
         return proof.heardUntil.map { window.safe(after: experience.quiet.current, at: $0) } ?? 0
     }
 
-    /// Only the room in the gateway's receive buffer shows what the gateway has read.
+    /// Without TLS proofs, only the space in the gateway's receive buffer shows how much it has read.
     private func safeByClock(in window: inout SendWindow, at now: Instant) -> Int {
         let isUnknown = asksIfRead && experience.answersQuestions == nil
         let quiet = experience.quiet.current
@@ -55,28 +55,31 @@ struct SafetyCheck {
         return safe
     }
 
-    /// There is something that the gateway ought to take, or to say.
+    /// Whether the gateway still has bytes to read or a question to answer.
     func isWaiting(for window: borrowing SendWindow, at now: Instant) -> Bool {
         needsClock ? !window.hasArrived : !window.hasLeft || needsAnswer(about: window, at: now)
     }
 
-    /// The gateway took nothing for too long: one that has answered here no question may answer none.
+    /// Notes that the gateway read nothing for too long. If it answered no question on this connection, it
+    /// may not support questions.
     func stalled() {
         if !proof.hasAnswers, experience.answersQuestions == true { experience.answersQuestions = nil }
     }
 
-    /// The gateway should be asked whether it has read what has left.
+    /// Whether to ask the gateway if it has read the sent bytes.
     func wantsAnswer(about window: borrowing SendWindow, at now: Instant) -> Bool {
         asksIfRead && needsAnswer(about: window, at: now) && proof.mayAsk(at: now)
     }
 
-    /// The gateway was asked behind the first `end` bytes of the connection.
+    /// Notes a question that was sent after the first `end` bytes of the connection.
     mutating func asked(behind end: UInt64, at now: Instant) { proof.asked(behind: end, at: now) }
 
-    /// The gateway has answered no question so far, here or elsewhere, or cannot be asked.
+    /// Whether to rely on the clock, because the gateway has answered no question on any connection or cannot
+    /// be asked.
     private var needsClock: Bool { !asksIfRead || !proof.hasAnswers && experience.answersQuestions != true }
 
-    /// An answer would say of something that it has arrived, or that it is safe; or that there are answers.
+    /// Whether a response could prove that pushes have arrived or are safe, or that the gateway answers
+    /// questions.
     private func needsAnswer(about window: borrowing SendWindow, at now: Instant) -> Bool {
         proof.isBeginning || window.isUnderWay
             || window.nextSafe(after: experience.quiet.current).map { $0 <= now } ?? false

@@ -4,18 +4,18 @@ package import FarmPolicy
 package import PushModel
 package import Transport
 
-/// One HTTP/2 connection to APNs: carries a ``PushExchange``'s bytes, and gives it the time.
+/// One HTTP/2 connection to APNs. It transports the bytes of a ``PushExchange`` and passes in the time.
 @Loop
 package final class APNsConnection: GatewayConnection, TurnListener {
     private let stream: ByteStream
     private let exchange: PushExchange<APNsService>
     private weak var listener: (any GatewayListener)?
     private var tick: Timer?
-    /// Output was written in this turn.
+    /// Whether output was written in this turn.
     private var hasFilled = false
     package private(set) var wasRefused = false
 
-    /// - Parameter stream: connected, its TLS handshake done.
+    /// - Parameter stream: a connected stream whose TLS handshake is complete.
     package init(over stream: ByteStream, _ settings: StreamSettings, listener: any GatewayListener) {
         self.stream = stream
         self.listener = listener
@@ -80,7 +80,8 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     }
 
     func poll(at now: Instant = .now) {
-        // The process may have stood still: an answer that has come meanwhile goes before the time that has passed.
+        // The process may have been suspended, so responses that arrived meanwhile are read before deadlines are
+        // checked.
         stream.readNow()
         guard !exchange.hasEnded else { return }
         exchange.poll(at: now)
@@ -110,7 +111,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         }
     }
 
-    /// A listener may close the connection meanwhile: the events that follow from that are passed on at once.
+    /// A listener may close the connection during this call. Resulting events are delivered in the same loop.
     private func passEventsOn() {
         while let event = exchange.nextEvent() {
             switch event {

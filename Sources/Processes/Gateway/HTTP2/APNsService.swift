@@ -2,9 +2,9 @@ package import APNs
 package import HTTP2
 package import PushModel
 
-/// APNs over HTTP/2: its requests and responses.
+/// Builds requests to APNs over HTTP/2, and interprets its responses.
 ///
-/// The header list of a connection's requests is kept; a push changes only what differs from the one before.
+/// The header list of the last request is kept, and a push changes only the fields that differ.
 package struct APNsService: StreamService {
     /// The headers of a push, in the order in which they are sent.
     /// - Source: Apple, "Sending notification requests to APNs", header table.
@@ -14,15 +14,15 @@ package struct APNsService: StreamService {
     }
 
     private let block: HeaderBlock
-    /// Bytes of the longest token that a batch can carry.
+    /// The longest token that a batch can contain, in bytes.
     private static let longestToken = 255
     private static let longestProviderToken = 4096
-    /// The app's own, with what the push type adds.
+    /// The longest topic: the app's topic with the suffix of the push type.
     private static let longestTopic = 512
-    /// Digits of a body's length.
+    /// The maximum number of digits of a body's length.
     private static let longestLength = 10
     private var head: PushHead?
-    /// Of the body before: the payloads of a job are often equally long.
+    /// The body length of the last request. Payloads of a job are often equally long.
     private var bodyCount: Int?
 
     package init(authority: String, providerToken: [UInt8]?) {
@@ -30,7 +30,7 @@ package struct APNsService: StreamService {
         if let providerToken { renew(providerToken) }
     }
 
-    /// HPACK may put into its table what repeats from push to push and is no secret.
+    /// HPACK may index fields that repeat between pushes and are not secret.
     static func fields(authority: String) -> [HeaderField] {
         [
             .fixed(":method", "POST"),
@@ -74,7 +74,7 @@ package struct APNsService: StreamService {
         set(.collapseID, head.collapseID)
     }
 
-    /// HTTP/2 can do without a body's length; some proxies refuse a request that does not say it.
+    /// HTTP/2 does not require a body length, but some proxies refuse a request without it.
     private mutating func setLength(_ bodyCount: Int) {
         self.bodyCount = bodyCount
         set(.contentLength, String(bodyCount))

@@ -1,25 +1,26 @@
 import FarmPolicy
 
-/// The pushes that a connection has open, by slot: the number under which HTTP/2 knows them.
+/// The open pushes of a connection by slot. HTTP/2 uses the slot number to identify a push.
 ///
-/// Those that wait for their response are a list by age. All have the same timeout, so the oldest is the next that is late. Every
-/// call is O(1), and slots are reused. Moments are milliseconds since the connection began; they may wrap.
+/// Pushes that await their response form a list ordered by age. All have the same timeout, so the oldest push is always the next
+/// to time out. Every call is O(1), and slots are reused. Times are milliseconds since the connection began; they may wrap
+/// around.
 struct OpenPushes: ~Copyable {
     private enum State: UInt8 {
         case waiting
-        /// Its deadline has passed, and the end of its stream will say more.
+        /// The push's deadline has passed, and the end of its stream will show its outcome.
         case late
-        /// It has its outcome, and its stream is still to close.
+        /// The push has its outcome, and its stream is not closed yet.
         case abandoned
     }
 
     private struct Entry {
         let ticket: PushTicket
-        /// The generation of the credentials that it was sent with.
+        /// The generation of the credentials that the push was sent with.
         let credentials: UInt32
         let sentAt: UInt32
         var stream: Int32 = 0
-        /// The slots of its neighbours in the list.
+        /// The slots of the next older and the next newer push in the list.
         var older: Int32
         var newer = OpenPushes.none
         var state = State.waiting
@@ -32,13 +33,13 @@ struct OpenPushes: ~Copyable {
     private var free: [Int] = []
     private var oldest = none
     private var newest = none
-    /// Pushes that wait for their response.
+    /// The number of pushes that await their response.
     private(set) var waiting = 0
 
-    /// - Parameter timeout: milliseconds.
+    /// - Parameter timeout: the response timeout in milliseconds.
     init(timeout: UInt32) { self.timeout = Int(timeout) }
 
-    /// Gives a push a slot; pushes are added in the order of their times.
+    /// Gives a push a slot. Pushes must be added in the order of their times.
     mutating func add(_ ticket: PushTicket, credentials: UInt32, sentAt: UInt32) -> Int {
         let entry = Entry(ticket: ticket, credentials: credentials, sentAt: sentAt, older: newest)
         let slot = free.popLast() ?? entries.count
@@ -57,7 +58,8 @@ struct OpenPushes: ~Copyable {
 
     mutating func set(stream: Int32, of slot: Int) { entries[slot].stream = stream }
 
-    /// Takes the oldest push out of the list if its deadline has passed; to be called until it gives nil. Its slot stays taken.
+    /// Removes the oldest push from the list if its deadline has passed. The caller repeats this until the result is nil. The
+    /// slot stays in use.
     mutating func takeLate(at now: UInt32) -> Int? {
         guard oldest != Self.none else { return nil }
         let slot = Int(oldest)
@@ -67,14 +69,14 @@ struct OpenPushes: ~Copyable {
         return slot
     }
 
-    /// A late push gets its outcome before its stream is closed.
+    /// Gives a late push its outcome before its stream is closed.
     mutating func abandon(_ slot: Int) -> PushTicket {
         entries[slot].state = .abandoned
         return entries[slot].ticket
     }
 
     /// Frees the slot of a closed stream.
-    /// - Returns: the push, and whether its deadline had not passed; nil if it had its outcome before.
+    /// - Returns: the push, and whether its deadline had not passed; nil if the push already had its outcome.
     @discardableResult
     mutating func remove(_ slot: Int) -> (ticket: PushTicket, isInTime: Bool)? {
         free.append(slot)
@@ -95,11 +97,11 @@ struct OpenPushes: ~Copyable {
     }
 }
 
-/// Milliseconds since a start, for pushes: worked out once for all that share a moment.
+/// Measures milliseconds since a start. Pushes that are sent at the same time share one reading.
 struct MillisecondClock {
     private let start: Instant
     private var moment: Instant
-    /// What was read last; it wraps after 49 days, and so do differences.
+    /// The last reading. It wraps around after 49 days, and differences stay correct.
     private(set) var last: UInt32 = 0
 
     init(start: Instant) { (self.start, moment) = (start, start) }

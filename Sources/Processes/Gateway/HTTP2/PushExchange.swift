@@ -3,16 +3,17 @@ import FarmPolicy
 import HTTP2
 import PushModel
 
-/// Pushes over one HTTP/2 connection, without the connection: pushes, bytes and moments in, bytes and events out.
+/// The state of one HTTP/2 connection without its socket. Inputs are pushes, received bytes and times; outputs
+/// are bytes and events.
 ///
-/// After each call drain ``nextEvent()``. Every push that ``send(_:token:id:payload:ticket:at:)`` took gets its outcome exactly once,
-/// at the latest by ``end(_:)``.
+/// The caller drains ``nextEvent()`` after each call. Every push that ``send(_:token:id:payload:ticket:at:)`` took gets exactly
+/// one outcome, at the latest by ``end(_:)``.
 final class PushExchange<Service: StreamService> {
     private enum Phase: Comparable {
         case open
-        /// It takes no more pushes.
+        /// The connection takes no more pushes.
         case retiring
-        /// Nothing more comes.
+        /// The exchange is over: it reads and writes nothing more.
         case over
         /// Every push has its outcome.
         case ended
@@ -21,25 +22,25 @@ final class PushExchange<Service: StreamService> {
     private let faults: FaultInjection<ExchangeFault>
     private let session: ClientSession
     private var generation: UInt32
-    /// How many streams may be open.
+    /// Limits the number of open streams.
     var streams: StreamControl
     private(set) var open: OpenPushes
     private var quiet: PingMonitor
     private var events = ExchangeEvents()
     private var phase = Phase.open
-    /// Output was written since the events were last looked at, and so much room there was before.
+    /// The room before output was written; nil if no output was written since events were last handled.
     private var roomBeforeFill: Int?
-    /// From a push's departure to the gateway's response, of responses since they were last taken.
+    /// The times from sending a push to its response, since they were last taken.
     private var latencies = LatencyCounts()
     private var clock: MillisecondClock
     private var service: Service
 
-    /// Between two checks of the deadlines.
+    /// The time between two checks of the deadlines.
     static var tickInterval: Duration { .milliseconds(500) }
 
     /// - Parameters:
-    ///   - random: spreads the pauses of connections that were refused together.
-    ///   - fault: one that a test puts in.
+    ///   - random: randomises the pauses of connections that were refused together.
+    ///   - fault: a fault that a test injects.
     init(
         _ settings: StreamSettings, at now: Instant,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator(), fault: ExchangeFault? = nil
@@ -47,7 +48,7 @@ final class PushExchange<Service: StreamService> {
         let timeout = UInt32(clamping: settings.requestTimeout.clampedMilliseconds)
         faults = FaultInjection(fault)
         var limits = SessionSettings()
-        // Answers are a few bytes; the tables and windows of the protocol's defaults are plenty.
+        // Responses have only a few bytes, so the protocol's default tables and windows are large enough.
         limits.maxHeaderListSize = 8192
         session = ClientSession(settings: limits)
         clock = MillisecondClock(start: now)
@@ -61,18 +62,18 @@ final class PushExchange<Service: StreamService> {
             start: now, busy: min(.seconds(15), settings.requestTimeout / 2), idle: settings.keepAlive)
     }
 
-    /// Pushes that may be sent now.
+    /// The number of pushes that may be sent now.
     ///
-    /// The session may know of less room than the budget: a stream that was answered early is still to close, and a session
-    /// that failed says so only when its GOAWAY is written.
+    /// The session may have less room than the budget: a stream with an early response is not closed yet, or a session has
+    /// failed, which is only visible when its GOAWAY is written.
     var room: Int {
         if phase != .open || session.isGoingAway { return 0 }
         return streams.room(of: session.remoteMaxConcurrentStreams - session.openStreams)
     }
 
-    /// It takes no more pushes, though it still awaits some outcomes.
+    /// Whether the connection takes no more pushes, although it may still await outcomes.
     var isSpent: Bool { phase != .open || streams.budget.isSpent }
-    /// Every push has its outcome.
+    /// Whether every push has its outcome.
     var hasEnded: Bool { phase == .ended }
     var wantsWrite: Bool { session.wantsWrite }
 
@@ -80,8 +81,8 @@ final class PushExchange<Service: StreamService> {
 
     // MARK: Pushes
 
-    /// Sends one push; only with ``room``. Token and payload are valid during the call.
-    /// - Returns: whether it was taken.
+    /// Sends one push; requires ``room``. Token and payload must be valid during the call.
+    /// - Returns: whether the push was taken.
     func send(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, payload: UnsafeRawBufferPointer,
         ticket: PushTicket, at now: Instant
@@ -105,15 +106,16 @@ final class PushExchange<Service: StreamService> {
         self.generation = generation
     }
 
-    /// Takes no more pushes, and is over when the answers that are due have come.
+    /// Takes no more pushes, and ends when outstanding responses have arrived.
     func retire() {
         guard phase == .open else { return }
-        // No GOAWAY: it would stop no stream of ours, and some gateways then answer the open ones no more.
+        // No GOAWAY is sent: it would not end this side's streams, and some gateways then stop responding to
+        // open ones.
         phase = .retiring
         finishIfDone(reason: "retired")
     }
 
-    /// How long answers took since the last call.
+    /// Returns the response times since the last call.
     func takeLatencies() -> LatencyCounts {
         defer { latencies = LatencyCounts() }
         return latencies
@@ -134,7 +136,7 @@ final class PushExchange<Service: StreamService> {
         drain(roomBefore: before)
     }
 
-    /// Writes output into `space`, as much as fits; call ``didFill()`` afterwards.
+    /// Writes as much output into `space` as fits; the caller then calls ``didFill()``.
     func fill(_ space: UnsafeMutableRawBufferPointer) -> Int {
         if roomBeforeFill == nil { roomBeforeFill = room }
         do { return try session.fill(space) } catch {
@@ -143,7 +145,7 @@ final class PushExchange<Service: StreamService> {
         }
     }
 
-    /// Acts on what came up while output was written: resets that left, a session that failed.
+    /// Handles events that occurred while output was written, such as sent resets or a failed session.
     func didFill() {
         guard let before = roomBeforeFill else { return }
         roomBeforeFill = nil
@@ -152,7 +154,7 @@ final class PushExchange<Service: StreamService> {
 
     // MARK: Time
 
-    /// Looks at the deadlines and at how long the gateway has been quiet; every ``tickInterval``.
+    /// Checks the deadlines and the gateway's silence; called every ``tickInterval``.
     func poll(at now: Instant) {
         guard phase < .over else { return }
         let (waiting, before, moment) = (open.waiting, room, clock.read(now))
@@ -160,7 +162,7 @@ final class PushExchange<Service: StreamService> {
         while let slot = open.takeLate(at: moment) {
             let number = open.stream(of: slot)
             streams.timedOut(sentAt: open.sentAt(of: slot))
-            // One that the gateway's limit has held back is unprocessed: the reset says so.
+            // A push that was delayed by the gateway's stream limit is unprocessed, as its reset will show.
             if hasLeft(number) {
                 streams.endedUnanswered()
                 let ticket = open.abandon(slot)
@@ -179,7 +181,7 @@ final class PushExchange<Service: StreamService> {
         }
     }
 
-    /// The connection is closed: open pushes get their outcomes, as far as these are known.
+    /// Handles the close of the connection: open pushes get their outcomes as far as these are known.
     func end(_ reason: String) {
         guard !hasEnded else { return }
         phase = .ended
@@ -195,7 +197,7 @@ final class PushExchange<Service: StreamService> {
         events.append(.ended(reason: reason))
     }
 
-    /// Something of a push's request has left us.
+    /// Whether some bytes of a push's request have left this process.
     private func hasLeft(_ stream: Int32) -> Bool {
         session.hasLeft(stream) || faults.has(.takesHeldBackForSent)
     }
@@ -206,12 +208,13 @@ final class PushExchange<Service: StreamService> {
         events.append(.isOver(reason: reason))
     }
 
-    /// Streams that only wait for their reset to be written keep nothing: a gateway that does not read would never let it go.
+    /// Ends the exchange even if resets of streams are unwritten, because a gateway that reads nothing would keep it open
+    /// forever.
     private func finishIfDone(reason: String) {
         if isSpent, streams.open == 0 || open.waiting == 0 { finish(reason) }
     }
 
-    /// Takes no more pushes, because the gateway responds to none. Those that are open keep their deadlines.
+    /// Takes no more pushes, because the gateway responds to none. Open pushes keep their deadlines.
     private func giveUp(_ stall: ProgressMonitor.Stall) {
         phase = .retiring
         events.append(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
@@ -219,7 +222,8 @@ final class PushExchange<Service: StreamService> {
 
     // MARK: The session's events
 
-    /// - Parameter roomBefore: from before the session worked, which frees places without an event, too.
+    /// - Parameter roomBefore: the room before the session worked, because the session may free room without
+    ///   an event.
     private func drain(roomBefore: Int) {
         while let event = session.nextEvent() { handle(event) }
         guard phase < .over else { return }
@@ -262,7 +266,7 @@ final class PushExchange<Service: StreamService> {
         close(slot, .refused(rejection))
     }
 
-    /// Frees a push's slot, and reports its outcome unless its deadline has done so before.
+    /// Frees a push's slot, and reports its outcome unless its deadline has already done so.
     private func close(_ slot: Int, _ outcome: SendOutcome) {
         let push = open.remove(slot)
         streams.closed()
@@ -270,7 +274,7 @@ final class PushExchange<Service: StreamService> {
         guard let push else { return }
         switch outcome {
         case .unprocessed where push.isInTime:
-            // After GOAWAY no stream is opened that could be refused.
+            // After GOAWAY no stream is opened, so none can be refused.
             streams.noteUnprocessed(isRefused: !isSpent && !session.isGoingAway)
         case .unknown: streams.endedUnanswered()
         case .delivered, .refused, .unprocessed: break

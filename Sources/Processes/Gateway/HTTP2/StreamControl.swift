@@ -1,20 +1,20 @@
 import APNs
 import FarmPolicy
 
-/// How many streams one connection may open now, judged by what its gateway allows, refuses and responds.
+/// Computes how many streams one connection may open now, from what its gateway allows, refuses and responds.
 struct StreamControl: ~Copyable {
     private(set) var budget: StreamBudget
     private(set) var refusals: RefusedStreams
     private var progress: ProgressMonitor
-    /// Some response has proved that the gateway takes our credentials.
+    /// Whether a response has proved that the gateway accepts the credentials.
     private(set) var isProven = false
-    /// Spreads the pauses of connections that were refused together.
+    /// Randomises the pauses of connections that were refused together.
     private var random: any RandomNumberGenerator
 
     /// - Parameters:
-    ///   - hasProviderToken: one stream only until the gateway has taken the token.
-    ///   - cap: streams at most, whatever the gateway allows.
-    ///   - timeout: in milliseconds, in which a request is to be answered.
+    ///   - hasProviderToken: whether only one stream is allowed until the gateway has accepted the token.
+    ///   - cap: the maximum number of streams, even if the gateway allows more.
+    ///   - timeout: the timeout of a request in milliseconds.
     init(
         hasProviderToken: Bool, cap: Int, timeout: UInt32, random: any RandomNumberGenerator, at now: Instant
     ) {
@@ -25,10 +25,11 @@ struct StreamControl: ~Copyable {
     }
 
     var open: Int { budget.open }
-    /// It sends less than the gateway allows, because that was in trouble or refused streams.
+    /// Whether fewer streams are used than the gateway allows, because the gateway had trouble or refused
+    /// streams.
     var isSlowed: Bool { budget.isSlowed || !refusals.isCalm }
 
-    /// Streams that may be opened, if the session has room for `free`.
+    /// Returns how many streams may be opened if the session has room for `free`.
     func room(of free: Int) -> Int { refusals.room(of: min(budget.available, free)) }
 
     mutating func opened() {
@@ -44,17 +45,16 @@ struct StreamControl: ~Copyable {
 
     mutating func poll(at now: Instant) { refusals.poll(at: now) }
 
-    /// A request reached its deadline.
+    /// Notes that a request reached its deadline.
     mutating func timedOut(sentAt: UInt32) { progress.timedOut(sentAt: sentAt) }
 
-    /// Of so many requests so many were late. A lost response now and then means little; many of them mean that the gateway does not
-    /// keep up.
+    /// Notes that `late` of `waiting` requests were late. Few lost responses mean little; many mean that the gateway is too slow.
     mutating func timedOut(_ late: Int, of waiting: Int) {
         if late * 8 > waiting { budget.timedOut() }
     }
 
-    /// - Parameter moment: milliseconds since the connection began.
-    /// - Returns: why the connection is to be replaced, if it is.
+    /// - Parameter moment: the time in milliseconds since the connection began.
+    /// - Returns: why the connection must be replaced; nil when it works.
     mutating func stall(at moment: UInt32) -> ProgressMonitor.Stall? {
         progress.stall(allowsStreams: budget.limit > 0, at: moment)
     }
@@ -65,21 +65,21 @@ struct StreamControl: ~Copyable {
 
     mutating func goAway() { budget.goAway() }
 
-    /// A response came, whatever it said.
+    /// Notes a response of any status.
     mutating func responded(at moment: UInt32) {
         budget.answered()
         progress.responded(at: moment)
         refusals.responded()
     }
 
-    /// The gateway takes our credentials.
+    /// Notes that the gateway accepts the credentials.
     mutating func prove() {
         guard !isProven else { return }
         isProven = true
         budget.authenticated()
     }
 
-    /// A response was no acceptance.
+    /// Notes a response that is not an acceptance.
     mutating func rejected(_ verdict: Verdict) {
         if verdict.provesAuthentication { prove() }
         switch verdict {
@@ -89,15 +89,15 @@ struct StreamControl: ~Copyable {
         }
     }
 
-    /// Responses 429 are each device's own matter, unless they are several devices'.
+    /// Counts 429 responses as gateway trouble, because several devices got them.
     mutating func slowDownForThrottling() { budget.slowDownForThrottling() }
 
-    /// A push ended without a response.
+    /// Notes that a push ended without a response.
     mutating func endedUnanswered() { refusals.endedUnanswered(using: &random) }
 
-    /// The gateway did not act on a push that was sent in time.
+    /// Notes that the gateway did not process a push that was sent in time.
     ///
-    /// - Parameter isRefused: the stream was refused by itself, not by the connection's end.
+    /// - Parameter isRefused: whether the stream itself was refused, rather than ended with its connection.
     mutating func noteUnprocessed(isRefused: Bool) {
         if isRefused { budget.refused() }
         refusals.noteUnprocessed(isRefused: isRefused, using: &random)

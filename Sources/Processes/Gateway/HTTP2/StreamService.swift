@@ -3,14 +3,14 @@ import FarmPolicy
 package import HTTP2
 package import PushModel
 
-/// A push service over HTTP/2: how it wants its requests, and what its responses mean.
+/// A push service over HTTP/2: the format of its requests and the meaning of its responses.
 ///
-/// ``PushExchange`` has what all of them share: streams, deadlines, the gateway's limits and troubles. The compiler specialises it for
-/// each service, so that a push pays nothing for the choice. That needs a connection class for each service, such as
-/// ``APNsConnection``: what is called through a protocol is not specialised.
+/// ``PushExchange`` contains the parts that all services share: streams, deadlines, and the gateway's limits and troubles. The
+/// compiler specialises it for each service, so the choice costs nothing per push. Each service needs its own connection class,
+/// such as ``APNsConnection``, because calls through a protocol are not specialised.
 package protocol StreamService {
     init(authority: String, providerToken: [UInt8]?)
-    /// The header list of a push's request, valid until the next call.
+    /// Returns the header list of a push's request, valid until the next call.
     mutating func request(
         _ head: PushHead, token: UnsafeRawBufferPointer, id: PushID, bodyCount: Int
     ) -> HeaderBlock
@@ -18,24 +18,24 @@ package protocol StreamService {
     mutating func renew(_ providerToken: [UInt8])
     /// Judges a response whose status is not 200.
     ///
-    /// - Parameter generation: of the credentials that the push was sent with.
+    /// - Parameter generation: the generation of the credentials that the push was sent with.
     func rejection(_ answer: Answer, generation: UInt32) -> Rejection
-    /// What the gateway's GOAWAY says, and what that means for our credentials.
+    /// Returns the text of the gateway's GOAWAY and its meaning for the credentials.
     func goAwayMeaning(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict)
 }
 
-/// How a connection speaks to a push service over HTTP/2.
+/// The settings of an HTTP/2 connection to a push service.
 package struct StreamSettings {
     /// The gateway's host, with its port unless that is 443.
     package let authority: String
-    /// Nil when the TLS certificate speaks for us.
+    /// The provider token; nil when a TLS certificate authenticates the app.
     package let providerToken: [UInt8]?
-    /// Of the credentials; every refusal carries it.
+    /// The generation of the credentials; every refusal contains it.
     package let generation: UInt32
     package let requestTimeout: Duration
-    /// Streams at most, whatever the gateway allows.
+    /// The maximum number of streams, even if the gateway allows more.
     package let streams: Int
-    /// After so long an idle gateway is asked whether it lives; nil: never.
+    /// The idle time after which a PING checks the gateway; nil means never.
     package let keepAlive: Duration?
 
     package init(

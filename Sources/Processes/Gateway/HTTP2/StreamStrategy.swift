@@ -2,14 +2,14 @@ import EventLoop
 import FarmPolicy
 import Transport
 
-/// Connections over HTTP/2, as many as the governor wants, and one more for high priority while both lanes are sent.
+/// Keeps as many HTTP/2 connections as the governor wants, and one more for high priority while both lanes are sent.
 @Loop final class StreamStrategy: ConnectionStrategy {
     private weak var extra: (any GatewayConnection)?
     private var isMixed = false
-    /// The most pushes of one connection whose outcome a lost worker may make unknown.
+    /// The maximum number of pushes per connection whose outcome a worker crash may make unknown.
     private static let mostOfConnection = 2000
 
-    /// Makes a connection of a stream whose TLS handshake is done.
+    /// Creates a connection from a stream whose TLS handshake is complete.
     typealias MakeConnection =
         @Loop (ByteStream, StreamSettings, any GatewayListener) -> any GatewayConnection
     private let makeConnection: MakeConnection
@@ -27,7 +27,7 @@ import Transport
         return connection
     }
 
-    /// There is room when the gateway's settings have come.
+    /// Does nothing, because a connection has room only after the gateway's SETTINGS have arrived.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {}
 
     func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
@@ -58,8 +58,8 @@ import Transport
 
     func share(_ pushes: @autoclosure () -> Int, over connections: Int) {}
 
-    /// As many as the connections have room for, and as many again, which are held for when responses come all at once, or whose
-    /// results are on their way to Redis; but no more than 2,000 for a connection.
+    /// Twice the room of the connections. The second half covers bursts of responses and outcomes that are being reported to
+    /// Redis. The limit is 2,000 pushes per connection.
     func window(in pool: ConnectionPool) -> Int {
         max(
             pool.connections.reduce(0) {

@@ -4,27 +4,28 @@ import OpenSSL
 package import PushModel
 import Transport
 
-/// The connections of one app in one worker: dialled when there is something to send, kept for days, replaced
-/// when they are spent.
+/// The connections of one app in one worker. They are dialled when there is something to send, kept for days,
+/// and replaced when they take no more pushes.
 @Loop package final class ConnectionPool {
     /// Receives the events that concern more than one push.
     @Loop package protocol Owner: GatewayListener {
-        /// A connection could not be made; the next try comes by itself.
+        /// A dial failed; the pool will retry by itself.
         func dialFailed(_ reason: String, refusedByPeer: Bool)
-        /// The pause after a failure is over: senders may ask for a connection.
+        /// The pause after a failed dial is over, so senders may request a connection.
         func dialPauseEnded()
     }
 
     package private(set) var connections: [any GatewayConnection] = []
-    /// Connections dialled since the start, successfully or not.
+    /// The number of dials since the start, successful or not.
     package private(set) var dials = 0
-    /// Connections that are being dialled.
+    /// The number of dials in progress.
     package private(set) var dialling = 0
-    /// As many as this are kept over HTTP/2 while there is something to send; a binary gateway gets more as they are needed.
+    /// The number of HTTP/2 connections to keep while there is something to send. A binary gateway gets more connections as
+    /// needed.
     private var wanted = 1
-    /// More than these are not made, whatever the plan says.
+    /// The maximum number of connections, even if the plan allows more.
     package var most = Int.max
-    /// Both lanes are sent: over HTTP/2 one connection more is kept for high priority.
+    /// Whether both lanes are sent. Over HTTP/2 one more connection is then kept for high priority.
     package var isMixed = false {
         didSet {
             guard isMixed != oldValue, let strategy, strategy.setMixed(isMixed) else { return }
@@ -35,14 +36,14 @@ import Transport
     private var strategy: (any ConnectionStrategy)?
     private weak var owner: (any Owner)?
     private lazy var schedule = DialSchedule { [unowned self] in owner?.dialPauseEnded() }
-    /// How long the last dials took that succeeded.
+    /// The durations of the last successful dials.
     private var dialTimes: [Duration] = []
     private static let rememberedDials = 8
-    /// The least ``window``.
+    /// The minimum of ``window``.
     static let leastWindow = 512
-    /// Dials of an older plan are dropped when they are done.
+    /// Counts the plans. Dials of an older plan are dropped when they complete.
     private var epoch = 0
-    /// Of connections that are closed.
+    /// The number of bytes written on connections that are closed by now.
     private var bytesBefore = 0
     private var latenciesBefore = LatencyCounts()
 
@@ -50,19 +51,19 @@ import Transport
 
     // MARK: Choosing a connection
 
-    /// The connection with the most room, if any has some.
+    /// The connection with the most room; nil when none has room.
     package var roomiest: (any GatewayConnection)? {
         let best = connections.max { $0.room < $1.room }
         return best.flatMap { $0.room > 0 ? $0 : nil }
     }
 
-    /// The connection with the most room for a push of the lane; `nil` when none has any.
+    /// The connection with the most room for a push of the lane; `nil` when none has room.
     package func roomiest(for lane: Lane) -> (any GatewayConnection)? {
         let calm = strategy?.calmConnection(among: connections)
         guard let calm, !calm.isSpent, connections.contains(where: { $0 !== calm && !$0.isSpent }) else {
             let only = roomiest
             if lane == .bulk, only === calm, only != nil {
-                // Over the binary interface another one is there in a moment, unless dials fail.
+                // Over the binary interface another connection is soon available, unless dials fail.
                 if headroom > 0, !schedule.hasFailed, !schedule.isLongPause { return nil }
                 strategy?.releaseCalmConnection()
             }
@@ -78,7 +79,7 @@ import Transport
 
     // MARK: Following the plan
 
-    /// From now on connections are made by this plan; those of an older one are retired.
+    /// Opens future connections by this plan, and retires those of an older plan.
     package func follow(_ plan: GatewayPlan?) {
         self.plan = plan
         strategy = plan?.wire.makeStrategy()
@@ -91,26 +92,27 @@ import Transport
         dialling = 0
     }
 
-    /// Every connection uses this provider token from now on, and the ones to come.
+    /// Uses this provider token on all present and future connections.
     package func renew(_ token: [UInt8], generation: UInt32) {
         plan?.providerToken = token
         plan?.generation = generation
         for connection in connections { connection.renew(token, generation: generation) }
     }
 
-    /// So many connections are wanted: those that are too many take no more pushes, and end when they are done.
+    /// Sets the wanted number of connections. Surplus connections take no more pushes, and end when their
+    /// pushes have outcomes.
     package func keep(_ count: Int) {
         wanted = count
         let living = connections.filter { !$0.isSpent && !isExtra($0) }
         guard living.count > count else { return }
-        // Those with the least to do end soonest.
+        // Connections with the fewest open pushes end soonest.
         for connection in living.sorted(by: { $0.openStreams < $1.openStreams }).prefix(living.count - count)
         {
             connection.retire()
         }
     }
 
-    /// Retires every connection: the next ones start again.
+    /// Retires every connection; later pushes get new connections.
     package func retireAll() {
         for connection in connections { connection.retire() }
     }
@@ -122,14 +124,15 @@ import Transport
         for connection in connections { connection.close() }
     }
 
-    /// The gateway throttles several devices.
+    /// Counts recently throttled pushes as gateway trouble, because the gateway throttles several devices.
     package func slowDownForThrottling() {
         for connection in connections { connection.slowDownForThrottling() }
     }
 
     // MARK: Numbers
 
-    /// Connections that take pushes, but for an extra one, and how many pushes may be open on them.
+    /// The number of connections that take pushes, without the extra one, and the maximum number of pushes in
+    /// flight on them.
     package var living: (count: Int, limit: Int) {
         var sum = (count: 0, limit: 0)
         for connection in connections where !connection.isSpent && !isExtra(connection) {
@@ -139,10 +142,10 @@ import Transport
         return sum
     }
 
-    /// Bytes that were written on all connections so far.
+    /// The number of bytes written on all connections so far.
     package var bytesWritten: Int { connections.reduce(bytesBefore) { $0 + $1.bytesWritten } }
 
-    /// How long the gateway's responses took since the last call.
+    /// Returns the response times of the gateway since the last call.
     package func takeLatencies() -> LatencyCounts {
         var sum = latenciesBefore
         latenciesBefore = LatencyCounts()
@@ -152,38 +155,39 @@ import Transport
         return sum
     }
 
-    /// Fewer connections take pushes, or are being dialled, than are wanted.
+    /// Whether fewer connections are open or being dialled than wanted.
     package var isShort: Bool { living.count + dialling < wanted + (lacksExtra ? 1 : 0) }
 
-    /// Pushes that another connection would take, if one more may be made: their sender asks for it.
+    /// The number of pushes that another connection would take, if one more may be opened.
     ///
-    /// 0 over HTTP/2, whose streams are free again within milliseconds; a binary window is full for seconds.
+    /// 0 over HTTP/2, whose streams become free within milliseconds; a binary window stays full for seconds.
     package var headroom: Int { demand?.headroom ?? 0 }
 
-    /// Pushes that may be granted and unreported: a lost worker makes their outcomes unknown.
+    /// The number of pushes that may be granted and unreported. A worker crash makes their outcomes unknown.
     package var window: Int { strategy?.window(in: self) ?? Self.leastWindow }
 
-    /// So many held pushes are to be sent: a binary gateway's connections share them.
+    /// Divides held pushes among the connections of a binary gateway.
     package func share(_ pushes: @autoclosure () -> Int) {
         strategy?.share(pushes(), over: allowed)
     }
 
-    /// The gateway takes connections and responds to no push, for some time.
+    /// Whether the gateway has accepted connections for some time without responding to any push.
     package var isStalled: Bool {
         let responds = connections.contains { $0.hasMadeProgress && !$0.isSpent && !$0.isRefused }
         return !responds && (schedule.uselessInARow >= 3 || connections.contains { $0.isRefused })
     }
 
-    /// Dials in a row that the gateway ended by a TLS alert: it does not like our certificate.
+    /// The number of consecutive dials that the gateway ended by a TLS alert, because it rejects the client
+    /// certificate.
     package var refusalsInARow: Int { schedule.refusalsInARow }
 
-    /// The last dials have failed, and no connection is dialled for a while.
+    /// Whether the last dials have failed, so that no connection is dialled for a while.
     var hasFailed: Bool { schedule.hasFailed }
 
-    /// Connections that there may be.
+    /// The maximum number of connections allowed now.
     var allowed: Int { min(most, plan?.connections ?? 0) }
 
-    /// What the fastest of the last dials took; nil: none has succeeded.
+    /// The duration of the fastest of the last dials; nil before the first success.
     var fastestDial: Duration? { dialTimes.min() }
 
     private var demand: ConnectionDemand? { strategy?.demand(in: self) }
@@ -196,18 +200,19 @@ import Transport
 
     // MARK: Dialling
 
-    /// A binary gateway may get another connection now, if there is something for it.
+    /// Whether a binary gateway may get another connection now, if there are pushes for it.
     package var mayGrow: Bool {
         let mayDial =
             !schedule.isPausing || schedule.hasFailed && schedule.hasServedSinceFailure(connections)
         return mayDial && (demand?.free ?? 0) > 0
     }
 
-    /// There is something to send: makes connections if some are missing and not too many are on their way.
+    /// Dials connections for waiting pushes, if some are missing and not too many dials are in progress.
     ///
-    /// - Parameter waiting: pushes that no connection has room for: a binary gateway gets as many connections as they need, and
-    ///   as those need that will come back to be sent again.
-    /// - Returns: whether what may be sent, or be held, has changed: a dial has begun, or none will for long.
+    /// - Parameter waiting: the number of pushes without room on any connection. A binary gateway gets as many connections as
+    ///   these need, plus those for pushes that will return and be sent again.
+    /// - Returns: whether the number of pushes that may be sent or held has changed: a dial has begun, or
+    ///   none will begin for long.
     @discardableResult
     package func needConnection(for waiting: Int = 1) -> Bool {
         guard let plan else { return false }
@@ -269,14 +274,14 @@ import Transport
 
     // MARK: The end of connections
 
-    /// The connection takes no more pushes, and may await responses for long. Unless it was of use, the next one is not dialled at
-    /// once: a gateway that says GOAWAY to every connection would be dialled in a loop.
+    /// Notes that a connection takes no more pushes; it may await responses for long. Unless it was useful, the next dial is
+    /// delayed. Otherwise a gateway that sends GOAWAY on every connection would be dialled in a loop.
     package func spent(_ connection: any GatewayConnection) {
         guard let strategy, strategy.isUseless(connection) else { return }
         schedule.wasUseless(connection, connections: connections)
     }
 
-    /// The connection is closed.
+    /// Removes a closed connection.
     package func remove(_ connection: any GatewayConnection, reason: String) {
         connections.removeAll { $0 === connection }
         bytesBefore += connection.bytesWritten

@@ -2,41 +2,41 @@ import EventLoop
 import FarmPolicy
 import Transport
 
-/// How a pool makes and uses the connections of one wire; one for each plan.
+/// Opens and uses the connections of one protocol for a pool; each plan has its own strategy.
 ///
-/// A pool asks it once for a batch or a turn, never for a push.
+/// The pool calls it once per batch or turn, never per push.
 @Loop protocol ConnectionStrategy: AnyObject {
-    /// Makes a connection of a stream that is connected and whose TLS handshake is done.
+    /// Creates a connection from a connected stream whose TLS handshake is complete.
     ///
-    /// - Returns: nil when there are enough connections without it.
+    /// - Returns: nil when there are enough connections already.
     func connect(
         _ stream: ByteStream, by plan: GatewayPlan, in pool: ConnectionPool, for listener: any GatewayListener
     ) -> (any GatewayConnection)?
-    /// A connection was added to the pool.
+    /// Notes that a connection was added to the pool.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener)
 
-    /// Of several connections, the one that is kept free of bulk: a push of high priority would wait behind all that a campaign has
-    /// put before the gateway, and over the binary interface for the reply to its bad tokens.
+    /// Chooses, among several connections, the one to keep free of bulk. On other connections, a push of high priority would wait
+    /// behind a campaign's pushes, and over the binary interface for the reply to their bad tokens.
     ///
-    /// - Returns: nil when there is none.
+    /// - Returns: the connection; nil when there is none.
     func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)?
-    /// Bulk needs the calm connection: the next one that is made is to be calm.
+    /// Lets bulk use the calm connection; the next new connection becomes the calm one.
     func releaseCalmConnection()
-    /// Whether both lanes are sent.
+    /// Sets whether both lanes are sent.
     ///
-    /// - Returns: whether there may be one connection too many now.
+    /// - Returns: whether there may be a surplus connection now.
     func setMixed(_ isMixed: Bool) -> Bool
-    /// The connection is kept for high priority in addition to those that the governor wants.
+    /// Whether the connection is kept for high priority in addition to those that the governor wants.
     func isExtra(_ connection: any GatewayConnection) -> Bool
-    /// Such a connection is missing.
+    /// Whether the extra connection for high priority is missing.
     func lacksExtra(in pool: ConnectionPool) -> Bool
 
-    /// What connections there are and how many are needed; nil when the governor chooses their number.
+    /// Returns the present connections and the need for more; nil when the governor chooses their number.
     func demand(in pool: ConnectionPool) -> ConnectionDemand?
-    /// Connections share so many held pushes.
+    /// Divides held pushes among the connections.
     func share(_ pushes: @autoclosure () -> Int, over connections: Int)
-    /// Pushes that may be granted and unreported: see ``ConnectionPool/window``.
+    /// The number of pushes that may be granted and unreported: see ``ConnectionPool/window``.
     func window(in pool: ConnectionPool) -> Int
-    /// A connection that takes no more pushes was of no use: the next one is not dialled at once.
+    /// Whether a connection that takes no more pushes was useless, so that the next dial is delayed.
     func isUseless(_ spent: any GatewayConnection) -> Bool
 }

@@ -1,13 +1,15 @@
 import EventLoop
 import FarmPolicy
 
-/// When a pool may dial again: after a failure with backoff, and no more often than the dial rate allows.
+/// Decides when a pool may dial again: after a failure with backoff, and no more often than the dial rate
+/// allows.
 ///
-/// A connection that the gateway took and that was of no use counts as a failed dial: no gateway likes to be dialled in a loop.
+/// A connection that the gateway accepted but that was useless counts as a failed dial, so that the gateway is not dialled in a
+/// loop.
 @Loop final class DialSchedule {
     private enum Pause {
         case none
-        /// The dial rate is used up.
+        /// No dial is available from the dial rate.
         case rate(isLong: Bool)
         case failure(isLong: Bool)
     }
@@ -17,15 +19,16 @@ import FarmPolicy
     private var pause = Pause.none
     private var timer: Timer?
     private var random = SystemRandomNumberGenerator()
-    /// Dials in a row that the gateway ended by a TLS alert: it does not like our certificate.
+    /// The number of consecutive dials that the gateway ended by a TLS alert, because it rejects the client
+    /// certificate.
     private(set) var refusalsInARow = 0
-    /// Failures in a row that were connections of no use: the gateway took them, and then responded to nothing.
+    /// The number of consecutive useless connections: the gateway accepted them and then responded to nothing.
     private(set) var uselessInARow = 0
-    /// Connections that count as such, and are not closed yet.
+    /// Useless connections that are not closed yet.
     private var useless: Set<ObjectIdentifier> = []
-    /// Connections that were made since the last failure.
+    /// Connections that were opened since the last failure.
     private var madeSinceFailure: Set<ObjectIdentifier> = []
-    /// Connections of older plans that are not closed yet: their end says nothing about the present one.
+    /// Connections of older plans that are not closed yet. Their end proves nothing about the present plan.
     private var outdated: Set<ObjectIdentifier> = []
 
     /// - Parameter pauseEnded: called when a pause is over.
@@ -37,9 +40,9 @@ import FarmPolicy
     }
 
     var isPausing: Bool { if case .none = pause { false } else { true } }
-    /// The pause is one after a failure.
+    /// Whether the present pause follows a failure.
     var hasFailed: Bool { if case .failure = pause { true } else { false } }
-    /// The pause is too long for bulk to wait for the next connection.
+    /// Whether the pause is so long that bulk should not wait for the next connection.
     var isLongPause: Bool {
         switch pause {
         case .none: false
@@ -47,7 +50,7 @@ import FarmPolicy
         }
     }
 
-    /// Begins again with a new plan; `connections` are those of older plans.
+    /// Restarts with a new plan; `connections` are those of older plans.
     func follow(_ plan: GatewayPlan?, outdated connections: [any GatewayConnection]) {
         if let plan {
             rate.change(
@@ -64,7 +67,7 @@ import FarmPolicy
 
     // MARK: Dials
 
-    /// Takes a dial from the rate; without one a pause begins.
+    /// Takes a dial from the dial rate; without an available dial, a pause begins.
     func takeDial(at now: Instant) -> Bool {
         let wait = rate.take(at: now)
         guard wait > .zero else { return true }
@@ -73,19 +76,20 @@ import FarmPolicy
         return false
     }
 
-    /// After a failure one dial is enough to find out whether the gateway takes connections again.
+    /// Whether dials have failed and no connection has worked since. One dial at a time is then enough to
+    /// test the gateway.
     func isTroubled(_ connections: [any GatewayConnection]) -> Bool {
         backOff.failures > 0 && !hasServedSinceFailure(connections)
     }
 
-    /// The failure was that of some dials: others have succeeded since.
+    /// Ends the pause if other dials have succeeded since the failure.
     func endPauseIfServed(by connections: [any GatewayConnection]) {
         guard hasFailed, hasServedSinceFailure(connections) else { return }
         backOff.succeeded()
         endPause()
     }
 
-    /// A connection that was made since the last failure is of use.
+    /// Whether a connection that was opened since the last failure works.
     func hasServedSinceFailure(_ connections: [any GatewayConnection]) -> Bool {
         connections.contains { $0.isProven && madeSinceFailure.contains(ObjectIdentifier($0)) }
     }
@@ -94,22 +98,22 @@ import FarmPolicy
 
     func made(_ connection: any GatewayConnection) { madeSinceFailure.insert(ObjectIdentifier(connection)) }
 
-    /// A dial has failed, or the gateway has refused a connection.
+    /// Notes that a dial has failed, or that the gateway has refused a connection.
     func failed(refusedByPeer: Bool, connections: [any GatewayConnection]) {
         let isNew = !refusedByPeer || connections.contains { $0.isProven }
         refusalsInARow = (isNew ? 0 : refusalsInARow) + (refusedByPeer ? 1 : 0)
         backOff(after: connections)
     }
 
-    /// A connection that takes no more pushes was of no use. It counts once.
+    /// Notes, once per connection, that a connection which takes no more pushes was useless.
     func wasUseless(_ connection: any GatewayConnection, connections: [any GatewayConnection]) {
         guard useless.insert(ObjectIdentifier(connection)).inserted else { return }
         countUseless(connections)
     }
 
-    /// A connection is closed.
+    /// Handles a closed connection.
     ///
-    /// - Parameter connections: the others.
+    /// - Parameter connections: the other connections.
     /// - Returns: whether the gateway refused the connection, which the owner must know.
     func isRefusal(endOf connection: any GatewayConnection, connections: [any GatewayConnection]) -> Bool {
         let id = ObjectIdentifier(connection)
@@ -118,7 +122,7 @@ import FarmPolicy
         guard outdated.remove(id) == nil else { return false }
         if connection.isProven { refusalsInARow = 0 }
         if connection.hasMadeProgress {
-            // One from before the failure says nothing about the dials since.
+            // A connection from before the failure proves nothing about later dials.
             if isSinceFailure { backOff.succeeded() }
             uselessInARow = 0
         } else if connection.wasRefused {
@@ -135,9 +139,9 @@ import FarmPolicy
     }
 
     private func backOff(after connections: [any GatewayConnection]) {
-        // Connections that end together are one failure.
+        // Connections that end together count as one failure.
         guard !hasFailed else { return }
-        // The gateway has served a connection since: it is a first failure, however many there were before.
+        // The gateway has served a connection since the last failure, so this counts as a first failure.
         if hasServedSinceFailure(connections) { backOff.succeeded() }
         madeSinceFailure = []
         let wait = backOff.failed(using: &random)
@@ -153,13 +157,13 @@ import FarmPolicy
     private static func isLong(_ pause: Duration) -> Bool { pause > .seconds(1) }
 }
 
-/// How connections are made: how long it may take, and how long it is waited after one that failed.
+/// The settings of dials: timeout, and pauses after failures.
 package struct DialSettings: Hashable, Sendable {
     package var timeout = Duration.seconds(10)
-    /// The pause after a first failure; it doubles with each further one, up to the longest.
+    /// The pause after a first failure; it doubles with each further failure, up to the longest.
     package var firstPause = Duration.milliseconds(500)
     package var longestPause = Duration.seconds(10)
-    /// The part of a pause that is random, 0...1.
+    /// The random part of a pause, 0...1.
     package var jitter = 0.5
 
     package init() {}
