@@ -1,6 +1,6 @@
 import POSIX
 
-/// The system clock: for times that other systems gave or will read, never for timeouts.
+/// The system clock. It is for times that other systems exchange with this one, never for timeouts.
 package enum WallClock {
     /// Seconds since 1970.
     package static var seconds: Int64 { milliseconds / 1000 }
@@ -21,7 +21,7 @@ package enum WallClock {
     }
 }
 
-/// A clock that all processes of a host share. It runs while the host sleeps and never jumps; leases use it.
+/// A clock that all processes of a host share. The clock runs while the host sleeps and never jumps. Leases use it.
 package enum BootClock {
     /// Milliseconds since the host started.
     package static var milliseconds: UInt64 {
@@ -38,7 +38,7 @@ package enum BootClock {
 #if FAILPOINTS
     /// Shifts ``WallClock`` in a debug build on demand, as if an operator had set the host's clock.
     package enum ClockJump {
-        /// `MOMENT:SECONDS,…`: from each moment of ``BootClock`` on, the clock is wrong by so many seconds.
+        /// `MOMENT:SECONDS,…`: from each moment of ``BootClock`` on, ``WallClock`` is shifted by that many seconds.
         package static let variable = "PUSHFARM_FAILPOINTS_CLOCK"
 
         private static let jumps: [(moment: UInt64, milliseconds: Int64)] = {
@@ -48,14 +48,14 @@ package enum BootClock {
                 guard parts.count == 2, let moment = UInt64(foreign: parts[0]),
                     let seconds = Int64(foreign: parts[1])
                 else {
-                    // A test run without the fault would prove nothing.
+                    // A test whose fault is not injected would prove nothing, so a malformed value ends the process.
                     fatalError("\(variable): \(jump)")
                 }
                 return (moment, seconds * 1000)
             }
         }()
 
-        /// Milliseconds by which the clock is wrong.
+        /// The present shift of ``WallClock`` in milliseconds.
         static var now: Int64 {
             guard !jumps.isEmpty else { return 0 }
             let moment = BootClock.milliseconds

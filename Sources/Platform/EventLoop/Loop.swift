@@ -1,8 +1,8 @@
 import CLibuv
 
-/// The process's event loop, as the global actor on which everything that is not pure runs.
+/// The process's event loop, as a global actor. All code that does I/O runs on it.
 ///
-/// Its executor is libuv's default loop: a job of this actor runs between two polls of that loop, on the
+/// The executor of this actor is libuv's default loop: a job of this actor runs between two polls of the loop, on the
 /// thread that called ``run(_:)``. C callbacks enter the actor with ``assumeIsolated(_:)``.
 @globalActor
 package actor Loop {
@@ -12,7 +12,7 @@ package actor Loop {
         LoopExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Runs the loop on this thread until `body` has returned, and hands on its value or its error.
+    /// Runs the loop on this thread until `body` returns. Returns the value of `body`, or throws its error.
     package static func run<Value: Sendable>(
         _ body: @escaping @Loop () async throws -> Value
     ) throws -> Value {
@@ -26,8 +26,8 @@ package actor Loop {
         }
     }
 
-    /// Starts a task on the loop, which is resumed on the loop, too: a continuation of a plain `Task { @Loop in }` goes by way
-    /// of another thread.
+    /// Starts a task that runs and resumes on the loop. A plain `Task { @Loop in }` would resume through another
+    /// thread.
     @discardableResult
     package static func task<Value: Sendable>(
         _ body: sending @escaping @Loop () async -> Value
@@ -35,7 +35,7 @@ package actor Loop {
         Task(executorPreference: LoopExecutor.shared, operation: body)
     }
 
-    /// The same, for a body that may throw.
+    /// Starts a task on the loop whose body may throw.
     @discardableResult
     package static func task<Value: Sendable>(
         _ body: sending @escaping @Loop () async throws -> Value
@@ -43,20 +43,20 @@ package actor Loop {
         Task(executorPreference: LoopExecutor.shared, operation: body)
     }
 
-    /// Enters the actor from a C callback, which the loop calls on its own thread.
+    /// Enters the actor from a C callback. The loop calls C callbacks on its own thread.
     @inline(__always)
     package static func assumeIsolated<Value>(_ body: @Loop () throws -> Value) rethrows -> Value {
         precondition(LoopExecutor.shared.isOnLoopThread, "a callback of the loop ran on another thread")
-        // The check above is what the isolation of the closure's type stands for.
+        // The check above proves at run time that this thread has the isolation of the closure's type.
         return try withoutActuallyEscaping(body) {
             try unsafeBitCast($0, to: (() throws -> Value).self)()
         }
     }
 
-    /// Milliseconds of a clock that only goes forward, read once a turn: for time-outs, not for leases.
+    /// Milliseconds of a monotonic clock, read once in each turn of the loop. It is for timeouts, not for leases.
     @Loop package static var milliseconds: UInt64 { uv_now(uv_default_loop()) }
 
-    /// The same clock, read now, however long this turn has lasted.
+    /// Milliseconds of the same monotonic clock, read at the call and not at the start of the turn.
     @Loop package static func readMilliseconds() -> UInt64 {
         uv_update_time(uv_default_loop())
         return milliseconds
@@ -68,7 +68,7 @@ package actor Loop {
         LoopExecutor.shared.atEndOfTurn(listener)
     }
 
-    /// Waits at least this long, without blocking the loop: for backoff and for slow polls, never for an event.
+    /// Suspends the task for at least this long without blocking the loop. It is for backoff and slow polls, never for events.
     @Loop package static func sleep(for duration: Duration) async throws(CancellationError) {
         let sleep = Sleep()
         await withTaskCancellationHandler {
@@ -79,7 +79,7 @@ package actor Loop {
         if Task.isCancelled { throw CancellationError() }
     }
 
-    /// Keeps an object alive as long as the process lives, for callbacks that come late.
+    /// Keeps an object alive until the process ends, because a callback may still use it.
     @Loop package static func keep(_ root: AnyObject) { roots.append(root) }
 
     @Loop private static var roots: [AnyObject] = []
@@ -108,7 +108,7 @@ package actor Loop {
             }
         }
 
-        /// The loop counts whole milliseconds, so its timers may be a part of one early.
+        /// The loop counts whole milliseconds, so a timer may fire up to one millisecond early. This checks the exact time.
         private func ring(_ end: ContinuousClock.Instant) {
             let left = ContinuousClock.now.duration(to: end)
             if left > .zero { timer?.start(after: left) } else { wake() }
@@ -122,12 +122,12 @@ package actor Loop {
     }
 }
 
-/// Something that has work to do once a turn of the loop, such as one write for all that a turn produced.
+/// An object that does work at the end of a turn of the loop, such as one write for all output of the turn.
 package protocol TurnListener: AnyObject {
     @Loop func loopTurnEnded()
 }
 
-/// An error of libuv, described by libuv's own text.
+/// An error of libuv. Its description is libuv's own text.
 package struct LoopError: Error, Equatable, CustomStringConvertible {
     /// A negative `UV_E…` value, which is `-errno` on Unix.
     package let code: Int32

@@ -4,11 +4,11 @@ import Synchronization
 
 /// Runs the jobs of ``Loop`` between two polls of libuv's default loop.
 ///
-/// A job is nearly always enqueued by the loop's own thread. The mutex is there for the rest: a task that a
-/// test starts elsewhere, a cancellation handler.
+/// The loop's own thread enqueues nearly all jobs. The mutex protects against other threads, such as a task that a
+/// test starts elsewhere or a cancellation handler.
 ///
-/// It is also the executor that the product's tasks prefer. A continuation resumes where its task has no actor to be on,
-/// which by default is a pool of threads: there and back, that would be two more threads to wake for each await.
+/// The product's tasks also prefer this executor. A task without an actor would otherwise resume on a thread pool, and
+/// each await would wake two more threads.
 final class LoopExecutor: SerialExecutor, TaskExecutor {
     static let shared = LoopExecutor()
 
@@ -38,7 +38,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
 
     func adoptCurrentThread() {
         thread.store(Self.currentThread, ordering: .relaxed)
-        // A peer that goes away is an error of the write that meets it, not the end of the process.
+        // A write to a closed connection must return an error. The default action of SIGPIPE would end the process.
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -46,8 +46,8 @@ final class LoopExecutor: SerialExecutor, TaskExecutor {
         hooks.listeners.append(LoopHooks.Listener(object: listener))
     }
 
-    /// Runs what is due before the loop waits: jobs, then listeners, until there is neither, or for so many
-    /// rounds that sockets must have their turn.
+    /// Runs the due jobs and then the listeners before the loop polls. Repeats until none is left, or until a limit of
+    /// rounds, so that sockets are served too.
     @Loop func finishTurn() {
         for _ in 0..<64 {
             let due = jobs.withLock { jobs in

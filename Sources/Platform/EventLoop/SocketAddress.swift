@@ -18,7 +18,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         self.init(unix: Array(path.utf8) + [0], length: MemoryLayout<sockaddr_un>.size)
     }
 
-    /// A Unix socket without a path, which is Linux's only; its name is exactly as long as it is.
+    /// A Unix socket with an abstract name, which has no file. Only Linux has them. All bytes of the name count.
     ///
     /// - Returns: `nil` when the name does not fit.
     package init?(abstract name: some StringProtocol) {
@@ -44,17 +44,17 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     package var family: Int32 { Int32(storage.ss_family) }
 
-    /// `connect(2)`; 0 or -1 with `errno`.
+    /// Calls `connect(2)`. Returns 0, or -1 with `errno`.
     package func connect(_ descriptor: Int32) -> Int32 {
         withSockaddr { POSIX.connect(descriptor, $0, $1) }
     }
 
-    /// `sendto(2)` without waiting; the bytes sent, or -1 with `errno`.
+    /// Calls `sendto(2)` without blocking. Returns the number of bytes sent, or -1 with `errno`.
     package func send(_ bytes: [UInt8], from descriptor: Int32) -> Int {
         withSockaddr { sendto(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT), $0, $1) }
     }
 
-    /// `bind(2)`; 0 or -1 with `errno`.
+    /// Calls `bind(2)`. Returns 0, or -1 with `errno`.
     package func bind(_ descriptor: Int32) -> Int32 {
         withSockaddr { POSIX.bind(descriptor, $0, $1) }
     }
@@ -68,7 +68,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         guard status == 0 else { return nil }
     }
 
-    /// The address that a socket is connected to; `nil` if it has none, as the client's end of a path.
+    /// The address that a socket is connected to. Nil if the peer has no address, such as the client of a Unix socket.
     package init?(peerOf descriptor: Int32) {
         length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let status = withUnsafeMutablePointer(to: &storage) { pointer in

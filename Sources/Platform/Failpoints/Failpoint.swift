@@ -2,27 +2,27 @@
     package import EventLoop
     import PushModel
 
-    /// Named places in the program at which a debug build can be told to fail. Release builds have none.
+    /// Named points at which a debug build can fail on purpose, for tests. Release builds have no failpoints.
     ///
-    /// The variable `PUSHFARM_FAILPOINTS` has the rules (``FailpointRule``), separated by commas; children inherit it. With
+    /// The variable `PUSHFARM_FAILPOINTS` holds rules (``FailpointRule``), separated by commas; child processes inherit it. With
     /// `PUSHFARM_FAILPOINTS_FOLDER` each failure creates a file there, so that a rule can limit its number of failures in all
     /// processes together. ``ClockJump`` shifts the host's clock.
     ///
     /// | point | where |
     /// |---|---|
     /// | `redis.STEP.before` | before a step is sent to Redis; `drop`, `error` and `dup` apply |
-    /// | `redis.STEP.sent` | after it has left, before its answer |
-    /// | `redis.STEP.after` | after its answer, before anything is made of it; `drop` loses the answer |
-    /// | `batch.read` | a worker has got a batch; once for each job in it, the subject |
-    /// | `send.before`, `send.after` | around handing a push to its connection; the subject is the token in hex |
-    /// | `answer` | a push's fate is known, and nothing made of it |
-    /// | `batch.done` | Redis has all of a batch, which is about to be let go |
-    /// | `intake.parse` | before a taken job is parsed; the subject is its text |
+    /// | `redis.STEP.sent` | after a step is sent, before its reply |
+    /// | `redis.STEP.after` | after the reply, before the reply is used; `drop` loses the reply |
+    /// | `batch.read` | a worker has read a batch; once for each job of the batch, with the job as the subject |
+    /// | `send.before`, `send.after` | before and after a push is given to its connection; the subject is the token in hex |
+    /// | `answer` | the outcome of a push is known and not yet processed |
+    /// | `batch.done` | Redis has the complete report of a batch, and the worker is about to drop the batch |
+    /// | `intake.parse` | before a job from the inbox is parsed; the subject is the job's text |
     @Loop package enum Failpoint {
-        /// What the caller has to do. Kill, crash, stop and delay have happened when ``hit(_:of:)`` returns.
+        /// The action that the caller of ``hit(_:of:)`` must carry out. `hit` itself carries out kill, crash, stop and delay.
         package enum Act: Sendable {
             case pass
-            /// The call or its answer is lost.
+            /// The call is not made, or its reply is lost.
             case drop
             case dup
             case error
@@ -31,14 +31,14 @@
         package nonisolated static let variable = "PUSHFARM_FAILPOINTS"
         package nonisolated static let folderVariable = "PUSHFARM_FAILPOINTS_FOLDER"
 
-        /// The environment of children, as `NAME=value`.
+        /// The failpoint variables for child processes, as `NAME=value`.
         package nonisolated static let environment: [String] = [
             variable, folderVariable, ClockJump.variable,
         ].compactMap { name in
             FailpointController.value(of: name).map { "\(name)=\($0)" }
         }
 
-        /// Fails here if a rule applies. `subject` names the token or the job of this hit.
+        /// Fails at this point if a rule applies. `subject` names the token or the job.
         @discardableResult
         package static func hit(
             _ point: @autoclosure () -> String, of subject: @autoclosure () -> String = ""
@@ -46,13 +46,13 @@
             FailpointController.shared?.hit(point(), subject()) ?? .pass
         }
 
-        /// Fails here if a rule applies; the subject is the bytes in hexadecimal.
+        /// Fails at this point if a rule applies. The subject is the token in hexadecimal.
         package static func hit(_ point: @autoclosure () -> String, token: some Collection<UInt8>) {
             guard let controller = FailpointController.shared, controller.isWatched(point()) else { return }
             _ = controller.hit(point(), Hexadecimal.text(of: token))
         }
 
-        /// Whether a rule names the point, for work that only a failure needs.
+        /// Whether a rule names the point. Use it to skip work that is only needed for a failure.
         package static func isWatched(_ point: @autoclosure () -> String) -> Bool {
             FailpointController.shared?.isWatched(point()) ?? false
         }

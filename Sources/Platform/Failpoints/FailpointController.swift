@@ -3,7 +3,7 @@
     import PushModel
     import POSIX
 
-    /// Carries out the rules in this process.
+    /// Applies the failpoint rules in this process.
     @Loop final class FailpointController {
         static let shared: FailpointController? = {
             guard let text = value(of: Failpoint.variable) else { return nil }
@@ -11,7 +11,7 @@
                 return FailpointController(
                     try FailpointRule.read(text), folder: value(of: Failpoint.folderVariable))
             } catch {
-                // A run in which nothing fails would prove nothing.
+                // A test whose failures are not injected would prove nothing, so a malformed rule ends the process.
                 fatalError("\(Failpoint.variable): \(error)")
             }
         }()
@@ -26,7 +26,7 @@
             )
             self.rules = rules
             self.folder = folder
-            // Each process draws its own: else every new worker would end where the one before it did.
+            // Each process has its own random numbers. Otherwise each new worker would fail at the same point as its predecessor.
             draws = rules.map { SeededRandom(seed: $0.seed ^ UInt64(getpid()) << 32) }
         }
 
@@ -54,7 +54,7 @@
             return .pass
         }
 
-        /// Creates the file of one failure of the rule; two processes never create the same one.
+        /// Creates the file that records one failure of the rule. Two processes never create the same file.
         /// - Returns: false if the rule has reached its limit.
         private func mark(_ rule: FailpointRule, _ point: String) -> Bool {
             guard let folder else { return true }

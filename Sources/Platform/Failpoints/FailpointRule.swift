@@ -1,15 +1,15 @@
 #if FAILPOINTS
     /// One rule of `PUSHFARM_FAILPOINTS`: `POINT[@SUBJECT]:ACTION[:PROBABILITY[:SEED[:MOST]]]`.
     ///
-    /// A `*` in the point stands for anything. A rule with a subject applies to hits whose subject contains it. The
-    /// action is `kill`, `crash`, `stop`, `delay(MS)`, `drop`, `dup` or `error`. `MOST` is how often it happens, in all
+    /// A `*` in the point matches any text. A rule with a subject applies to hits whose subject contains that text. The
+    /// action is `kill`, `crash`, `stop`, `delay(MS)`, `drop`, `dup` or `error`. `MOST` is the maximum number of failures in all
     /// processes together.
     package struct FailpointRule: Equatable, Sendable {
         package enum Action: Equatable, Sendable {
             case kill
-            /// A trap, as of a broken invariant.
+            /// Ends the process by a trap, like a broken invariant.
             case crash
-            /// SIGSTOP to the process itself; another process has to continue it.
+            /// Sends SIGSTOP to this process. Another process must continue it.
             case stop
             case delay(milliseconds: UInt32)
             case drop, dup, error
@@ -53,7 +53,7 @@
             self.most = most
         }
 
-        /// Whether the rule names this point, for any subject.
+        /// Whether the rule names this point, whatever its subject.
         package func names(_ name: String) -> Bool {
             guard let star = point.utf8.firstIndex(of: UInt8(ascii: "*")) else { return name == point }
             let (head, tail) = (point[..<star], point[point.utf8.index(after: star)...])
@@ -84,7 +84,7 @@
             self = .delay(milliseconds: milliseconds)
         }
 
-        /// As the rule says it, without its number.
+        /// The action's word in a rule, without the number of milliseconds.
         package var word: String { Self.plain.first { $0.action == self }?.word ?? "delay" }
     }
 #endif

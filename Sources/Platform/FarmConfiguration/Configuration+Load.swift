@@ -2,25 +2,25 @@ import FarmLogging
 import Logging
 
 extension Configuration {
-    /// The process that reads the configuration.
+    /// The kind of process that reads the configuration.
     package enum Purpose: Sendable {
-        /// A command that only uses Redis: credential files and passwords are not read.
+        /// A command that only uses Redis. It does not read credential files and passwords.
         case client
-        /// A coordinator: credential files must be readable, passwords are read.
+        /// A coordinator. It needs readable credential files, and reads the passwords.
         case coordinator
     }
 
-    /// The default file, if it exists.
+    /// The configuration file that is read by default, if it exists.
     package static let defaultFile = "pushfarm.yaml"
 
-    /// The file that `pushfarm up` without a configuration file writes into its state folder for other commands.
+    /// The file that `pushfarm up` writes into its state folder for other commands, when it runs without a configuration file.
     package static let localFarmFile = "up.yaml"
 
     /// Reads the configuration. Flags override the environment, which overrides the file, which overrides the defaults.
     ///
     /// - Parameters:
     ///   - path: YAML or JSON; nil: `PUSHFARM_CONFIG`, else ./pushfarm.yaml if it exists, else no file.
-    ///   - findsLocalFarm: without a file, uses the file of a `pushfarm up` that runs in the state folder.
+    ///   - findsLocalFarm: true uses the file of a running `pushfarm up` when there is no other file.
     ///   - environment: the process's environment; only `PUSHFARM_…`, `password_env` names and CREDENTIALS_DIRECTORY are used.
     package static func load(
         path: String?, environment: [String: String], overrides: [Override] = [], purpose: Purpose = .client,
@@ -48,7 +48,7 @@ extension Configuration {
             workingDirectory: FileText.workingDirectory)
     }
 
-    /// As ``load(path:environment:overrides:purpose:)``, from a text.
+    /// Reads the configuration like ``load(path:environment:overrides:purpose:)``, from a text instead of a file.
     package static func read(
         _ text: String, file: String?, environment: [String: String] = [:], overrides: [Override] = [],
         purpose: Purpose = .client, workingDirectory: String = "/farm"
@@ -83,7 +83,7 @@ extension Configuration {
         }
     }
 
-    /// Keys of the whole farm, in the order of the sample.
+    /// The keys that belong to the whole farm, in the order of the sample file.
     static var keys: [ConfigurationKey<Configuration>] {
         [
             .init("redis"),
@@ -138,7 +138,7 @@ extension Configuration {
 extension ValueType<String> {
     fileprivate static var hostName: Self {
         .parsed { text throws(InvalidValue) in
-            // The name is part of shard owners and keys, where `:` and `}` have a meaning.
+            // The host name is part of shard owners and Redis keys, in which `:` and `}` have a meaning.
             let isProper = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !":{}".utf8.contains($0) }
             guard isProper, text.utf8.count <= 128 else {
                 throw InvalidValue("expected at most 128 printable characters without space, colon or braces")

@@ -1,7 +1,7 @@
 package import FarmLogging
 package import Logging
 
-/// The farm's configuration as one value, read at the start and at each reload.
+/// The farm's configuration. It is read at the start and at each reload.
 package struct Configuration: Sendable, Equatable {
     package struct Log: Sendable, Equatable {
         package var level: Logger.Level = .info
@@ -10,32 +10,32 @@ package struct Configuration: Sendable, Equatable {
         package var file: String?
     }
 
-    /// The file it was read from, if there was one.
+    /// The file from which the configuration was read; nil without a file.
     package var file: String?
     /// The name of this host in the farm.
     package var host: String
-    /// Nil when none is configured: see ``redisLocation(privateSocketExists:)``.
+    /// The configured Redis; nil if none is configured. See ``redisLocation(privateSocketExists:)``.
     package var redis: RedisLocation?
-    /// Where the address of ``redis`` was given.
+    /// The file, variable or flag that set ``redis``.
     package var redisPlace: ConfigurationError.Place?
     /// Absolute path of the folder for sockets, the private Redis, and pid files.
     package var stateDirectory: String
-    /// Absolute path of the program that an upgrade starts; nil: the file of the running program.
+    /// Absolute path of the program that an upgrade starts; nil starts the file of the running program.
     package var program: String?
-    /// Absolute path of the file that holds Redis's password, if there is one.
+    /// Absolute path of the file with Redis's password; nil without such a file.
     package var redisPasswordFile: String?
     package var workers: WorkerCount = .fixed(2)
-    /// Virtual shards; fixed when the farm is first started.
+    /// The number of virtual shards. It is fixed when the farm first starts.
     package var shards = 64
-    /// Most job records of finished jobs per app; the oldest are removed first.
+    /// The maximum number of job records of finished jobs per app. The oldest are removed first.
     package var jobRecordsKept = 1_000_000
     /// How long the job record of a finished job is kept.
     package var jobRecordLife: Duration = .seconds(72 * 3600)
     package var log = Log()
-    /// The address of the coordinator's metrics; nil: off.
+    /// The address at which the coordinator serves metrics; nil: no metrics.
     package var metrics: MetricsPlace?
     package var alerts = AlertSettings()
-    /// Sorted by name.
+    /// The configured apps, sorted by name.
     package var apps: [AppConfiguration] = []
 
     package init(host: String, stateDirectory: String) {
@@ -50,7 +50,7 @@ package struct Configuration: Sendable, Equatable {
     /// The Unix socket of the private Redis that `pushfarm up` runs.
     package var privateRedisSocket: String { stateDirectory + "/redis.sock" }
 
-    /// The password of that Redis, in a file that only its user may read.
+    /// The file with the password of the private Redis. Only its user may read it.
     package var privateRedisPasswordFile: String { stateDirectory + "/redis.password" }
 
     /// The Redis to use: the configured one, else the private one if it runs, else the local default.
@@ -67,7 +67,7 @@ package struct Configuration: Sendable, Equatable {
         return location
     }
 
-    /// A coordinator refuses a configuration without apps.
+    /// Throws an error if the configuration has no apps, because a coordinator needs at least one.
     package func requireApps() throws(ConfigurationError) {
         guard apps.isEmpty else { return }
         let reason = "no app is configured"
@@ -82,32 +82,32 @@ package struct Configuration: Sendable, Equatable {
 
 /// Limits and receivers of alerts.
 package struct AlertSettings: Sendable, Equatable {
-    /// Seconds that the oldest push of an app may wait.
+    /// An alert fires when an app's oldest open push is older than this number of seconds.
     package var backlogAge = 300
-    /// Percent of the responses of a minute.
+    /// An alert fires when more than this percentage of a minute's responses are errors.
     package var errorShare = 5
-    /// Percent of Redis's memory.
+    /// An alert fires when Redis uses more than this percentage of its memory.
     package var redisMemory = 70
-    /// Refused jobs of an app in a minute.
+    /// An alert fires when an app has more refused jobs than this in a minute.
     package var refusedJobs = 10
     /// A firing alert is sent again after this time.
     package var again: Duration = .seconds(3600)
-    /// A shell command; its environment describes the alert.
+    /// A shell command that runs for an alert. Its environment describes the alert.
     package var command: String?
     package var webhook: WebhookAddress?
 
     package init() {}
 }
 
-/// How many workers a host runs.
+/// The number of workers on a host.
 package enum WorkerCount: Sendable, Equatable, CustomStringConvertible {
     case fixed(Int)
-    /// From one worker to one for each processor, by load.
+    /// The autoscaler chooses between one worker and one for each processor.
     case auto
 
     package static let range = 1...256
 
-    /// The greatest number.
+    /// The maximum number of workers on a host with `processors` processors.
     package func count(processors: Int) -> Int {
         switch self {
         case .fixed(let count): count

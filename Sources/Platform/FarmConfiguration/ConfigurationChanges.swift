@@ -1,22 +1,22 @@
-/// The changes of a reload.
+/// The differences that a reload of the configuration found.
 package struct ConfigurationChanges: Sendable, Equatable {
-    /// Names of apps.
+    /// Names of the added apps.
     package var added: [String] = []
     package var removed: [String] = []
     package var changed: [String] = []
     /// The new number of workers, if it has changed.
     package var workers: WorkerCount?
-    /// Limits or receivers of alerts have changed.
+    /// True if limits or receivers of alerts have changed.
     package var hasNewAlerts = false
-    /// The program that an upgrade starts has changed.
+    /// True if the program that an upgrade starts has changed.
     package var hasNewProgram = false
-    /// Changed keys that take effect at the next start.
+    /// The changed keys that take effect only after a restart.
     package var needRestart: [String] = []
 }
 
 extension Configuration {
-    /// The differences between this configuration and a newer one. The contents of credential files are not compared: the
-    /// same path is the same value.
+    /// Compares this configuration with a newer one. The contents of credential files are not compared: the same path
+    /// counts as unchanged.
     package func changes(to newer: Configuration) -> ConfigurationChanges {
         var changes = ConfigurationChanges()
         for app in newer.apps {

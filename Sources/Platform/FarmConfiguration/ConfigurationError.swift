@@ -1,6 +1,6 @@
-/// An error in the configuration, with its place. Its description is a line for the user, without secrets.
+/// A configuration error with its place. Its description is one line for the user, without secrets.
 package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Where a value was written.
+    /// The source of a value: file and line, variable or flag.
     package enum Place: Sendable, Hashable, CustomStringConvertible {
         case file(String, line: Int)
         case environment(String)
@@ -20,13 +20,13 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
         case syntax(String)
         case unknownKey(nearest: String?)
         case wrongType(expected: String, found: String)
-        /// The value has the right type and cannot be used.
+        /// The value has the right type but is not allowed.
         case invalid(String)
         case missing(String)
     }
 
     package var place: Place?
-    /// Dotted, as in `apps.demo.key.id`.
+    /// The dotted key, such as `apps.demo.key.id`.
     package var key: String?
     package var problem: Problem
 
@@ -49,7 +49,7 @@ package struct ConfigurationError: Error, Equatable, Sendable, CustomStringConve
     }
 }
 
-/// Why a value is not valid for its key. The reader of the key adds the place.
+/// Why a value is not valid for its key. The reader of the key adds the place of the value.
 struct InvalidValue: Error {
     let reason: String
 

@@ -1,18 +1,18 @@
 package import Logging
 import Synchronization
 
-/// Starts this process's logging: swift-log, to ``descriptor``.
+/// Sets up this process's logging: swift-log writes to ``descriptor``.
 package enum FarmLog {
     private static let threshold = Atomic<Int>(0)
     private static let place = Atomic<Int32>(Terminal.standardError)
 
-    /// The descriptor that every logger writes to: standard error by default.
+    /// The descriptor that all loggers write to; standard error by default.
     package static var descriptor: Int32 {
         get { place.load(ordering: .relaxed) }
         set { place.store(newValue, ordering: .relaxed) }
     }
 
-    /// The level of every logger.
+    /// The log level of all loggers.
     package static var level: Logger.Level {
         get { Logger.Level.allCases[threshold.load(ordering: .relaxed)] }
         set {
@@ -20,7 +20,7 @@ package enum FarmLog {
         }
     }
 
-    /// Installs ``FarmLogHandler`` for every logger made from now on. Call once, first thing in a process.
+    /// Installs ``FarmLogHandler`` for all loggers that are created later. Call it once, at the start of the process.
     package static func bootstrap(level: Logger.Level, format: LogFormat) {
         self.level = level
         let colours = format == .text && Terminal.allowsColour(on: descriptor)
@@ -30,7 +30,7 @@ package enum FarmLog {
     }
 }
 
-/// Writes each event as one line with one `write`, so that lines of several processes do not mix.
+/// Writes each event as one line with one `write` call, so that lines of several processes do not mix.
 package struct FarmLogHandler: LogHandler {
     package var logLevel: Logger.Level {
         get { own ?? FarmLog.level }
@@ -44,7 +44,7 @@ package struct FarmLogHandler: LogHandler {
     private let format: LogFormat
     private let colours: Bool
 
-    /// - Parameter level: nil follows ``FarmLog/level``.
+    /// - Parameter level: the logger's own level; nil uses ``FarmLog/level``.
     package init(label: String, level: Logger.Level?, format: LogFormat, colours: Bool) {
         self.label = label
         own = level
@@ -61,7 +61,7 @@ package struct FarmLogHandler: LogHandler {
         Terminal.write(line(for: event, at: .now), to: FarmLog.descriptor)
     }
 
-    /// The event as a line, its line feed included.
+    /// Formats the event as a line that ends with a line feed.
     package func line(for event: LogEvent, at time: Timestamp) -> String {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
@@ -78,10 +78,10 @@ package struct FarmLogHandler: LogHandler {
     }
 }
 
-/// How a log line is written.
+/// The format of a log line.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// Aligned columns for people; colours on a terminal only.
+    /// Aligned columns for people. Colours appear on a terminal only.
     case text
-    /// One JSON object a line for collectors.
+    /// One JSON object per line, for log collectors.
     case json
 }

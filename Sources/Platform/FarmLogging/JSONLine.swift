@@ -1,7 +1,7 @@
 import Logging
 import PushModel
 
-/// A log line for collectors: one flat JSON object with fixed keys and the metadata. A metadata key with the name of a
+/// Formats a log line for collectors: one flat JSON object with fixed keys and the metadata. A metadata key that equals a
 /// fixed key gets a trailing `_`.
 enum JSONLine {
     private static let fixed: Set<String> = ["at", "level", "label", "message"]

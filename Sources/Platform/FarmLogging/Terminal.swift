@@ -5,12 +5,12 @@ package enum Terminal {
     package static let standardOutput: Int32 = 1
     package static let standardError: Int32 = 2
 
-    /// Whether the descriptor is a terminal and not a pipe or a file.
+    /// Whether the descriptor is a terminal, not a pipe or a file.
     package static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }
 
-    /// Whether colours may be written: a terminal, not a dumb one, and `NO_COLOR` is not set (https://no-color.org).
+    /// Whether to write colours: the descriptor is a terminal with colours, and `NO_COLOR` is not set (https://no-color.org).
     package static func allowsColour(on descriptor: Int32) -> Bool {
         guard isTerminal(descriptor) else { return false }
         if let value = getenv("NO_COLOR"), value.pointee != 0 { return false }
@@ -18,7 +18,7 @@ package enum Terminal {
         return String(cString: kind) != "dumb"
     }
 
-    /// Columns of the terminal; nil if the descriptor is not a terminal.
+    /// The number of columns of the terminal; nil if the descriptor is not a terminal.
     package static func columns(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -26,8 +26,8 @@ package enum Terminal {
     }
 
     /// Writes all of `text`. Drops the rest after a timeout: a full pipe must not block the loop.
-    /// - Parameter timeout: milliseconds to wait for room, each time the descriptor has none.
-    /// - Returns: whether all of it was written.
+    /// - Parameter timeout: milliseconds to wait each time that the descriptor has no room.
+    /// - Returns: whether all of `text` was written.
     @discardableResult
     package static func write(_ text: String, to descriptor: Int32, timeout: Int32 = 50) -> Bool {
         var text = text

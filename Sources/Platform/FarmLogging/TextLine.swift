@@ -1,6 +1,6 @@
 import Logging
 
-/// A log line for people: time, level and label in columns, then the message and `key=value` pairs.
+/// Formats a log line for people: time, level and label in columns, then the message and `key=value` pairs.
 struct TextLine {
     let colours: Bool
 
@@ -41,7 +41,7 @@ struct TextLine {
         text.isEmpty || text.utf8.contains { $0 == 0x20 || $0 == 0x22 || $0 == 0x3D }
     }
 
-    /// Escapes control characters: what came from outside must not be able to forge a line or drive the terminal.
+    /// Escapes control characters, so that text from outside cannot forge a log line or control the terminal.
     private func append(_ value: String, quoted: Bool, to text: inout String) {
         if quoted { text += "\"" }
         for scalar in value.unicodeScalars {

@@ -1,6 +1,6 @@
 import POSIX
 
-/// A moment of the wall clock, written as RFC 3339 in UTC with milliseconds: `2026-01-31T09:05:00.123Z`.
+/// A time of the wall clock, written as RFC 3339 in UTC with milliseconds: `2026-01-31T09:05:00.123Z`.
 package struct Timestamp: Sendable, Equatable, CustomStringConvertible {
     /// Milliseconds since 1970-01-01 UTC.
     package let milliseconds: Int64
@@ -24,8 +24,8 @@ package struct Timestamp: Sendable, Equatable, CustomStringConvertible {
         return "\(date)T\(time.joined(separator: ":")).\(Self.padded(rest % 1000, to: 3))Z"
     }
 
-    /// The civil date of a day counted from 1970-01-01. Source: Howard Hinnant, "chrono-compatible low-level date
-    /// algorithms", `civil_from_days`.
+    /// Returns the calendar date of a day number that counts from 1970-01-01. Source: Howard Hinnant, "chrono-compatible
+    /// low-level date algorithms", `civil_from_days`.
     private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = floorDivide(day + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36524 - dayOfEra / 146_096) / 365

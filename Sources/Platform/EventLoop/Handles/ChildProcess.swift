@@ -1,17 +1,17 @@
 import CLibuv
 
-/// A process that this one started: by fork and exec, with a clean signal mask and only the descriptors
-/// that it was given.
+/// A child process, started by fork and exec. The child has a clean signal mask and only the descriptors that the
+/// caller gives.
 @Loop package final class ChildProcess {
-    /// How a child ended.
+    /// How a child process ended.
     package enum End: Equatable, Sendable {
         case exited(Int32)
         case killed(signal: Int32)
     }
 
     package private(set) var pid: Int32 = 0
-    /// `nil` while the child runs. It stays true until libuv has reaped the child, so a signal never
-    /// reaches a process that merely inherited the number.
+    /// The exit of the child; `nil` while the child runs. The value stays `nil` until libuv has reaped the child, so a signal
+    /// never reaches another process that reuses the process id.
     package private(set) var end: End?
     private let handle: UnsafeMutablePointer<uv_process_t>
     private let onEnd: @Loop (ChildProcess) -> Void
@@ -20,10 +20,10 @@ import CLibuv
 
     /// - Parameters:
     ///   - path: the program's file.
-    ///   - arguments: with the name that `ps` shows first.
-    ///   - environment: the whole of it, `NAME=value`; `nil` inherits ours.
+    ///   - arguments: the first argument is the name that `ps` shows.
+    ///   - environment: the complete environment as `NAME=value`; `nil` inherits the parent's.
     ///   - descriptors: element `i` becomes the child's descriptor `i`; `nil` is /dev/null.
-    ///   - inOwnSession: the terminal's keys (Control-C) do not reach it.
+    ///   - inOwnSession: true starts the child in its own session, so Control-C in the terminal does not reach it.
     /// - Throws: ``LoopError`` when the process could not be started.
     package init(
         _ path: String, arguments: [String], environment: [String]? = nil, directory: String? = nil,
@@ -102,7 +102,7 @@ import CLibuv
         return string.withCString(body)
     }
 
-    /// A NULL-terminated vector of C strings that live for the call.
+    /// Passes a NULL-terminated array of C strings to `body`. The array is valid during the call.
     private static func withCStrings<Value>(
         _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Value
     ) -> Value {
@@ -117,7 +117,7 @@ import CLibuv
     }
 }
 
-/// Calls back on the loop when the process gets a signal. Releasing the watcher restores the default.
+/// Calls an action on the loop when the process gets a signal. Releasing the watcher restores the signal's default.
 @Loop package final class SignalWatcher {
     private let handle: UnsafeMutablePointer<uv_signal_t>
     private let action: @Loop () -> Void

@@ -1,23 +1,23 @@
 import CLibuv
 
-/// The libuv handles by which the executor takes part in the loop. They live as long as the process.
+/// The libuv handles that call the executor from the loop. The handles live as long as the process.
 ///
 /// `prepare` runs right before every poll and finishes the turn; `idle` keeps the poll from waiting while
 /// there is more to run; `async` wakes the loop from another thread.
 @Loop final class LoopHooks {
     var listeners: [Listener] = []
-    /// Those that are being called; kept for its memory.
+    /// The listeners that are being called. The array is kept to reuse its memory.
     var called: [Listener] = []
     private let idle: Address<uv_idle_t>
-    /// The one handle that other threads may touch: libuv allows `uv_async_send` anywhere.
+    /// The only handle that other threads may use: libuv allows `uv_async_send` on any thread.
     private let wakeUp: Address<uv_async_t>
 
-    /// A listener that waits for the end of the turn; weak, so that it does not outlive its owner.
+    /// A listener that is called at the end of the turn. The reference is weak, so the listener can be freed earlier.
     struct Listener {
         weak var object: (any TurnListener)?
     }
 
-    /// The permanent address of a handle.
+    /// The permanent address of a libuv handle.
     private struct Address<Kind>: Sendable {
         private let bits: UInt
         init(_ handle: UnsafeMutablePointer<Kind>) { bits = UInt(bitPattern: handle) }

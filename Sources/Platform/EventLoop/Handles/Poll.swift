@@ -1,10 +1,10 @@
 import CLibuv
 
-/// Watches one nonblocking file descriptor, which stays its owner's.
+/// Watches one nonblocking file descriptor. The caller owns the descriptor and closes it.
 ///
-/// The owner calls ``cancel()`` before it closes the descriptor: libuv knows it by its number, which the system reuses.
+/// Call ``cancel()`` before closing the descriptor: libuv knows a descriptor by its number, which the system reuses.
 @Loop package final class Poll {
-    /// What to wait for, and what has come.
+    /// The events of a descriptor: readable, writable.
     package struct Interest: OptionSet, Sendable {
         package let rawValue: Int32
         package init(rawValue: Int32) { self.rawValue = rawValue }
@@ -17,7 +17,7 @@ import CLibuv
     private var interest: Interest = []
     private var isCancelled = false
 
-    /// - Parameter action: is given what is possible now; after an error of the descriptor that is both, so
+    /// - Parameter action: gets the events that are possible now. After an error of the descriptor these are both events, so
     ///   that the next read or write shows the error.
     package init(_ descriptor: Int32, _ action: @escaping @Loop (Interest) -> Void) {
         self.action = action
@@ -31,7 +31,7 @@ import CLibuv
         cancel()
     }
 
-    /// Stops at once; no callback follows.
+    /// Stops watching at once. No callback follows.
     package func cancel() {
         guard !isCancelled else { return }
         isCancelled = true
@@ -47,7 +47,7 @@ import CLibuv
         }
         uv_poll_start(handle, interest.rawValue) { handle, status, events in
             let poll = Handle.owner(handle!.pointee.data, as: Poll.self)
-            // After an error libuv has stopped; the next call of `watch` starts it again.
+            // libuv stops a watcher after an error. The next call of `watch` starts it again.
             if status < 0 { Loop.assumeIsolated { poll.interest = [] } }
             let ready = status < 0 ? [.readable, .writable] : Poll.Interest(rawValue: events)
             Loop.assumeIsolated { poll.action(ready) }

@@ -1,7 +1,7 @@
 import CLibuv
 import POSIX
 
-/// Looks up host names off the loop, without any cache of its own.
+/// Looks up host names without blocking the loop. Results are not cached.
 @Loop package enum Resolver {
     /// - Returns: every address of the host, IPv4 and IPv6, in the resolver's order of preference; not empty.
     /// - Throws: ``LoopError`` with the resolver's reason.
@@ -12,7 +12,7 @@ import POSIX
         return try result.get()
     }
 
-    /// A running `uv_getaddrinfo`; it keeps itself alive until libuv calls back.
+    /// A running `uv_getaddrinfo` request. It keeps itself alive until libuv calls back.
     @Loop private final class Lookup {
         private let continuation: CheckedContinuation<Result<[SocketAddress], LoopError>, Never>
         private let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)

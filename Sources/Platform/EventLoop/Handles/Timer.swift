@@ -1,6 +1,6 @@
 import CLibuv
 
-/// One timer of the loop. Starting it again moves it; releasing it ends it.
+/// One timer of the loop. A second start replaces the first. Releasing the timer stops it.
 @Loop package final class Timer {
     private let handle: UnsafeMutablePointer<uv_timer_t>
     private let action: @Loop () -> Void
@@ -17,8 +17,8 @@ import CLibuv
     }
 
     /// - Parameters:
-    ///   - delay: rounded up to whole milliseconds, counted from now, not from the beginning of the turn.
-    ///   - interval: when given, the timer goes on at this interval.
+    ///   - delay: rounded up to whole milliseconds, counted from this call and not from the start of the turn.
+    ///   - interval: if set, the timer repeats at this interval.
     package func start(after delay: Duration, every interval: Duration? = nil) {
         uv_update_time(uv_default_loop())
         begin(after: delay.milliseconds, every: interval?.milliseconds ?? 0)
@@ -33,7 +33,7 @@ import CLibuv
             }, delay, interval)
     }
 
-    /// - Parameter time: by ``Loop/milliseconds``; at once if it is over, however long this turn has lasted.
+    /// - Parameter time: a time of ``Loop/milliseconds``. A past time fires at once, however long this turn has lasted.
     package func start(at time: UInt64) {
         let now = Loop.readMilliseconds()
         begin(after: time > now ? time - now : 0, every: 0)
@@ -49,7 +49,7 @@ import CLibuv
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up, none below zero.
+    /// The duration in whole milliseconds, rounded up; at least 0.
     package var milliseconds: UInt64 {
         guard self > .zero else { return 0 }
         let (seconds, attoseconds) = components
@@ -58,15 +58,15 @@ extension Duration {
     }
 }
 
-/// What all libuv handles share: a way to their Swift owner, and memory that is freed only after libuv has closed them.
+/// Helpers for all libuv handles: find the Swift owner, and free the memory after libuv has closed the handle.
 enum Handle {
-    /// The owner that was stored, unretained, in the handle's `data`.
+    /// Returns the owner whose unretained pointer is stored in the handle's `data`.
     @inline(__always)
     static func owner<Owner: AnyObject>(_ data: UnsafeMutableRawPointer?, as: Owner.Type) -> Owner {
         Unmanaged<Owner>.fromOpaque(data!).takeUnretainedValue()
     }
 
-    /// Closes the handle; its memory is freed by the loop, in a later turn.
+    /// Closes the handle. The loop frees the handle's memory in a later turn.
     static func close<Kind>(_ handle: UnsafeMutablePointer<Kind>) {
         let raw = UnsafeMutableRawPointer(handle)
         uv_close(raw.assumingMemoryBound(to: uv_handle_t.self)) { handle in

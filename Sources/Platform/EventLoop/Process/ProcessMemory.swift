@@ -3,35 +3,35 @@ import POSIX
 
 /// The memory of this process.
 package enum ProcessMemory {
-    /// Keeps it out of core dumps, also of those that the kernel pipes to a program, and hides it from other processes of the
-    /// same user: only root may read it or attach a debugger. Does nothing on systems without such a setting.
+    /// Keeps this process's memory out of core dumps, also of dumps that the kernel pipes to a program, and hides the memory from
+    /// other processes of the same user. Only root may then read it or attach a debugger. Works on Linux only.
     package static func hide() {
         #if os(Linux)
             _ = linux_set_dumpable(0)
         #endif
     }
 
-    /// The size of the resident set; 0 without /proc.
+    /// The size of the resident set in bytes; 0 without /proc.
     package static var residentBytes: UInt64 {
         let words = SmallFile.text("/proc/self/statm")?.split(separator: " ")
         guard let words, words.count > 1, let pages = UInt64(foreign: words[1]) else { return 0 }
         return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// How much this service may use: the machine's memory, or less if its control group has a limit; 0 if neither is known.
+    /// Bytes that this process may use: the machine's memory, or the control group's lower limit; 0 if both are unknown.
     package static var limitBytes: UInt64 {
         let pages = sysconf(Int32(_SC_PHYS_PAGES))
         let machine = pages > 0 ? UInt64(pages) * UInt64(sysconf(Int32(_SC_PAGESIZE))) : 0
-        // A container sees its own group at the root.
+        // Inside a container, its own control group is the root.
         let digits = SmallFile.text("/sys/fs/cgroup/memory.max")?.prefix { $0.isNumber }
         guard let digits, let limit = UInt64(foreign: digits) else { return machine }
         return machine == 0 ? limit : min(machine, limit)
     }
 
-    /// Unmaps the pages of code that this process has touched; code that runs again is mapped again from the page cache.
+    /// Unmaps the code pages that this process has used. The page cache maps a page again when its code runs again.
     ///
-    /// The start touches far more code than sending does, and each touch maps sixteen pages. Only executable mappings of
-    /// files are released: they are never written to, so that each page is a copy of its file.
+    /// The start uses far more code than sending does, and each access maps sixteen pages. Only executable mappings of files
+    /// are released. They are never written to, so each page is a copy of the file.
     package static func releaseIdleCode() {
         #if os(Linux)
             for line in SmallFile.text("/proc/self/maps")?.split(separator: "\n") ?? [] {

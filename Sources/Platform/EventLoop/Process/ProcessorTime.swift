@@ -2,12 +2,12 @@ import POSIX
 
 /// The processor time of this process's main thread.
 package struct ProcessorTime: Sendable {
-    /// Microseconds on a processor.
+    /// Microseconds that the thread ran on a processor.
     package var taken: UInt64 = 0
-    /// Microseconds in which it waited for a processor; 0 if the system does not say.
+    /// Microseconds that the thread waited for a processor; 0 if the system does not report it.
     package var queued: UInt64 = 0
 
-    /// From the start of the process until now.
+    /// The processor time from the start of the process until now.
     package static var now: ProcessorTime {
         if let time = SchedulerTime.read("/proc/self/schedstat") {
             return ProcessorTime(taken: time.ran / 1000, queued: time.waited / 1000)
@@ -26,7 +26,7 @@ package struct ProcessorTime: Sendable {
     }
 }
 
-/// The scheduler's count of a thread's time, in nanoseconds. Linux only.
+/// The scheduler's run and wait times of a thread, in nanoseconds. Linux only.
 enum SchedulerTime {
     /// - Parameter path: a `schedstat` file: time on a processor, time waiting for one, number of slices.
     /// - Returns: nil if the system has no such file.
@@ -39,17 +39,17 @@ enum SchedulerTime {
     }
 }
 
-/// How busy this thread is. Reading it is a system call: read it now and then, not for each push.
+/// The load of this thread. Each reading is a system call, so read it now and then, not for each push.
 @Loop package struct ThreadTime {
-    /// Nanoseconds in which the thread ran, or waited for a processor.
+    /// Nanoseconds that the thread ran or waited for a processor.
     private var wanted: UInt64
     private var at: ContinuousClock.Instant
-    /// The share of the time between the last two readings in which it ran or waited for a processor, 0...1.
+    /// The share of time that the thread ran or waited for a processor, between the last two readings; 0...1.
     package private(set) var share = 0.0
 
     package init() { (wanted, at) = (Self.read(), .now) }
 
-    /// Reads again, unless the last reading is less than 100 ms old.
+    /// Updates ``share``, unless the last reading is less than 100 ms old.
     package mutating func refresh(at now: ContinuousClock.Instant) {
         let span = now - at
         guard span >= .milliseconds(100) else { return }

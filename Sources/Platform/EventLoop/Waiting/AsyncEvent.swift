@@ -1,4 +1,4 @@
-/// Wakes the one task that waits for it. A ``signal()`` without a waiting task ends the next wait at once.
+/// An event for one waiting task. ``signal()`` wakes the task; without one, the next ``wait(atMost:)`` returns at once.
 @Loop package final class AsyncEvent {
     private var isSignalled = false
     private var waiter: CheckedContinuation<Void, Never>?
@@ -13,7 +13,7 @@
         waiter = nil
     }
 
-    /// Returns after a ``signal()``, at once if there was one since the last wait, or after `limit`.
+    /// Returns after a ``signal()``, or after `limit`. Returns at once if a signal came since the last wait.
     package func wait(atMost limit: Duration) async {
         if !isSignalled {
             await withCheckedContinuation { continuation in
@@ -57,9 +57,9 @@
     }
 }
 
-/// Runs work once for any number of wake-ups: they set a flag and do not queue.
+/// Runs work after wake-ups. Several wake-ups before a run cause only one run.
 ///
-/// One run at a time. Wake-ups during a run cause one more run.
+/// Runs never overlap. Wake-ups during a run cause one more run.
 @Loop package final class WakeUp {
     private let work: @Loop () async -> Void
     private var isWanted = false

@@ -1,5 +1,5 @@
 extension AppConfiguration {
-    /// Keys of an app, in the order of the sample; those of a binary gateway are ``BinaryGateway/keys``.
+    /// All keys of an app, in the order of the sample file. The keys of a binary gateway are in ``BinaryGateway/keys``.
     static var allKeys: [ConfigurationKey<AppConfiguration>] { credentialKeys + keys + http2Keys + useKeys }
 
     private static var credentialKeys: [ConfigurationKey<AppConfiguration>] {
@@ -37,7 +37,7 @@ extension AppConfiguration {
         ]
     }
 
-    /// Keys of a gateway that uses HTTP/2.
+    /// The keys of a gateway that uses HTTP/2.
     static var http2Keys: [ConfigurationKey<AppConfiguration>] {
         [
             .init("max_concurrent_streams", \.use.maxStreams, .number(1...2000)),
@@ -69,7 +69,7 @@ extension BinaryGateway {
     static var keys: [ConfigurationKey<BinaryGateway>] {
         [
             .init("binary.command", \.command, .command),
-            // A worker that ends has 20 s to learn the outcomes of its pushes.
+            // A worker that exits has 20 s to learn the outcomes of its pushes.
             .init("binary.quiet_time", \.quietTime, .duration(upTo: 15)),
             .init("binary.sentinel", \.endsWithSentinel, .flag),
             .init("binary.key_updates", \.asksIfRead, .flag),
@@ -90,7 +90,7 @@ extension ValueType<UInt8> {
 }
 
 extension ValueType<Duration?> {
-    /// 0: never.
+    /// A keep-alive time; 0 turns probes off.
     fileprivate static var keepAlive: Self {
         ValueType { reader, path throws(ConfigurationError) in
             if try reader.text(path) == "0" { return .some(nil) }
@@ -149,7 +149,7 @@ extension GatewayUse.Scale {
 }
 
 extension HostPort {
-    /// The address of a feedback service, as a URL.
+    /// Reads the URL of a feedback service.
     fileprivate init(feedback text: String) throws(InvalidValue) {
         guard let parts = LocatorText(text), parts.scheme == "tls" else {
             throw InvalidValue("expected tls://host:port")

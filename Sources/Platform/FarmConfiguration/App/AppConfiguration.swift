@@ -5,46 +5,46 @@ package struct AppConfiguration: Sendable, Equatable {
     }
 
     package enum Credentials: Sendable, Equatable {
-        /// Provider tokens signed with a .p8 key; `file` is absolute.
+        /// Provider tokens, signed with a .p8 key. `file` is an absolute path.
         case key(file: String, id: String, team: String)
-        /// A TLS client certificate: .p12 (`keyFile` nil), or .pem with its key beside it or in the same file.
+        /// A TLS client certificate as .p12 (`keyFile` nil) or .pem. The key of a .pem is in `keyFile` or in the same file.
         case certificate(file: String, keyFile: String?, password: Password?)
     }
 
     /// Limits of the suppression list.
     package struct Suppression: Sendable, Equatable {
         package var days = 30
-        /// Approximate maximum; the oldest entries are removed first.
+        /// Approximate maximum number of suppressed tokens. The oldest entries are removed first.
         package var tokens = 1_000_000
-        /// Percent of invalid tokens among the last thousand responses above which suppressions wait for confirmation.
+        /// New suppressions need confirmation when more than this percentage of the last thousand responses are invalid tokens.
         package var holdShare = 20
-        /// Percent above which the app is paused.
+        /// The app is paused when more than this percentage of the last thousand responses are invalid tokens.
         package var pauseShare = 95
     }
 
-    /// Limits of the dead letters; the oldest are removed first.
+    /// Limits of an app's dead letters. The oldest are removed first.
     package struct DeadLetters: Sendable, Equatable {
         package var days = 14
         package var pushes = 1_000_000
-        /// In units of 1,048,576 bytes, with payloads.
+        /// Maximum size with payloads, in units of 1,048,576 bytes.
         package var megabytes = 256
     }
 
-    /// Limits of the records of single pushes, for `pushfarm find`.
+    /// Limits of the audit records of single pushes, which `pushfarm find` reads.
     package struct Audit: Sendable, Equatable {
         package var hours = 24
-        /// In units of 1,048,576 bytes in Redis; 0: no records.
+        /// Maximum size in Redis, in units of 1,048,576 bytes; 0 turns the records off.
         package var megabytes = 0
 
         package var isOn: Bool { megabytes > 0 }
     }
 
-    /// The topics that a job may choose besides the app's own.
+    /// The topics that a job may choose instead of the app's own topic.
     package enum Topics: Sendable, Equatable {
         case any
         case these([String])
 
-        /// Nil: any.
+        /// The allowed topics; nil allows any topic.
         package var listed: [String]? {
             if case .these(let topics) = self { topics } else { nil }
         }
@@ -56,34 +56,34 @@ package struct AppConfiguration: Sendable, Equatable {
     package var topics: Topics = .these([])
     package var environment: Environment = .production
     package var gateway: HostPort
-    /// nil: the gateway uses HTTP/2.
+    /// The settings of a binary gateway; nil if the gateway uses HTTP/2.
     package var binary: BinaryGateway?
-    /// The HTTP CONNECT proxy in front of the gateway.
+    /// The HTTP CONNECT proxy to the gateway; nil without a proxy.
     package var proxy: ProxyAddress?
-    /// Trust these instead of the system's roots.
+    /// A file of trusted certificates, which replace the system's roots.
     package var caFile: String?
-    /// Timeout of a gateway's response.
+    /// How long to wait for a gateway's response to a push.
     package var requestTimeout: Duration = .seconds(20)
     /// Upper limit of a gateway's Retry-After.
     package var maxRetryAfter: Duration = .seconds(600)
     package var maxJobBytes = 64 << 20
-    /// Most pushes of one job.
+    /// The maximum number of pushes in one job.
     package var maxTokens = 100_000
-    /// Most open pushes and jobs in the inbox, together.
+    /// The maximum number of open pushes and of jobs in the inbox, together.
     package var maxBacklog = 10_000_000
-    /// Most jobs in the inbox.
+    /// The maximum number of jobs in the inbox.
     package var maxInbox = 1_000_000
-    /// Most bytes in the inbox; nil: a quarter of Redis's memory limit.
+    /// The maximum size of the inbox in bytes; nil: a quarter of Redis's memory limit.
     package var maxInboxBytes: Int?
     package var suppression = Suppression()
     package var deadLetters = DeadLetters()
     package var audit = Audit()
-    /// The app's share of a worker's time, relative to other apps with pushes to send.
+    /// The app's share of a worker's time, relative to other apps that have pushes to send.
     package var weight = 1
-    /// Percent of the pushes that come from the bulk lane while high pushes wait.
+    /// The minimum percentage of pushes from the bulk lane while the high lane has pushes.
     package var bulkFloor = 10
-    /// Gateway connections per worker, if configured as one number; nil: as in ``use``, and for a binary gateway a number per
-    /// host, divided among its workers.
+    /// The number of gateway connections per worker, if the configuration sets one number. For nil, ``use`` decides. A binary
+    /// gateway with nil has a number per host, divided among its workers.
     package var connections: Int?
     package var use = GatewayUse()
     package var budget = GatewayBudget()
@@ -96,10 +96,10 @@ package struct AppConfiguration: Sendable, Equatable {
         self.credentials = credentials
     }
 
-    /// The files of this app's credentials and trust, which a reload reads again.
+    /// The app's credential and CA files. A reload reads them again.
     package var files: [String] { credentialFiles + (caFile.map { [$0] } ?? []) }
 
-    /// The files that may hold a private key.
+    /// The files that may contain a private key.
     package var credentialFiles: [String] {
         switch credentials {
         case .key(let file, _, _): [file]
@@ -109,11 +109,11 @@ package struct AppConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-    /// Most records of a shard's suppression list: a little more than its share, because shards are not equally full.
+    /// The maximum size of one shard's suppression list. It is a little more than an equal share, because shards differ in size.
     package func suppressionLimit(shards: Int) -> Int { suppression.tokens / shards * 21 / 20 + 100 }
 
-    /// The gateway's environment: tokens are valid in one environment only. Each gateway that is not Apple's is an
-    /// environment of its own.
+    /// The gateway's environment. A token is valid in one environment only. Each gateway other than Apple's is a separate
+    /// environment.
     package var gatewayEnvironment: String {
         switch gateway.host {
         case "api.push.apple.com", "gateway.push.apple.com": Environment.production.rawValue
@@ -126,7 +126,7 @@ extension AppConfiguration {
 }
 
 extension AppConfiguration.Environment {
-    /// Apple's provider host.
+    /// The address of Apple's gateway.
     package var gateway: HostPort {
         switch self {
         case .production: HostPort(host: "api.push.apple.com", port: 443)
@@ -136,15 +136,15 @@ extension AppConfiguration.Environment {
 }
 
 extension AppConfiguration {
-    /// Connections of a host to a binary gateway: each invalid token ends one. The number stays below 64 for a gateway, too,
-    /// which notices a close a little later.
+    /// Connections of a host to a binary gateway. Each invalid token ends one. The number is below 64, because a gateway
+    /// may count a closed connection as open for a short time.
     private static let binaryConnections = 56
 
-    /// Most gateway connections of each of a host's workers.
+    /// The maximum number of gateway connections of one worker, when the host has `workers` workers.
     package func connections(workers: Int) -> Int {
         binary == nil ? use.maxConnections : connections ?? max(1, Self.binaryConnections / workers)
     }
-    /// Most dials a minute to a binary gateway of each of a host's workers.
+    /// The maximum number of dials per minute of one worker to a binary gateway, when the host has `workers` workers.
     package func dialsPerMinute(workers: Int) -> Int {
         max(1, (binary?.maxDials ?? 0) / max(1, workers))
     }
@@ -152,9 +152,9 @@ extension AppConfiguration {
 
 /// How each worker uses an app's gateway: connections, streams, rates and dialling.
 ///
-/// Names and meanings are those of go-apns.
+/// The names and meanings come from the Go library go-apns.
 package struct GatewayUse: Sendable, Equatable {
-    /// The step by which the number of connections changes.
+    /// How the number of connections grows and shrinks.
     package enum Scale: Sendable, Equatable {
         case incremental(Int)
         case exponential(Double)
@@ -163,37 +163,37 @@ package struct GatewayUse: Sendable, Equatable {
 
     package var minConnections = 1
     package var maxConnections = 8
-    /// Streams of a connection; nil: as many as the gateway allows.
+    /// Maximum streams of a connection; nil: as many as the gateway allows.
     package var maxStreams: Int?
-    /// Pushes a second; nil: no limit.
+    /// Maximum pushes per second; nil: no limit.
     package var maxRate: Double?
-    /// Bits a second; nil: no limit.
+    /// Maximum bits per second; nil: no limit.
     package var maxBandwidth: Double?
     package var scale = Scale.incremental(1)
-    /// How long streams must be scarce, or one step fewer must suffice, before the number of connections changes.
+    /// The number of connections changes when streams were scarce, or fewer connections were enough, for this long.
     package var minSustain: Duration = .seconds(2)
-    /// Time between two checks.
+    /// The time between two checks of the number of connections.
     package var pollInterval: Duration = .milliseconds(200)
-    /// Time after a change without further changes.
+    /// The minimum time between two changes of the number of connections.
     package var settlePeriod: Duration = .seconds(4)
     package var dialTimeout: Duration = .seconds(10)
-    /// The backoff after a first failed dial; it doubles with each further one.
+    /// The backoff after the first failed dial. It doubles after each further failed dial.
     package var minDialBackOff: Duration = .milliseconds(500)
-    /// The longest backoff; for a binary gateway the default is three minutes.
+    /// The longest backoff after failed dials. A binary gateway's default is three minutes.
     package var maxDialBackOff: Duration = .seconds(10)
-    /// The random part of a backoff, 0...1.
+    /// The random part of the backoff, 0...1.
     package var dialBackOffJitter = 0.5
-    /// Time without received bytes after which a connection is probed by PING; nil: never.
+    /// A connection is probed by PING when no bytes arrived for this time; nil: never.
     package var keepAlive: Duration? = .seconds(3600)
 
     package init() {}
 }
 
-/// The limits of a whole farm at an app's gateway, divided among its hosts and workers; nil: no limit.
+/// The sending limits of the whole farm at an app's gateway, divided among its hosts and workers.
 package struct GatewayBudget: Sendable, Equatable {
-    /// Pushes a second.
+    /// Maximum pushes per second; nil: no limit.
     package var maxRate: Double?
-    /// Bits a second.
+    /// Maximum bits per second; nil: no limit.
     package var maxBandwidth: Double?
     package var maxConnections: Int?
 
@@ -202,24 +202,24 @@ package struct GatewayBudget: Sendable, Equatable {
 
 /// Settings of a gateway that uses the binary interface.
 package struct BinaryGateway: Sendable, Equatable {
-    /// The command of notifications: 2, or 1 or 0 for older gateways.
+    /// The command of a notification frame: 2, or 1 or 0 for older gateways.
     package var command: UInt8 = 2
-    /// Pushes count as accepted after this time without a reply; longer, if the gateway's replies take longer.
+    /// A push counts as accepted when no reply arrives in this time. The time grows if the gateway's replies take longer.
     package var quietTime: Duration = .seconds(1)
-    /// Connections end with a push that the gateway refuses: its reply proves that the others were accepted.
+    /// True ends each connection with a push that the gateway refuses. The reply proves that earlier pushes were accepted.
     package var endsWithSentinel = false
-    /// KeyUpdates of TLS 1.3 ask the gateway how much its program has read.
+    /// True uses KeyUpdates of TLS 1.3 to learn how much the gateway's program has read.
     package var asksIfRead = true
-    /// Most pushes of one worker with an unknown outcome.
+    /// The maximum number of pushes with an unknown outcome in one worker.
     package var window = 262_144
-    /// Connections that a host may dial in a minute.
+    /// The maximum number of connections that a host may dial in a minute.
     package var maxDials = 3_000
-    /// The feedback service; nil: none.
+    /// The address of the feedback service; nil without one.
     package var feedback: HostPort?
     package var feedbackInterval: Duration = .seconds(3600)
 
     package init() {}
 
-    /// Bytes of a payload that the command takes.
+    /// The longest payload in bytes that the command allows.
     package var longestPayload: Int { command == 2 ? 2048 : 256 }
 }

@@ -1,6 +1,6 @@
 import PushModel
 
-/// Reads one app out of the settings.
+/// Reads the configuration of one app from the settings.
 struct AppReader {
     let reader: SettingReader
     let app: SettingPath
@@ -18,7 +18,7 @@ struct AppReader {
         try readGateway(&result)
         for key in AppConfiguration.keys { try key.read(reader, below: app, into: &result) }
         try readConnections(&result)
-        // Binary gateways took rapid reconnecting for an attack.
+        // Binary gateways treat rapid reconnecting as an attack.
         if result.binary != nil { result.use.maxDialBackOff = .seconds(180) }
         for key in AppConfiguration.useKeys { try key.read(reader, below: app, into: &result) }
         try check(&result.use)
@@ -47,7 +47,7 @@ struct AppReader {
             && text.utf8.allSatisfy { $0.isLetterOrDigit || "_.-".utf8.contains($0) }
     }
 
-    /// Reads the gateway's address, and the keys of its protocol.
+    /// Reads the gateway's address and the keys of its protocol.
     private func readGateway(_ result: inout AppConfiguration) throws(ConfigurationError) {
         let address = try reader.value(path("gateway")) { text, _ throws(InvalidValue) in
             let wanted = "https://host:port, or tls://host:port for the binary protocol"
@@ -87,7 +87,7 @@ struct AppReader {
         if try reader.text(path) != nil { throw reader.invalid(path, reason) }
     }
 
-    /// `connections: N` sets both the least and the greatest number.
+    /// `connections: N` sets both the minimum and the maximum number.
     private func readConnections(_ result: inout AppConfiguration) throws(ConfigurationError) {
         let number = ValueType<Int>.number(1...64)
         let count = try reader.value(path("connections"), number)
@@ -145,7 +145,7 @@ struct AppReader {
         }
     }
 
-    /// Apple's key and team ids: ten capital letters or digits.
+    /// Reads a key id or team id of Apple: ten capital letters or digits.
     private func identifier(_ path: SettingPath) throws(ConfigurationError) -> String {
         guard let text = try reader.text(path) else { throw reader.missing(path, "is missing") }
         guard text.utf8.allSatisfy({ $0.isLetterOrDigit && $0 < UInt8(ascii: "a") }), text.utf8.count == 10

@@ -2,15 +2,15 @@ import PushModel
 
 /// Reads `PUSHFARM_…` variables into settings.
 ///
-/// The rule: the key's path in upper case, joined by `_` (`log.level` is `PUSHFARM_LOG_LEVEL`). In an app's name,
-/// `.` and `-` become `_` too: `apps.my-app.key.id` is `PUSHFARM_APPS_MY_APP_KEY_ID`. Such a variable belongs to the
-/// app of that spelling in the file, else it makes an app with the name in lower case.
+/// A variable's name is the key's path in upper case, joined by `_` (`log.level` is `PUSHFARM_LOG_LEVEL`). In an app's name,
+/// `.` and `-` become `_` too: `apps.my-app.key.id` is `PUSHFARM_APPS_MY_APP_KEY_ID`. A variable of an app belongs to the
+/// file's app whose name has that spelling. If no app matches, the variable creates an app with the name in lower case.
 struct EnvironmentLayer {
     static let prefix = "PUSHFARM_"
-    /// Names the configuration file itself.
+    /// The variable that names the configuration file.
     static let fileVariable = "PUSHFARM_CONFIG"
 
-    /// Variables that are not settings. A release build refuses to start with failpoints, which it does not know.
+    /// Variables that are not settings. In a release build the failpoint variables are unknown, so the program refuses to start.
     private static let reserved: Set<String> = {
         #if FAILPOINTS
             [
@@ -49,7 +49,7 @@ struct EnvironmentLayer {
             place: place, key: nil, problem: .unknownKey(nearest: nearest.map { Self.prefix + $0 }))
     }
 
-    /// Tries the apps of the file first, then the longest known key at the variable's end.
+    /// Finds the app of a variable: tries the file's apps first, then the longest known key at the variable's end.
     private func appPath(
         of name: Substring, at place: ConfigurationError.Place
     ) throws(ConfigurationError) -> SettingPath? {
@@ -71,7 +71,7 @@ struct EnvironmentLayer {
         return SettingPath(parts: ["apps", app] + key.path.parts)
     }
 
-    /// Compares only the key behind the app's name. For an app that is not in the file, any rest may be the key.
+    /// Suggests a variable for a misspelt one. Compares only the key after the app's name; in an unknown app, any rest.
     private func nearestAppVariable(_ name: String) -> String? {
         let keys = Schema.appPaths.map(Self.spelling(of:))
         for app in knownApps.sorted().map(Self.spelling(of:)) where name.hasPrefix("APPS_\(app)_") {

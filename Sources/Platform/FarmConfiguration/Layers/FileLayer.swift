@@ -1,9 +1,9 @@
 import PushModel
 import Yams
 
-/// Reads a YAML or JSON text into settings, each with its line.
+/// Reads a YAML or JSON text into settings, each with its line number.
 struct FileLayer {
-    /// As given by the user; goes into messages.
+    /// The file's path as the user gave it, for error messages.
     let file: String
 
     func read(_ text: String) throws(ConfigurationError) -> Settings {
@@ -61,7 +61,7 @@ struct FileLayer {
         }
     }
 
-    /// A list becomes one text, its values separated by spaces.
+    /// Joins the values of a list into one text, separated by spaces.
     private func readList(
         _ node: Node, at path: SettingPath, into settings: inout Settings
     ) throws(ConfigurationError) {
@@ -84,7 +84,7 @@ struct FileLayer {
         return scalar.string
     }
 
-    /// Whether the node is YAML's null: empty, `~` or `null`, not in quotes.
+    /// Whether the node is YAML's null: empty, `~` or `null` without quotes.
     private func isNothing(_ node: Node) -> Bool {
         guard case .scalar(let scalar) = node, scalar.style == .plain || scalar.style == .any else {
             return false
@@ -113,7 +113,7 @@ struct FileLayer {
         .file(file, line: node.mark?.line ?? 1)
     }
 
-    /// Yams quotes the text around a mistake; that could show a secret, so only the reason and the line are kept.
+    /// Keeps only the reason and the line of a syntax error. Yams also quotes the text, which could show a secret.
     private func syntaxError(_ error: YamlError) -> ConfigurationError {
         func at(_ line: Int, _ reason: String, _ key: String? = nil) -> ConfigurationError {
             ConfigurationError(place: .file(file, line: max(line, 1)), key: key, problem: .syntax(reason))

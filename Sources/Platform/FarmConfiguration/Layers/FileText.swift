@@ -1,9 +1,9 @@
 import POSIX
 
-/// Small text files, read whole.
+/// Reads small text files as a whole.
 enum FileText {
     /// Reads a file of UTF-8 text.
-    /// - Throws: a sentence that names the file.
+    /// - Throws: a message that names the file.
     static func read(_ path: String) throws(InvalidValue) -> String {
         let bytes: [UInt8]
         do throws(SystemFailure) { bytes = try SmallFile.read(path) } catch {
@@ -15,7 +15,7 @@ enum FileText {
         return text
     }
 
-    /// Nil when the file can be opened and is a plain file.
+    /// Returns why the file cannot be read; nil if it is a plain file that can be opened.
     static func whyUnreadable(_ path: String) -> String? {
         var status = stat()
         guard access(path, R_OK) == 0, stat(path, &status) == 0 else {
@@ -28,7 +28,7 @@ enum FileText {
         access(path, F_OK) == 0
     }
 
-    /// Whether it is a plain file of this user that no other user may write.
+    /// Whether the path is a plain file of this user that no other user may write.
     static func isOnlyOurs(_ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }

@@ -1,11 +1,11 @@
 import PushModel
 
-/// A value given by a flag.
+/// A value that a command-line flag sets.
 package struct Override: Sendable, Equatable {
-    /// Dotted, as in `apps.demo.gateway`; the app's name may hold dots itself.
+    /// The dotted key, such as `apps.demo.gateway`. The app's name may contain dots itself.
     package let key: String
     package let text: String
-    /// What the user wrote, such as `--workers`; goes into messages.
+    /// The flag as the user wrote it, such as `--workers`, for error messages.
     package let flag: String
 
     package init(key: String, text: String, flag: String) {
@@ -14,7 +14,7 @@ package struct Override: Sendable, Equatable {
         self.flag = flag
     }
 
-    /// Reads `KEY=VALUE` of `--set`.
+    /// Reads the argument `KEY=VALUE` of `--set`.
     package init(assignment: String) throws(ConfigurationError) {
         guard let equals = assignment.firstIndex(of: "="), equals > assignment.startIndex else {
             throw ConfigurationError(

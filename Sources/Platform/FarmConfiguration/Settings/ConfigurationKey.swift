@@ -1,14 +1,14 @@
 import PushModel
 
-/// One key of the configuration: where it stands in a file, and how its value is read.
+/// One key of the configuration, with the code that reads its value.
 struct ConfigurationKey<Target> {
     let path: SettingPath
     let isList: Bool
     private let take: (SettingReader, SettingPath, inout Target) throws(ConfigurationError) -> Void
 
-    /// A key whose value goes into `property`, which keeps its default when there is none.
+    /// Creates a key whose value sets `property`. Without a value the property keeps its default.
     ///
-    /// - Parameter name: dotted, as in `log.level`.
+    /// - Parameter name: the dotted name, such as `log.level`.
     init<Value>(
         _ name: String, _ property: WritableKeyPath<Target, Value>, _ type: ValueType<Value>,
         isList: Bool = false
@@ -28,14 +28,14 @@ struct ConfigurationKey<Target> {
         }
     }
 
-    /// A key that is not read alone, because its meaning depends on others.
+    /// Creates a key that other code reads, because its meaning depends on other keys.
     init(_ name: String) {
         path = SettingPath(parts: name.split(separator: ".").map(String.init))
         isList = false
         take = { _, _, _ throws(ConfigurationError) in }
     }
 
-    /// - Parameter group: the app that has the key; empty for a key of the whole farm.
+    /// - Parameter group: the app of the key; empty for a key of the whole farm.
     func read(
         _ reader: SettingReader, below group: SettingPath = SettingPath(), into target: inout Target
     ) throws(ConfigurationError) {
@@ -43,9 +43,9 @@ struct ConfigurationKey<Target> {
     }
 }
 
-/// How the text of a setting becomes a value.
+/// Converts the text of a setting into a value.
 struct ValueType<Value> {
-    /// Nil if there is no such setting.
+    /// Reads the value; nil if the setting is missing.
     let read: (SettingReader, SettingPath) throws(ConfigurationError) -> Value?
 
     static func parsed(_ parse: @escaping (String) throws(InvalidValue) -> Value) -> Self {
@@ -90,7 +90,7 @@ extension ValueType<Bool> {
 }
 
 extension ValueType<Int> {
-    /// - Parameter word: what may stand there instead, for the error.
+    /// - Parameter word: a word that is allowed instead of a number, for the error message.
     static func number(_ range: ClosedRange<Int>, or word: String? = nil) -> Self {
         ValueType { reader, path throws(ConfigurationError) in
             guard let setting = reader.settings[path] else { return nil }
@@ -103,7 +103,7 @@ extension ValueType<Int> {
         }
     }
 
-    /// A whole number of units, or a duration that is one: 72, 72h or 3d where hours are counted.
+    /// Reads a whole number of units, or a duration of whole units: 72, 72h or 3d when the unit is one hour.
     static func count(_ range: ClosedRange<Int>, of unit: TimeUnit) -> Self {
         ValueType { reader, path throws(ConfigurationError) in
             guard let setting = reader.settings[path], let time = TimeText.duration(setting.text) else {
@@ -122,7 +122,7 @@ extension ValueType<Int> {
     }
 }
 
-/// What a whole number counts; the raw value is its milliseconds.
+/// The unit of a whole number. The raw value is the unit in milliseconds.
 enum TimeUnit: Int64 {
     case seconds = 1000
     case hours = 3_600_000
@@ -130,9 +130,9 @@ enum TimeUnit: Int64 {
 }
 
 extension ValueType<Duration> {
-    /// Seconds, whole or decimal, or a duration with units, such as 1m30s.
+    /// Reads whole or decimal seconds, or a duration with units, such as 1m30s.
     ///
-    /// - Parameter least: the shortest time, and what is said about a shorter one.
+    /// - Parameter least: the shortest allowed time, and the error message for a shorter time.
     static func duration(upTo longest: Int, least: (Duration, String)? = nil) -> Self {
         ValueType { reader, path throws(ConfigurationError) in
             guard let setting = reader.settings[path] else { return nil }
@@ -189,7 +189,7 @@ extension ValueType<Double> {
         }
     }
 
-    /// 0 to 1, or 0% to 100%.
+    /// Reads a share: 0 to 1, or 0% to 100%.
     static var jitter: Self {
         .parsed { text throws(InvalidValue) in
             let isPercent = text.hasSuffix("%")
@@ -201,7 +201,7 @@ extension ValueType<Double> {
     }
 }
 
-/// Digits with at most one point; unlike `Double(_:)`, no other notation.
+/// Reads digits with at most one decimal point. `Double(_:)` would accept other notations too.
 func plainDecimal(_ text: Substring) -> Double? {
     guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }) else { return nil }
     return Double(text)

@@ -1,14 +1,14 @@
 /// The shape of a part of the configuration file.
 indirect enum Shape {
     case value
-    /// Several plain values; in the environment and in flags they are separated by spaces.
+    /// Several plain values. Spaces separate them in the environment and in flags.
     case list
-    /// Fixed keys.
+    /// A group with fixed keys.
     case group([(key: String, shape: Shape)])
-    /// Any names, each with the same shape.
+    /// A group with free names. All its values have the same shape.
     case named(Shape)
 
-    /// The group of some keys, in their order.
+    /// Builds the group of the given keys, in their order.
     init(grouping keys: [(parts: ArraySlice<String>, isList: Bool)]) {
         var entries: [(key: String, shape: Shape)] = []
         for key in keys {
@@ -25,10 +25,10 @@ indirect enum Shape {
 enum Schema {
     static let apps = SettingPath("apps")
     static let redis = SettingPath("redis")
-    /// Keys that belong to the address in ``redis``.
+    /// The keys that belong to the Redis address.
     static let ofRedis = [SettingPath("redis_ca_file"), SettingPath("redis_password_file")]
 
-    /// The keys of the file, but for those of apps.
+    /// The paths of all keys outside `apps`.
     static var paths: [SettingPath] { Configuration.keys.map(\.path) }
     static var appPaths: [SettingPath] { appKeys.map(\.path) }
 

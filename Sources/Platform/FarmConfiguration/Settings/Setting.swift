@@ -12,18 +12,18 @@ struct SettingPath: Hashable, CustomStringConvertible {
     var description: String { parts.joined(separator: ".") }
 }
 
-/// One value as it was written.
+/// The text of one configuration value, as the user wrote it.
 struct Setting: Equatable {
     let text: String
-    /// The value was in quotes, so it is text.
+    /// True if the value was in quotes, so it is text.
     var isQuoted = false
     let place: ConfigurationError.Place
 }
 
-/// The values of one layer (file, environment or flags), or of several merged.
+/// The values of one layer (file, environment or flags), or of several merged layers.
 struct Settings {
     private(set) var values: [SettingPath: Setting] = [:]
-    /// Where each group of values begins, so that a missing value has a place.
+    /// The place where each group begins. An error about a missing value shows this place.
     private(set) var groups: [SettingPath: ConfigurationError.Place] = [:]
 
     subscript(path: SettingPath) -> Setting? { values[path] }
@@ -51,10 +51,10 @@ struct Settings {
         .sorted()
     }
 
-    /// Merges `layer` into this layer: its values win, and credentials of one kind replace credentials of the other kind.
+    /// Merges this layer over `layer`: values of this layer win. Credentials of one kind replace credentials of the other kind.
     ///
-    /// Another Redis address also replaces the password and the CA: a password is sent only to an address of its own layer, or
-    /// of a lower layer.
+    /// A new Redis address also replaces the password and the CA file: a password is sent only to an address of its own or a
+    /// lower layer.
     mutating func lay(over layer: Settings) {
         if layer.values[Schema.redis] != nil { for key in Schema.ofRedis { values[key] = nil } }
         for name in layer.names(below: Schema.apps) {

@@ -1,12 +1,12 @@
-/// Reads typed values out of settings. Every error names the place and the key.
+/// Reads typed values from the settings. Every error names the place and the key.
 struct SettingReader {
     let settings: Settings
-    /// The base of relative paths in the environment and in flags.
+    /// The folder for relative paths in the environment and in flags.
     let workingDirectory: String
     let environment: [String: String]
     let purpose: Configuration.Purpose
 
-    /// Names the folder with the credentials of systemd's LoadCredential=.
+    /// The variable that names systemd's folder of LoadCredential= files.
     private static let credentialsVariable = "CREDENTIALS_DIRECTORY"
 
     func text(_ path: SettingPath) throws(ConfigurationError) -> String? {
@@ -18,24 +18,24 @@ struct SettingReader {
         return setting.text
     }
 
-    /// An absolute path. In a file it is relative to the file's folder; behind `${CREDENTIALS_DIRECTORY}/`, to that folder.
+    /// Reads a path and makes it absolute: in a file from the file's folder, after `${CREDENTIALS_DIRECTORY}/` from that folder.
     func file(_ path: SettingPath) throws(ConfigurationError) -> String? {
         guard let text = try text(path) else { return nil }
         let variable = "${\(Self.credentialsVariable)}/"
         guard text.hasPrefix(variable) else { return FilePathText.resolve(text, in: folder(of: path)) }
-        // A command that only uses Redis is not the service, and does not need its files.
+        // A command that only uses Redis does not run as the service, and does not need the service's files.
         return FilePathText.resolve(
             String(text.dropFirst(variable.count)), in: environment[Self.credentialsVariable] ?? variable)
     }
 
-    /// As ``file(_:)``, of a file that a coordinator must be able to read.
+    /// Reads a path like ``file(_:)``. A coordinator must be able to read the file.
     func readableFile(_ path: SettingPath) throws(ConfigurationError) -> String? {
         guard let file = try file(path) else { return nil }
         if purpose == .coordinator, let reason = whyUnreadable(file) { throw invalid(path, reason) }
         return file
     }
 
-    /// The first line of a file that holds a password.
+    /// Reads a password from the first line of a file.
     func secret(_ path: SettingPath, file: String) throws(ConfigurationError) -> Password {
         let text: String
         do throws(InvalidValue) {
@@ -90,7 +90,7 @@ struct SettingReader {
         return isNumber && !setting.isQuoted ? text : "text \"\(text)\""
     }
 
-    /// The place of the value, else of the nearest group around it.
+    /// The place of the value. For a missing value, the place of the nearest enclosing group.
     private func place(of path: SettingPath) -> ConfigurationError.Place? {
         if let setting = settings[path] { return setting.place }
         var parts = path.parts

@@ -1,6 +1,6 @@
 /// A host name or IP address, and a port.
 package struct HostPort: Sendable, Hashable, CustomStringConvertible {
-    /// Without brackets, also for an IPv6 address.
+    /// The host without brackets, also for an IPv6 address.
     package let host: String
     package let port: UInt16
 
@@ -9,12 +9,12 @@ package struct HostPort: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// `host:port`, an IPv6 address in brackets.
+    /// `host:port`. An IPv6 address is in brackets.
     package var description: String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`. Nil when it is none of them, or when the port is missing
+    /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`. Nil for any other text, or when the port is missing
     /// and there is no default.
     init?(_ text: some StringProtocol, defaultPort: UInt16?) {
         var rest = Substring(text)
@@ -54,7 +54,7 @@ package struct HostPort: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// An HTTP proxy that is asked to CONNECT to the gateway.
+/// The address of an HTTP proxy. A CONNECT request to the proxy opens a tunnel to the gateway.
 package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
     package var place: HostPort
 
@@ -76,16 +76,16 @@ package struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// The address to which alerts are sent with POST. Its path may be a secret, so it is never shown.
+/// The URL that receives alerts by POST. Its path may be a secret, so the path is never shown.
 package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
     package let usesTLS: Bool
     package let place: HostPort
-    /// Path and query.
+    /// The path and query of the URL.
     package let target: Password
 
     package var description: String { "\(usesTLS ? "https" : "http")://\(place)/…" }
 
-    /// The value of a `Host` field.
+    /// The value of the HTTP `Host` field.
     package var host: String {
         guard place.port == (usesTLS ? 443 : 80) else { return "\(place)" }
         return place.host.contains(":") ? "[\(place.host)]" : place.host
@@ -123,7 +123,7 @@ package enum MetricsPlace: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads `host:port`, where 0 is any port, or `unix:///path`.
+    /// Reads `host:port`, where port 0 means any free port, or `unix:///path`.
     init(_ text: String) throws(InvalidValue) {
         if let mark = text.firstRange(of: "://") {
             let path = String(text[mark.upperBound...])

@@ -1,18 +1,18 @@
 import PushModel
 
-/// The parts of `scheme://[user[:password]@]host[:port][/path][?query]`, percent-decoded where they may be encoded.
-/// Decides nothing about them.
+/// Splits `scheme://[user[:password]@]host[:port][/path][?query]` into parts. Decodes percent encoding where it is
+/// allowed. Does not check the parts.
 struct LocatorText {
     let scheme: String
     let user: String?
     let password: String?
-    /// Host and port as written.
+    /// Host and port as the user wrote them.
     let authority: Substring
-    /// With its leading slash; empty if there is none.
+    /// The path with its leading slash; empty without a path.
     let path: Substring
     let query: Substring?
 
-    /// Nil without `scheme://`, or when a percent escape is malformed.
+    /// Nil if the text has no `scheme://` or a malformed percent escape.
     init?(_ text: String) {
         guard let mark = text.firstRange(of: "://"), mark.lowerBound > text.startIndex else { return nil }
         scheme = text[..<mark.lowerBound].lowercased()
@@ -59,7 +59,7 @@ struct LocatorText {
 }
 
 enum FilePathText {
-    /// `path` itself if it is absolute, else `path` inside `folder`, without `.` steps.
+    /// Returns `path` itself if it is absolute, else `path` inside `folder` without `.` steps.
     static func resolve(_ path: String, in folder: String) -> String {
         if path.hasPrefix("/") { return path }
         var path = path[...]
@@ -68,14 +68,14 @@ enum FilePathText {
         return folder.hasSuffix("/") ? folder + path : folder + "/" + path
     }
 
-    /// The folder that `path` is in; `.` for a bare name.
+    /// The folder of the file `path`; `.` for a name without a folder.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
 
-/// A password, which prints as `(secret)`.
+/// A password. Its description is `(secret)`.
 package struct Password: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -85,7 +85,7 @@ package struct Password: Sendable, Equatable, CustomStringConvertible, CustomDeb
         self.value = value
     }
 
-    /// The password itself: for the library that needs it, never for a log or a message.
+    /// Returns the password itself. Pass it only to the library that needs it, never to a log or a message.
     package func reveal() -> String { value }
 
     package var description: String { "(secret)" }

@@ -1,4 +1,4 @@
-/// The address of Redis and its login.
+/// The address and the login of Redis.
 ///
 /// Forms: `redis://[[user]:password@]host[:port][/database]`, `rediss://…` (TLS), `unix://[user:password@]/path[?db=N]`.
 package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
@@ -12,7 +12,7 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
     package var user: String?
     package var password: Password?
     package var database = 0
-    /// Trust these instead of the system's roots; only with TLS.
+    /// A file of trusted certificates, which replace the system's roots; only with TLS.
     package var caFile: String?
 
     package init(_ endpoint: Endpoint) {
@@ -22,7 +22,7 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
     /// The address used when none is configured and no private Redis is running.
     package static let local = RedisLocation(.tcp(HostPort(host: "127.0.0.1", port: 6379)))
 
-    /// The address as a URL, its password hidden.
+    /// The address as a URL with the password hidden.
     package var description: String {
         var credentials = user ?? ""
         if password != nil { credentials += ":***" }
@@ -35,7 +35,7 @@ package struct RedisLocation: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RedisLocation {
-    /// The address with its password, as a URL that ``init(_:relativeTo:)`` reads. Password: for a private channel only.
+    /// The address as a URL with the real password, which ``init(_:relativeTo:)`` reads. Use it only on a private channel.
     package func revealedURL() -> String {
         var credentials = Self.encoded(user ?? "")
         if let password { credentials += ":" + Self.encoded(password.reveal()) }
@@ -48,7 +48,7 @@ extension RedisLocation {
         }
     }
 
-    /// Percent-encodes all but RFC 3986's unreserved characters, and `mark`.
+    /// Percent-encodes all characters except RFC 3986's unreserved characters and `mark`.
     private static func encoded(_ text: String, butNot mark: Unicode.Scalar? = nil) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -62,11 +62,11 @@ extension RedisLocation {
         return encoded
     }
 
-    /// Longest path that fits the `sun_path` of every supported system.
+    /// The longest path in bytes that fits `sun_path` on every supported system.
     package static let longestSocketPath = 103
 
-    /// - Parameter folder: what a relative socket path is relative to.
-    /// - Throws: a sentence about the fault, without `text`, which may contain a password.
+    /// - Parameter folder: the folder for a relative socket path.
+    /// - Throws: a message that does not quote `text`, because `text` may contain a password.
     init(_ text: String, relativeTo folder: String) throws(InvalidValue) {
         guard let parts = LocatorText(text) else {
             throw InvalidValue("expected redis://host:port/0, rediss://… or unix:///path/redis.sock")
