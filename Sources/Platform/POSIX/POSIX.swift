@@ -1,4 +1,4 @@
-// The C library of this system under one name.
+// Imports the system's C library under one name.
 #if canImport(Darwin)
     @_exported public import Darwin
 #elseif canImport(Musl)
@@ -7,12 +7,12 @@
     @_exported public import Glibc
 #endif
 
-/// Why a system call, or a file that is read whole, failed.
+/// Why a system call or the reading of a whole file failed.
 package enum SystemFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case call(Int32)
     case tooLarge
 
-    /// The last failed call of this thread.
+    /// The error of this thread's last failed call.
     package static var last: SystemFailure { .call(errno) }
 
     /// The system's text, such as "No such file or directory".
@@ -24,11 +24,11 @@ package enum SystemFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Files that are read whole.
+/// Reads small files as a whole.
 package enum SmallFile {
     /// - Parameter limit: larger files are refused.
     package static func read(_ path: String, limit: Int = 1 << 20) throws(SystemFailure) -> [UInt8] {
-        // A pipe without a writer must not hold the process up.
+        // A pipe without a writer must not block the process.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }
@@ -46,7 +46,7 @@ package enum SmallFile {
         }
     }
 
-    /// The text of a file of the system; nil if there is none.
+    /// The text of a file that the system provides; nil if the file does not exist.
     package static func text(_ path: String) -> String? {
         (try? read(path)).map { String(decoding: $0, as: UTF8.self) }
     }

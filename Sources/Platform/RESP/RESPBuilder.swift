@@ -1,7 +1,7 @@
 import CHiredis
 import RedisProtocol
 
-/// Builds a reply from its parts, which hiredis reports depth first.
+/// Builds a reply from its parts. hiredis reports the parts depth first.
 struct RESPBuilder {
     private struct OpenArray {
         var missing: Int
@@ -11,7 +11,7 @@ struct RESPBuilder {
     private let maximumElements: Int
     private var open: [OpenArray] = []
     private var root: RESPValue?
-    /// The length of an array that was refused; 0 while none was.
+    /// The length of an array that was refused as too long; 0 if there was none.
     private(set) var refusedElements = 0
 
     init(maximumElements: Int) {
@@ -32,7 +32,7 @@ struct RESPBuilder {
         }
     }
 
-    /// Opens an array; false when it is longer than allowed.
+    /// Starts an array. Returns false when it is longer than allowed.
     mutating func open(count: Int) -> Bool {
         guard count <= maximumElements else {
             refusedElements = count
@@ -43,7 +43,7 @@ struct RESPBuilder {
             return true
         }
         var values: [RESPValue] = []
-        // The count is the peer's claim: memory is taken as elements arrive.
+        // The peer only claims this count, so memory is reserved as elements arrive.
         values.reserveCapacity(min(count, 1024))
         open.append(OpenArray(missing: count, values: values))
         return true

@@ -1,16 +1,16 @@
 import CHiredis
 package import RedisProtocol
 
-/// Turns bytes from Redis into replies, over hiredis's `redisReader`.
+/// Converts bytes from Redis into replies, with hiredis's `redisReader`.
 ///
-/// Replies are built as the reader meets their parts, so a bulk string is copied once, from the reader's buffer.
-/// After an error the stream cannot be read further: make a new reader with a new connection.
+/// Replies are built while hiredis parses, so a bulk string is copied once, from hiredis's buffer.
+/// After an error this reader cannot be used further. Create a new reader with a new connection.
 package final class RESPReader {
-    /// Bounds; a reply beyond them is refused before its memory is taken.
+    /// Limits of a reply. A larger reply is refused before memory is allocated for it.
     package struct Limits: Sendable {
-        /// Bytes fed and not yet turned into replies.
+        /// The maximum number of bytes that were fed and not yet returned as replies.
         package var bufferedBytes: Int
-        /// Elements of one array.
+        /// The maximum number of elements in one array.
         package var elements: Int
 
         package init(bufferedBytes: Int = 256 << 20, elements: Int = 1 << 20) {
@@ -33,8 +33,8 @@ package final class RESPReader {
             preconditionFailure("redisReaderCreateWithFunctions: out of memory")
         }
         self.reader = reader
-        // hiredis's own bound (16 KiB) would free and grow the buffer all the time, none would keep the
-        // largest reply's memory for ever.
+        // hiredis's own limit (16 KiB) would free and grow the buffer all the time. Without a limit the buffer would keep
+        // the size of the largest reply.
         reader.pointee.maxbuf = 1 << 20
         reader.pointee.privdata = Unmanaged.passUnretained(self).toOpaque()
     }
@@ -45,7 +45,7 @@ package final class RESPReader {
         functions.deallocate()
     }
 
-    /// Adds what arrived.
+    /// Adds received bytes.
     /// - Throws: ``RESPError/tooManyBytes(limit:)``
     package func feed(_ bytes: UnsafeRawBufferPointer) throws(RESPError) {
         guard let start = bytes.baseAddress, bytes.count > 0 else { return }
@@ -65,7 +65,7 @@ package final class RESPReader {
         if let failure { throw failure }
     }
 
-    /// The next whole reply, or nil when more bytes are needed.
+    /// The next complete reply; nil when more bytes are needed.
     package func next() throws(RESPError) -> RESPValue? {
         var object: UnsafeMutableRawPointer?
         guard redisReaderGetReply(reader, &object) == REDIS_OK else { throw failure() }
@@ -85,7 +85,7 @@ package final class RESPReader {
 }
 
 extension RESPReader {
-    /// Anything but nil: replies live in the builder, hiredis only looks whether there is one.
+    /// A non-nil pointer for hiredis, which only checks that a reply exists. The builder holds the replies.
     private static var present: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: 1) }
 
     private static func callbacks() -> redisReplyObjectFunctions {
@@ -96,7 +96,7 @@ extension RESPReader {
             RESPReader.of(task).builder.add(string: bytes, type: task.pointee.type)
             return RESPReader.present
         }
-        // The count is an Int32 in hiredis 0.14 and an Int in 1.x: inferred, so that both compile.
+        // The count is an Int32 in hiredis 0.14 and an Int in 1.x. The inferred type compiles with both.
         functions.createArray = { task, count in
             guard let task else { return nil }
             return RESPReader.of(task).builder.open(count: Int(count)) ? RESPReader.present : nil

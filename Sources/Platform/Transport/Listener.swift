@@ -2,22 +2,22 @@ package import EventLoop
 package import OpenSSL
 import POSIX
 
-/// Accepts streams. A stream is handed over when its TLS handshake is done; a stream whose handshake fails or times out is closed
-/// and counted.
+/// Accepts streams. A stream is passed to `onStream` after its TLS handshake. A stream whose handshake fails or times out is
+/// closed and counted.
 @Loop package final class Listener {
-    /// The address on which it listens, with the port that the system chose for port 0.
+    /// The address of the listening socket, with the port that the system chose for port 0.
     package let address: SocketAddress
     /// Handshakes that failed or timed out.
     package private(set) var failedHandshakes = 0
-    /// Handshakes that this side aborted on demand.
+    /// Handshakes that this side aborted because ``breaksHandshake`` returned true.
     package private(set) var brokenHandshakes = 0
-    /// Called once for each connection; true aborts the handshake, for tests of clients.
+    /// Called once for each connection. True aborts the handshake, for tests of clients.
     package var breaksHandshake: @Loop () -> Bool = { false }
-    /// Called once for each connection; the handshake starts after this delay, for tests of clients.
+    /// Called once for each connection. The handshake starts after this delay, for tests of clients.
     package var acceptDelay: @Loop () -> Duration = { .zero }
-    /// Connections that wait for ``acceptDelay``, and their maximum so far.
+    /// The number of connections that wait for ``acceptDelay``, now and at most so far.
     package private(set) var delayed = (now: 0, most: 0)
-    /// Handshakes in progress.
+    /// The number of handshakes in progress.
     package private(set) var handshakes = 0
 
     private let descriptor: Int32
@@ -28,7 +28,7 @@ import POSIX
     private var retry: Timer?
 
     /// - Parameters:
-    ///   - mode: of a unix socket's file, from its first moment on.
+    ///   - mode: the permissions of a Unix socket's file, set before the file can be used.
     ///   - onStream: gets each new stream.
     /// - Throws: ``TransportError`` when the address cannot be bound.
     package init(
@@ -57,7 +57,7 @@ import POSIX
 
     isolated deinit { close() }
 
-    /// Stops listening. Streams that were handed over stay open.
+    /// Stops listening. Accepted streams stay open.
     package func close() {
         guard let poll else { return }
         poll.cancel()
@@ -77,7 +77,7 @@ import POSIX
         }
     }
 
-    /// The process is probably out of descriptors. Waits before the next attempt, because the backlog stays readable.
+    /// Waits after a failed accept, probably for lack of descriptors. The socket stays readable, so retrying at once would spin.
     private func pause() {
         poll?.watch([])
         retry = Timer { [unowned self] in poll?.watch(.readable) }
@@ -101,7 +101,7 @@ import POSIX
         }
     }
 
-    /// - Returns: whether it is still listening.
+    /// - Returns: whether the listener is still open.
     private func waitBeforeHandshake() async -> Bool {
         let delay = acceptDelay()
         guard delay > .zero else { return true }
@@ -112,7 +112,7 @@ import POSIX
         return poll != nil
     }
 
-    /// Reads the client's first words, and closes without one.
+    /// Reads the start of the client's handshake and closes the connection without a response.
     private func breakOff(_ accepted: Int32, _ waiter: SocketWaiter) async throws(TransportError) {
         try await waiter.wait(for: .readable, stage: "TLS handshake")
         _ = Channel.plain.read(accepted, into: ReadBuffer.shared)
@@ -121,12 +121,12 @@ import POSIX
         brokenHandshakes += 1
     }
 
-    /// Hands a stream over. A stream that comes after the close is closed: its receiver may no longer exist.
+    /// Passes a stream to `onStream`. If the listener is closed, closes the stream, because its receiver may be freed.
     private func handOver(_ stream: ByteStream) {
         if poll == nil { stream.close() } else { onStream(stream) }
     }
 
-    /// Sets the mode of a unix socket's file, because the umask may have removed permissions.
+    /// Sets the permissions of a Unix socket's file, because the umask may have removed some.
     private static func setMode(_ mode: UInt32, of endpoint: Endpoint) -> Bool {
         guard case .unix(let path) = endpoint else { return true }
         return fchmodat(AT_FDCWD, path, mode_t(mode), AT_SYMLINK_NOFOLLOW) == 0

@@ -1,7 +1,7 @@
 import EventLoop
 import POSIX
 
-/// The socket calls that streams and listeners need. Sockets are nonblocking and closed on exec.
+/// The socket calls of streams and listeners. Sockets are nonblocking and closed on exec.
 enum Socket {
     static func open(_ family: Int32) throws(TransportError) -> Int32 {
         #if canImport(Glibc)
@@ -20,12 +20,12 @@ enum Socket {
         _ = POSIX.close(descriptor)
     }
 
-    /// Closes the socket for writing; reading goes on.
+    /// Closes the socket for writing. Reading continues.
     static func endOutput(_ descriptor: Int32) {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// - Returns: the accepted descriptor, or `nil` if no connection waits.
+    /// - Returns: the accepted descriptor; `nil` if no connection is waiting.
     static func accept(_ listening: Int32, _ family: Int32) throws(TransportError) -> Int32? {
         while true {
             let descriptor = POSIX.accept(listening, nil, nil)
@@ -42,24 +42,24 @@ enum Socket {
         }
     }
 
-    /// The result of a nonblocking connect: 0 or an `errno`.
+    /// The result of a nonblocking connect: 0 or an `errno` value.
     static func pendingError(_ descriptor: Int32) -> Int32 {
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 ? error : errno
     }
 
-    /// Whether the socket can take bytes now. poll(2) says so only with room for more than a TLS record.
+    /// Whether the socket can accept bytes now. poll(2) reports this only if there is room for more than a TLS record.
     static func hasRoom(_ descriptor: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLOUT) != 0
     }
 
-    /// Bytes in the socket's send queue: not sent, or not acknowledged by the peer.
+    /// The number of bytes in the socket's send queue: unsent, or not acknowledged by the peer.
     static func unacknowledged(_ descriptor: Int32) -> Int {
         var count: Int32 = 0
         #if canImport(Glibc)
-            // SIOCOUTQ by its other name.
+            // TIOCOUTQ is another name of SIOCOUTQ.
             guard ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 else { return 0 }
         #else
             var length = socklen_t(MemoryLayout<Int32>.size)
@@ -78,7 +78,7 @@ enum Socket {
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Limits who may open the file of a unix socket that is not bound yet: Linux takes the file's mode from the socket.
+    /// Restricts who may open the file of a Unix socket before it is bound: Linux takes the file's mode from the socket.
     static func limitMode(_ descriptor: Int32, _ mode: UInt32) { _ = fchmod(descriptor, mode_t(mode)) }
 
     static func setFlags(_ descriptor: Int32) {

@@ -1,12 +1,12 @@
 package import OpenSSL
 import POSIX
 
-/// Why a stream could not be opened, or has ended.
+/// Why a stream could not be opened, or why it ended.
 package enum TransportError: Error, CustomStringConvertible {
     case unresolved(host: String, reason: String)
-    /// Every address was tried; the text names each with its reason.
+    /// No address could be reached. The text names each address with its reason.
     case unreachable(String)
-    /// `stage` is what was waited for: "connect", "proxy", "TLS handshake".
+    /// A timeout passed. `stage` is one of "connect", "proxy", "TLS handshake".
     case timedOut(stage: String)
     case proxyRefused(String)
     case tls(TLSError)
@@ -29,7 +29,7 @@ package enum TransportError: Error, CustomStringConvertible {
 
 /// How a stream ended.
 package enum StreamEnd {
-    /// The peer closed it without an error.
+    /// The peer closed the stream without an error.
     case closed
     case failed(TransportError)
 }

@@ -1,16 +1,16 @@
 /// A request to ``PageServer``: the first line of an HTTP/1.1 request whose head has arrived.
 package struct PageRequest: Equatable, Sendable {
-    /// More than any browser or scraper sends.
+    /// The maximum size of a request head in bytes. Browsers and scrapers send less.
     package static let longestHead = 8 << 10
 
     package let method: String
-    /// Without a query.
+    /// The path of the request, without a query.
     package let path: String
 
     package enum Reading: Equatable, Sendable {
         case incomplete
         case whole(PageRequest)
-        /// The status to answer.
+        /// A malformed or unsupported request, with the status of the response.
         case bad(Int)
     }
 
@@ -44,7 +44,7 @@ extension Collection<UInt8> {
     }
 }
 
-/// An answer of ``PageServer``.
+/// A response of ``PageServer``.
 package struct PageResponse: Sendable {
     package var status: Int
     package var type: String
@@ -56,7 +56,7 @@ package struct PageResponse: Sendable {
 
     package init(_ status: Int, _ text: String) { self.init(status, body: Array((text + "\n").utf8)) }
 
-    /// The whole answer; the connection ends with it.
+    /// The complete response. The connection is closed after it.
     func bytes(hasBody: Bool) -> [UInt8] {
         let head =
             "HTTP/1.1 \(status) \(Self.words[status] ?? "Status")\r\nContent-Type: \(type)\r\n"
@@ -70,7 +70,7 @@ package struct PageResponse: Sendable {
     ]
 }
 
-/// Finds the empty line that ends a message's head, and reads each byte once.
+/// Finds the empty line that ends a message's head. Each byte is read once.
 struct HeadScanner {
     private var breaks = 0
 

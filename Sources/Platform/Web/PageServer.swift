@@ -1,32 +1,32 @@
 package import EventLoop
 package import Transport
 
-/// Answers GET and HEAD over HTTP/1.1, one request a connection: for scrapers and probes, not for the public.
+/// Serves GET and HEAD over HTTP/1.1, one request per connection. It is for scrapers and probes, not for the public.
 ///
-/// A request has a bounded size and a timeout of 5 s, an answer 10 s. At most sixteen connections are open at a time: a new one
-/// replaces the one that has waited longest for its request. Urgent paths are answered even while answers of other paths use up
-/// all of their connections.
+/// A request has a bounded size and a timeout of 5 s; a response has a timeout of 10 s. At most sixteen connections are open. When all
+/// are in use, a new one replaces the one that has waited longest for its request. Four connections are reserved for urgent
+/// paths, so that probes always get a response.
 @Loop package final class PageServer {
     package typealias Handler = @Loop (_ path: String) -> PageResponse?
 
     private let urgent: Set<String>
     private let handler: Handler
     private var listener: Listener?
-    /// In the order in which they came.
+    /// The open connections, oldest first.
     private var clients: [Client] = []
 
     private static let mostClients = 16
-    /// Connections that take an answer of a path that is not urgent.
+    /// The maximum number of connections that send responses of paths that are not urgent.
     private static let mostAnswers = 12
 
     /// - Parameters:
-    ///   - urgent: paths of probes.
-    ///   - handler: returns the page of a path, or nil if there is none.
+    ///   - urgent: the paths of probes.
+    ///   - handler: returns the page of a path; nil if there is no such page.
     package init(urgent: Set<String> = [], _ handler: @escaping Handler) {
         (self.urgent, self.handler) = (urgent, handler)
     }
 
-    /// - Parameter mode: of a unix socket's file.
+    /// - Parameter mode: the permissions of a Unix socket's file.
     /// - Returns: the address on which the server listens.
     /// - Throws: when the address cannot be bound.
     package func listen(
@@ -82,7 +82,7 @@ package import Transport
             limit.start(after: .seconds(5))
         }
 
-        /// No request has arrived.
+        /// True if no request has arrived yet.
         var isIdle: Bool { answer == nil }
 
         func close() {

@@ -2,7 +2,7 @@ package import EventLoop
 package import OpenSSL
 package import Transport
 
-/// Sends a small document with POST over HTTP/1.1, one connection each.
+/// Sends a small document with POST over HTTP/1.1. Each request has a connection of its own.
 @Loop package enum WebClient {
     package enum Failure: Error, Sendable, CustomStringConvertible {
         case transport(TransportError)
@@ -21,8 +21,8 @@ package import Transport
     }
 
     /// - Parameters:
-    ///   - target: path and query; it may contain a secret.
-    ///   - host: the value of the `Host` field, with the port unless it is the scheme's default.
+    ///   - target: the path and query, which may contain a secret.
+    ///   - host: the value of the `Host` field, with the port unless it is the scheme's default port.
     ///   - tls: nil for plain HTTP.
     /// - Throws: unless a response with status 2xx arrives in time.
     package static func post(
@@ -49,7 +49,7 @@ package import Transport
         var response = ResponseStatus()
         var result: Result<Int, Failure>?
         func finish(_ found: Result<Int, Failure>) {
-            // The end of the connection often follows in the same turn.
+            // The connection often ends in the same turn. The first result stays.
             if result == nil { result = found }
             end.signal()
         }
@@ -69,12 +69,12 @@ package import Transport
 
 /// Reads the status of an HTTP/1.1 response as its bytes arrive, and ignores the body.
 ///
-/// A few interim responses (100 Continue) may precede it. Each head has a bounded size, and each byte is read once.
+/// A few interim responses (100 Continue) may precede the final response. Each head has a bounded size and is read once.
 package struct ResponseStatus {
     package enum Progress: Equatable, Sendable {
         case incomplete
         case status(Int)
-        /// Not a response, a head that is too long, or too many interim responses.
+        /// The bytes are not a response, the head is too long, or there are too many interim responses.
         case bad
     }
 
@@ -87,7 +87,7 @@ package struct ResponseStatus {
 
     package init() {}
 
-    /// - Returns: the status; it no longer changes once it is known.
+    /// - Returns: the status. It no longer changes after it is known.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> Progress {
         for byte in bytes where end == nil {
             head.append(byte)

@@ -1,6 +1,6 @@
 import POSIX
 
-/// Recycled memory for the kept parts of one response. Most responses (200) need none.
+/// Reusable memory for the kept parts of one response. Most responses (status 200) need none.
 ///
 /// Layout: counts, then `apns-id`, `apns-unique-id`, body.
 struct AnswerPage: BitwiseCopyable {
@@ -62,7 +62,7 @@ struct AnswerPage: BitwiseCopyable {
     }
 }
 
-/// The fields of an answer that a client session looks at.
+/// The header fields of a response that a client session reads.
 enum AnswerField {
     case status, retryAfter, messageID, uniqueID
 
@@ -78,7 +78,7 @@ enum AnswerField {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Compares with a text of the same length.
+    /// Compares the bytes with a text of the same length.
     @inline(__always)
     func equals(_ text: StaticString) -> Bool {
         memcmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0

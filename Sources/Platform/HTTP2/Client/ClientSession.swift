@@ -1,8 +1,8 @@
 import CNghttp2
 
-/// The client's side of an HTTP/2 connection, without I/O: bytes in, bytes and events out.
+/// The client's side of an HTTP/2 connection, without I/O. It takes bytes and produces bytes and events.
 ///
-/// After each ``receive(_:)`` and ``fill(_:)`` drain ``nextEvent()``. Every submitted request ends in exactly
+/// After each ``receive(_:)`` and ``fill(_:)`` read all events with ``nextEvent()``. Every submitted request ends in exactly
 /// one `.answered` or `.closed`.
 package final class ClientSession {
     private var engine: Engine
@@ -18,7 +18,7 @@ package final class ClientSession {
     }
 
     deinit {
-        // The engine goes after this body: from here on libnghttp2 calls nothing back.
+        // The engine is freed after this body. libnghttp2 calls nothing back from here on.
         state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -26,12 +26,12 @@ package final class ClientSession {
 
     // MARK: Bytes
 
-    /// Takes bytes from the peer, all of them.
+    /// Processes all bytes that came from the peer.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
         try engine.receive(bytes)
     }
 
-    /// Writes output into `buffer`, as much as fits.
+    /// Writes as much output as fits into `buffer`.
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
         if isAbandoned { return 0 }
         return try engine.fill(buffer) { [state] frame in
@@ -42,10 +42,10 @@ package final class ClientSession {
 
     package var wantsWrite: Bool { !isAbandoned && engine.wantsWrite }
 
-    /// Nothing more will be read or written: close the connection.
+    /// The session has nothing more to read or write. Close the connection.
     package var isFinished: Bool { isAbandoned || engine.isFinished }
 
-    /// The next event; nil without one. Then the bytes of earlier answers become invalid.
+    /// The next event; nil if there is none. The call makes the bytes of earlier responses invalid.
     package func nextEvent() -> ClientEvent? {
         state.pointee.nextEvent()
     }
@@ -60,8 +60,8 @@ package final class ClientSession {
         case closing
     }
 
-    /// Queues a request. `body` is copied (once for equal bodies in a row), so it may go right after.
-    /// - Parameter tag: comes back with the stream's last event.
+    /// Queues a request. `body` is copied (once for equal bodies in a row), so the caller may free it at once.
+    /// - Parameter tag: the stream's last event carries this value.
     package func submit(_ headers: HeaderBlock, body: UnsafeRawBufferPointer, tag: UInt32) -> Submission {
         if isAbandoned || state.pointee.isGoingAway { return .closing }
         if openStreams >= remoteMaxConcurrentStreams { return .full }
@@ -86,31 +86,31 @@ package final class ClientSession {
         return .opened(stream: stream)
     }
 
-    /// Resets a stream. Its `.closed` follows once the reset has been written, or is there at once if the request has not left
-    /// us; nothing happens if it is closed.
+    /// Resets a stream. Its `.closed` event follows after the reset is written, or at once if the request was not sent yet.
+    /// Does nothing if the stream is closed.
     package func reset(_ stream: Int32, code: UInt32 = ErrorCode.cancel) {
         engine.reset(stream, code: code)
-        // libnghttp2 would report it only when the peer's limit has room for the stream, which may be never.
+        // libnghttp2 reports an unsent request only when the peer's limit has room for it, which may never happen.
         state.pointee.cancelled(stream, in: engine.session)
     }
 
-    /// Whether the request of an open stream was at least partly sent.
+    /// Whether at least a part of the open stream's request was sent.
     package func hasLeft(_ stream: Int32) -> Bool {
         nghttp2_session_find_stream(engine.session, stream) != nil
     }
 
-    /// Streams that were submitted and have not ended.
+    /// The number of submitted streams that have not ended.
     package var openStreams: Int { state.pointee.streams.used }
 
-    /// How many streams the peer allows at a time; 0 before its first settings.
+    /// The number of streams that the peer allows at a time; 0 before its first settings.
     package var remoteMaxConcurrentStreams: Int {
         Int(state.pointee.peer?.maxConcurrentStreams ?? 0)
     }
 
-    /// GOAWAY was sent or received: no new requests.
+    /// GOAWAY was sent or received, so no new requests are allowed.
     package var isGoingAway: Bool { state.pointee.isGoingAway }
 
-    /// Whether `apns-id` and `apns-unique-id` of answers are kept for ``Answer``.
+    /// Whether `apns-id` and `apns-unique-id` of responses are kept for ``Answer``.
     package var keepsIdentifiers: Bool {
         get { state.pointee.keepsIdentifiers }
         set { state.pointee.keepsIdentifiers = newValue }
@@ -122,13 +122,13 @@ package final class ClientSession {
         engine.ping(number)
     }
 
-    /// Sends GOAWAY: no new streams are opened; open streams continue.
+    /// Sends GOAWAY. No new streams are opened, and open streams continue.
     package func goAway(code: UInt32 = ErrorCode.none) {
         state.pointee.goAwaysQueued += 1
         engine.goAway(lastStream: 0, code: code, debug: UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Ends every open stream with `.closed` because the connection is lost. The session is then unusable.
+    /// Ends every open stream with `.closed` because the connection is lost. The session cannot be used afterwards.
     package func abandon() {
         guard !isAbandoned else { return }
         isAbandoned = true
@@ -138,30 +138,30 @@ package final class ClientSession {
 
 /// An event of a client session.
 package enum ClientEvent {
-    /// A whole answer. The last event of its stream.
+    /// A complete response. It is the last event of its stream.
     case answered(Answer)
-    /// The stream ended without a whole answer. `unprocessed` is true if the peer certainly did not process it: it was
-    /// refused, is above GOAWAY's last stream, or was never sent.
+    /// The stream ended without a complete response. `unprocessed` is true if the peer certainly did not process the request:
+    /// it was refused, is above GOAWAY's last stream, or was never sent.
     case closed(tag: UInt32, stream: Int32, code: UInt32, unprocessed: Bool)
-    /// The peer's settings have changed, or have arrived for the first time.
+    /// The peer's first settings have arrived, or its settings have changed.
     case settings(PeerSettings)
-    /// The peer accepts no new streams. Streams above `lastStream` follow as `.closed`; others may still be answered.
+    /// The peer accepts no new streams. Streams above `lastStream` end as `.closed`; other streams may still get a response.
     case goAway(lastStream: Int32, code: UInt32, debug: [UInt8])
     case pong(UInt64)
-    /// We end the session, because the peer broke the protocol.
+    /// This side ends the session because the peer broke the protocol.
     case failed(HTTP2Error)
 }
 
-/// A whole answer. Its bytes are valid until the session is next asked for an event.
+/// A complete response. Its bytes are valid until the next call of ``ClientSession/nextEvent()``.
 package struct Answer {
     package let tag: UInt32
     package let stream: Int32
     package let status: UInt16
-    /// Seconds of the `retry-after` header, if it was a number.
+    /// The seconds of the `retry-after` header, if its value is a number.
     package let retryAfter: UInt32?
     let page: AnswerPage?
 
-    /// The body, of which the first 1,024 bytes are kept.
+    /// The first 1,024 bytes of the body; the rest is dropped.
     package var body: UnsafeRawBufferPointer { page?.body ?? .none }
 
     /// The `apns-id` header; empty unless the session keeps identifiers.
@@ -206,11 +206,11 @@ extension ClientSession {
             ClientSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        // Until the server's first settings arrive.
+        // Limits the client to one stream until the server's first settings arrive.
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)
     }
 
-    /// Hands libnghttp2 the next piece of a request's body.
+    /// Passes the next piece of a request's body to libnghttp2.
     static let readBody: nghttp2_data_source_read_callback = { _, _, room, count, flags, source, _ in
         let slot = source!.pointee.ptr.assumingMemoryBound(to: ClientStream.self)
         let moved = slot.pointee.upload.move(into: UnsafeMutableRawBufferPointer(start: room, count: count))

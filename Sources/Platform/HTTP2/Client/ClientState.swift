@@ -1,7 +1,7 @@
 import CNghttp2
 import PushModel
 
-/// One request, from its submission to the end of its stream.
+/// One request, from its submission until its stream ends.
 struct ClientStream: StreamSlot {
     var tag: UInt32 = 0
     var id: Int32 = 0
@@ -13,10 +13,10 @@ struct ClientStream: StreamSlot {
     var page: AnswerPage?
 }
 
-/// The state that libnghttp2's callbacks use. Its address is their user data, so that recording an event costs neither
+/// The state that libnghttp2's callbacks use. They get its address as user data, so recording an event needs neither
 /// reference counting nor an exclusivity check.
 struct ClientState: ~Copyable {
-    /// More header fields than this, and the stream is reset.
+    /// A stream with more header fields than this is reset.
     private static let fieldLimit: UInt16 = 64
 
     var streams = SlotPool(blank: ClientStream())
@@ -24,12 +24,12 @@ struct ClientState: ~Copyable {
     var headers = HeaderQueue()
     var events = EventQueue<ClientEvent>()
     var keepsIdentifiers = false
-    /// GOAWAY frames that the caller asked for and that have not gone out yet.
+    /// The number of GOAWAY frames that were requested and are not sent yet.
     var goAwaysQueued = 0
     private(set) var peer: PeerSettings?
     private(set) var isGoingAway = false
     private var pagesFree: [AnswerPage] = []
-    /// Pages of events that were handed out or wait to be.
+    /// Pages of events that the caller is reading or has not read yet.
     private var pagesOut: [AnswerPage] = []
 
     deinit {
@@ -55,7 +55,7 @@ struct ClientState: ~Copyable {
 
     // MARK: Callbacks
 
-    /// A number of at most nine digits; nil for anything else.
+    /// Reads a number of at most nine digits; nil for any other text.
     private static func number(_ text: UnsafeRawBufferPointer) -> UInt32? {
         guard text.count <= 9, let number = Decimal.read(text) else { return nil }
         return UInt32(exactly: number)
@@ -115,13 +115,13 @@ struct ClientState: ~Copyable {
         }
     }
 
-    /// A request was not sent: it was cancelled, or the peer sent GOAWAY.
+    /// Handles a request that was not sent, because it was cancelled or the peer sent GOAWAY.
     mutating func notSent(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
         let head = frame.pointee.hd
         if head.type == Frame.headers { cancelled(head.stream_id, in: session) }
     }
 
-    /// Ends a stream whose request will not be sent. A stream that libnghttp2 knows is reported when it closes.
+    /// Ends a stream whose request will not be sent. If libnghttp2 knows the stream, the event follows when the stream closes.
     mutating func cancelled(_ id: Int32, in session: OpaquePointer) {
         guard nghttp2_session_find_stream(session, id) == nil else { return }
         for slot in streams.all(where: { $0.id == id }) {
@@ -134,7 +134,7 @@ struct ClientState: ~Copyable {
         end(stream, code: code, unprocessed: code == ErrorCode.refusedStream)
     }
 
-    /// Ends every open stream, because the connection is gone.
+    /// Ends every open stream because the connection is lost.
     mutating func abandon(in session: OpaquePointer) {
         for slot in streams.all() {
             let wasSent = nghttp2_session_find_stream(session, slot.pointee.id) != nil
@@ -155,7 +155,7 @@ struct ClientState: ~Copyable {
                     retryAfter: stream.pointee.retryAfter, page: stream.pointee.page)))
         stream.pointee.page = nil
         if stream.pointee.upload.count > 0 {
-            // Answered before it was read to its end: the rest of the body is of no use to the peer.
+            // The response came before the request's body was sent completely. The peer does not need the rest.
             nghttp2_submit_rst_stream(session, 0, id, ErrorCode.cancel)
         }
     }

@@ -1,10 +1,10 @@
-/// The header list of many requests, or of many answers: made once, a few values swapped for each message.
+/// A template for the header lists of many requests or responses. Only a few values change from message to message.
 ///
-/// Fields of a single message are kept encoded; the other fields are encoded once for many messages
-/// (``SharedFields``). The values of a message are copied at submission, so they may be swapped at once.
+/// The object keeps the encoded fields of a single message. Fields that many messages share are encoded once
+/// (``SharedFields``). Submission copies the values of a message, so they may be changed right after it.
 package final class HeaderBlock {
     private struct Room {
-        /// Where the value begins in the storage.
+        /// The offset of the value in the storage.
         var value = 0
         var prefix = 0
         var capacity = 0
@@ -12,19 +12,19 @@ package final class HeaderBlock {
         var isOwn = false
         var isPseudo = false
         var isPresent = false
-        /// Bytes of the value, its prefix included.
+        /// The length of the value in bytes, with its prefix.
         var count = 0
-        /// Where the encoding of an own field begins.
+        /// The offset of the encoding of a field that each message has for itself.
         var start = 0
     }
 
     private let storage: UnsafeMutableRawBufferPointer
     private let rooms: UnsafeMutableBufferPointer<Room>
     private let fields: [HeaderField]
-    /// What comes before the length of an own field's value.
+    /// The bytes before the length of such a field's value.
     private let heads: [[UInt8]]
     private var known: SharedFields?
-    /// More bytes than the length of a value takes.
+    /// An upper bound for the number of bytes that encode a value's length.
     private static let longestLength = 5
 
     package init(_ list: [HeaderField]) {
@@ -62,11 +62,11 @@ package final class HeaderBlock {
         storage.deallocate()
     }
 
-    /// Sets the changeable part of the field at `index` in the order of `init`.
+    /// Sets the changeable part of a field. `index` is the field's position in the call of `init`.
     /// - Precondition: `bytes` fits the field's capacity.
     package func set(_ index: Int, _ bytes: UnsafeRawBufferPointer) {
         let room = rooms[index]
-        // Many values stay the same for the next job of the same app.
+        // Many values stay the same in the next job of the same app.
         if !room.isOwn, room.isPresent, isValue(bytes, of: room) { return }
         write(index) { target in
             precondition(bytes.count <= target.count, "header value longer than its field")
@@ -80,7 +80,7 @@ package final class HeaderBlock {
         text.withUTF8 { set(index, UnsafeRawBufferPointer($0)) }
     }
 
-    /// Lets `fill` write the changeable part of the field in place; it returns how many bytes it wrote.
+    /// Lets `fill` write the changeable part of the field in place. `fill` returns the number of bytes written.
     package func write(_ index: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
         let room = rooms[index]
         precondition(!room.isFixed, "a fixed value is swapped")
@@ -97,7 +97,7 @@ package final class HeaderBlock {
         }
     }
 
-    /// Leaves a field that is not fixed out until it is set again.
+    /// Leaves a changeable field out of the header list until it is set again.
     package func omit(_ index: Int) {
         precondition(!rooms[index].isFixed, "a fixed field is always sent")
         guard rooms[index].isPresent else { return }
@@ -105,7 +105,7 @@ package final class HeaderBlock {
         if !rooms[index].isOwn { known = nil }
     }
 
-    /// The fields that stay the same from message to message, as they are now.
+    /// The present fields that messages share.
     var shared: SharedFields {
         if let known { return known }
         let present = fields.indices.filter { !rooms[$0].isOwn && rooms[$0].isPresent }
@@ -122,7 +122,7 @@ package final class HeaderBlock {
         return made
     }
 
-    /// Hands over the message's own fields, encoded: the pseudo-header fields first.
+    /// Calls `body` with each encoded field that belongs to this message only, or with its pseudo-header fields.
     func forEachOwn(pseudo: Bool, _ body: (UnsafeRawBufferPointer) -> Void) {
         for room in rooms where room.isOwn && room.isPresent && room.isPseudo == pseudo {
             body(UnsafeRawBufferPointer(rebasing: storage[room.start..<room.value + room.count]))
@@ -134,7 +134,7 @@ package final class HeaderBlock {
         return storage[room.value + room.prefix..<room.value + room.count].elementsEqual(bytes)
     }
 
-    /// Puts name and length before an own field's value.
+    /// Writes name and length in front of the value of a field that belongs to this message only.
     private func writeHead(of index: Int) {
         var head = heads[index]
         HeaderTable.write(rooms[index].count, prefix: 7, flags: 0, to: &head)
@@ -144,8 +144,8 @@ package final class HeaderBlock {
     }
 }
 
-/// The fields that many messages in a row have in common. Which bytes they are depends on the compression table, so they are
-/// encoded when the first of those messages leaves, and again only when the table has changed.
+/// Fields that several messages in a row share. Their encoding depends on the compression table, so the first of these messages
+/// encodes them. They are encoded again only after the table has changed.
 final class SharedFields {
     struct Field {
         let pair: HeaderTable.Pair
@@ -156,7 +156,7 @@ final class SharedFields {
     private let regular: [Field]
     private var front: [UInt8] = []
     private var back: [UInt8] = []
-    /// Of the table that they were encoded for.
+    /// The generation of the table for which the fields were encoded.
     private var generation: Int?
 
     init(_ fields: [Field]) {
@@ -164,7 +164,7 @@ final class SharedFields {
         regular = fields.filter { $0.pair.name.first != UInt8(ascii: ":") }
     }
 
-    /// The encoded pseudo-header fields and other fields of the next header block.
+    /// Returns the encoded pseudo-header fields and other fields for the next header block.
     func encoded(for table: inout HeaderTable) -> (front: [UInt8], back: [UInt8]) {
         if generation == table.generation { return (front, back) }
         front.removeAll(keepingCapacity: true)
@@ -173,7 +173,7 @@ final class SharedFields {
         table.writeLimit(to: &front)
         for field in pseudo { write(field, to: &front, for: &table) }
         for field in regular { write(field, to: &back, for: &table) }
-        // Fields that were just added to the table have a shorter encoding from now on.
+        // Fields that were just added to the table get a shorter encoding in the next message.
         generation = table.generation == before ? before : nil
         return (front, back)
     }

@@ -1,17 +1,17 @@
 import POSIX
 
-/// The header lists of submitted requests or answers that were not sent yet, in sending order.
+/// The header lists of submitted requests or responses that are not sent yet, in sending order.
 ///
-/// libnghttp2 has their streams, with an empty header list: when it says that one's HEADERS frame is due, the frame is made here. Its own
-/// encoder would Huffman-code the bearer token again for each push, a quarter of a push's instructions.
+/// libnghttp2 gets an empty header list for each stream. When its HEADERS frame is due, this queue makes the real frame.
+/// libnghttp2's encoder would Huffman-code the bearer token for each push, a quarter of the instructions for a push.
 struct HeaderQueue: ~Copyable {
     private struct Entry: BitwiseCopyable {
         let stream: Int32
-        /// Of the pseudo-header fields, and of the others, in ``bytes``.
+        /// The offsets in ``bytes`` where the pseudo-header fields and the other fields start.
         let start: Int
         var pseudo = 0
         var regular = 0
-        /// In ``sets``.
+        /// The index in ``sets``.
         let shared: Int
     }
 
@@ -25,7 +25,7 @@ struct HeaderQueue: ~Copyable {
     private var sets: [SharedFields] = []
     private var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     private var filled = 0
-    /// The frame that was made last.
+    /// The memory of the latest frame.
     private var frame = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
 
     deinit {
@@ -33,7 +33,7 @@ struct HeaderQueue: ~Copyable {
         frame.deallocate()
     }
 
-    /// Sets the size of the peer's table in bytes.
+    /// Sets the size of the peer's compression table in bytes.
     mutating func limitTable(to size: Int) { table.lower(to: size) }
 
     mutating func append(_ headers: borrowing HeaderBlock, stream: Int32) {
@@ -47,12 +47,12 @@ struct HeaderQueue: ~Copyable {
         entries.append(entry)
     }
 
-    /// A message's HEADERS frame, with CONTINUATION frames if it is very long; valid until the next call.
+    /// Makes a message's HEADERS frame, and CONTINUATION frames if it is very long. The bytes are valid until the next call.
     ///
-    /// - Parameter empty: the frame that libnghttp2 made, which has the flags and the stream.
+    /// - Parameter empty: the frame that libnghttp2 made. It contains the flags and the stream.
     mutating func frame(insteadOf empty: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let stream = Int32(bigEndian: empty.loadUnaligned(fromByteOffset: 5, as: Int32.self))
-        // Messages of streams that were reset are not sent.
+        // Skips messages whose streams were reset.
         while next < entries.count, entries[next].stream != stream { next += 1 }
         precondition(next < entries.count, "a HEADERS frame of stream \(stream), which was not submitted")
         let entry = entries[next]
@@ -100,7 +100,7 @@ struct HeaderQueue: ~Copyable {
         end += piece.count
     }
 
-    /// The frame as a HEADERS frame and CONTINUATION frames, none of them longer than every peer takes.
+    /// Splits the frame into a HEADERS frame and CONTINUATION frames of a size that every peer accepts.
     private mutating func cut(_ count: Int) -> UnsafeRawBufferPointer {
         let pieces = (count + Self.frameLimit - 1) / Self.frameLimit
         let whole = UnsafeMutableRawBufferPointer.allocate(

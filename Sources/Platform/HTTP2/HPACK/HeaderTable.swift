@@ -1,30 +1,30 @@
-/// The encoder's copy of HPACK's tables: the fields that the peer knows already.
+/// The encoder's copy of HPACK's tables: the header fields that the peer already knows.
 ///
-/// Strings are not Huffman-coded: it saves few bytes of a push, and costs both sides more than the rest of the encoding.
+/// Strings are not Huffman-coded. That would save few bytes per push and cost both sides more than the rest of the encoding.
 /// - Source: RFC 7541, sections 2.3, 4, 5 and 6.
 struct HeaderTable {
-    /// A field as it is compared: the text of name and value.
+    /// Name and value of a header field, for comparison.
     struct Pair: Hashable {
         var name: [UInt8]
         var value: [UInt8]
 
-        /// Its part of the table's size.
+        /// The size that HPACK counts for the entry in the table.
         fileprivate var size: Int { name.count + value.count + 32 }
     }
 
-    /// In bytes, as HPACK counts them, before the peer says otherwise; more is not used.
+    /// The table size in bytes, as HPACK counts it, until the peer sets a limit. A larger limit is not used.
     static let usualLimit = 4096
 
     private var limit = usualLimit
-    /// The peer must learn of a lower limit.
+    /// The next header block must tell the peer the lower limit.
     private var isLimitNew = false
-    /// The oldest first.
+    /// The entries of the table, the oldest first.
     private var entries: [Pair] = []
     private var size = 0
-    /// Encodings of the same fields are the same until this changes.
+    /// Changes when the table changes. Within one generation the same fields have the same encoding.
     private(set) var generation = 0
 
-    /// Sets the peer's limit. A lowered limit stays low, so that the peer needs less memory.
+    /// Applies the peer's limit. A lowered limit stays low, so that the peer needs less memory.
     mutating func lower(to bytes: Int) {
         guard bytes < limit else { return }
         limit = bytes
@@ -33,7 +33,7 @@ struct HeaderTable {
         evict(for: 0)
     }
 
-    /// Writes a change of the limit, which must start the next header block.
+    /// Writes a changed limit. It must be at the start of the next header block.
     mutating func writeLimit(to block: inout [UInt8]) {
         guard isLimitNew else { return }
         isLimitNew = false
@@ -41,7 +41,7 @@ struct HeaderTable {
         Self.write(limit, prefix: 5, flags: 0x20, to: &block)
     }
 
-    /// Appends a field that may be kept in the table, in the shortest form.
+    /// Appends a field in the shortest form. The field may be added to the table.
     mutating func write(_ pair: Pair, to block: inout [UInt8]) {
         let known = entries.lastIndex(of: pair).map { Self.staticEntries.count + entries.count - $0 }
         if let index = Self.staticEntries.firstIndex(of: pair).map({ $0 + 1 }) ?? known {
@@ -62,13 +62,13 @@ struct HeaderTable {
         while size + room > limit, !entries.isEmpty { size -= entries.removeFirst().size }
     }
 
-    /// Appends a field that no hop may keep.
+    /// Appends a field that no hop may keep in its table.
     static func writeUnindexed(_ pair: Pair, to block: inout [UInt8]) {
         writeUnindexed(name: pair.name, to: &block)
         write(pair.value, to: &block)
     }
 
-    /// The same, of which the value is to follow.
+    /// Appends only the name of a field that no hop may keep. The value must follow.
     static func writeUnindexed(name: [UInt8], to block: inout [UInt8]) {
         let index = staticEntries.firstIndex { $0.name == name }.map { $0 + 1 } ?? 0
         write(index, prefix: 4, flags: 0x10, to: &block)
@@ -86,7 +86,7 @@ struct HeaderTable {
         block += text
     }
 
-    /// An integer in `prefix` bits of a byte, the others being `flags`, and as many bytes more as it needs.
+    /// Writes an integer into the low `prefix` bits of a byte, with `flags` in the other bits, and into further bytes if needed.
     static func write(_ number: Int, prefix: Int, flags: UInt8, to block: inout [UInt8]) {
         let most = 1 << prefix - 1
         guard number >= most else { return block.append(flags | UInt8(number)) }
@@ -101,7 +101,7 @@ struct HeaderTable {
 }
 
 extension HeaderTable {
-    /// The entries that every peer knows; the first has the index 1.
+    /// The static table that every peer knows. Its first entry has the index 1.
     ///
     /// - Source: RFC 7541, appendix A.
     static let staticEntries: [Pair] = [
@@ -123,9 +123,9 @@ extension HeaderTable {
     ].map { Pair(name: Array($0.0.utf8), value: Array($0.1.utf8)) }
 }
 
-/// One field of a header list that is used again and again. Names are lower case; pseudo-header fields come first.
+/// One field of a header list that is used repeatedly. Names are lower case; pseudo-header fields come first.
 ///
-/// `indexed` false keeps its value out of the compression table of this and every next hop.
+/// If `indexed` is false, neither this hop nor a later hop keeps the value in its compression table.
 package struct HeaderField {
     let name: String
     let value: Value
@@ -141,7 +141,7 @@ package struct HeaderField {
         HeaderField(name: name, value: .fixed(value), indexed: indexed)
     }
 
-    /// A value that always starts with `prefix`, followed by up to `capacity` bytes that may be swapped.
+    /// A field whose value starts with `prefix`, followed by up to `capacity` bytes that may change.
     /// The field is left out until it is set.
     package static func changeable(
         _ name: String, prefix: String = "", capacity: Int, indexed: Bool = false
@@ -149,7 +149,7 @@ package struct HeaderField {
         HeaderField(name: name, value: .changeable(prefix: prefix, capacity: capacity), indexed: indexed)
     }
 
-    /// The same, for a value that every message has of its own; never indexed.
+    /// A changeable field whose value differs in every message. It is never added to the table.
     package static func own(_ name: String, prefix: String = "", capacity: Int) -> HeaderField {
         HeaderField(name: name, value: .own(prefix: prefix, capacity: capacity), indexed: false)
     }
@@ -161,7 +161,7 @@ package struct HeaderField {
         case .changeable(let prefix, _), .own(let prefix, _): prefix
         }
     }
-    /// Bytes that may follow ``prefix``; nil if the value is fixed.
+    /// The maximum number of bytes after ``prefix``; nil if the value is fixed.
     var capacity: Int? {
         switch value {
         case .fixed: nil

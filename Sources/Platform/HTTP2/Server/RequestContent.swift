@@ -1,23 +1,23 @@
 import POSIX
 
-/// The kept parts of one request in one recycled buffer: values of known fields, names of other fields, the body.
+/// The kept parts of one request in one reusable buffer: values of known fields, names of other fields, the body.
 struct RequestContent: BitwiseCopyable {
     private struct Place: BitwiseCopyable {
         var start: Int32 = 0
-        /// -1: the field is absent.
+        /// The length in bytes; -1 if the field is absent.
         var count: Int32 = -1
     }
 
-    /// Bytes of a header list when no other limit is set; a request with more is refused.
+    /// The maximum size of a header list in bytes, if no other limit is set. A request with more is refused.
     static let headerListLimit = 16_384
-    /// What a field counts besides its name and value.
+    /// The bytes that each field counts in addition to its name and value.
     /// - Source: RFC 9113, section 6.5.2.
     private static let fieldOverhead = 32
-    /// Fields, known or not, that a request may have.
+    /// The maximum number of fields, known or not, in a request.
     static let fieldLimit = 100
 
     private let places: UnsafeMutablePointer<Place>
-    /// The names of unknown fields, ``fieldLimit`` of them at most.
+    /// The names of unknown fields, at most ``fieldLimit``.
     private let otherNames: UnsafeMutablePointer<Place>
     private var otherCount = 0
     private var headerListSize = 0
@@ -27,9 +27,9 @@ struct RequestContent: BitwiseCopyable {
     private var filled = 0
     private var fields = 0
     private var bodyStart = 0
-    /// Bit n: the field with raw value n came more than once.
+    /// Bit n is set if the field with raw value n occurred more than once.
     private(set) var repeated: UInt32 = 0
-    /// Bytes of body that came, kept or not.
+    /// The number of received body bytes, kept or not.
     private(set) var bodyCount = 0
 
     init() {
@@ -55,7 +55,7 @@ struct RequestContent: BitwiseCopyable {
     var hasRepeatedFields: Bool { repeated != 0 || hasRepeatedOther }
 
     /// - Parameter limit: bytes of the header list, at most 2^31 - 1.
-    /// - Returns: false if the request is larger than we accept.
+    /// - Returns: false if the request is larger than allowed.
     mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, limit: Int) -> Bool {
         fields += 1
         headerListSize += name.count + value.count + Self.fieldOverhead
@@ -74,7 +74,7 @@ struct RequestContent: BitwiseCopyable {
         return true
     }
 
-    /// libnghttp2 has made sure that names are in lower case.
+    /// Adds the name of an unknown field. libnghttp2 has checked that names are in lower case.
     private mutating func addOther(_ name: UnsafeRawBufferPointer) {
         guard !name.equals("cookie") else { return }
         for index in 0..<otherCount {
@@ -122,7 +122,7 @@ struct RequestContent: BitwiseCopyable {
     }
 }
 
-/// The fields of a request that a server session keeps. All others are passed over.
+/// The fields of a request that a server session keeps. All other fields are dropped.
 package enum RequestField: Int, CaseIterable, Sendable {
     case method, path, authority, host, authorization, contentLength
     case id, topic, pushType, priority, expiration, collapseID, channelID, requestID

@@ -1,16 +1,16 @@
 import CNghttp2
 
-/// The server's side of an HTTP/2 connection, without I/O: bytes in, bytes and events out.
+/// The server's side of an HTTP/2 connection, without I/O. It takes bytes and produces bytes and events.
 ///
-/// After each ``receive(_:)`` and ``fill(_:)`` drain ``nextEvent()``.
+/// After each ``receive(_:)`` and ``fill(_:)`` read all events with ``nextEvent()``.
 package final class ServerSession {
     private var engine: Engine
     private let state: UnsafeMutablePointer<ServerState>
 
     /// - Parameters:
-    ///   - bodyLimit: bytes of a request's body that are kept; the rest is only counted.
-    ///   - streamLimitText: debug text of the GOAWAY for a client that opens more streams than it was allowed, and has
-    ///     acknowledged the limit; nil: libnghttp2's own.
+    ///   - bodyLimit: the bytes of a request's body that are kept. Further bytes are only counted.
+    ///   - streamLimitText: debug text of the GOAWAY for a client that opens more streams than the limit that it has
+    ///     acknowledged; nil: libnghttp2's own text.
     package init(
         settings: SessionSettings = SessionSettings(), bodyLimit: Int = 16_384, streamLimitText: String? = nil
     ) {
@@ -25,7 +25,7 @@ package final class ServerSession {
     }
 
     deinit {
-        // The engine goes after this body: from here on libnghttp2 calls nothing back.
+        // The engine is freed after this body. libnghttp2 calls nothing back from here on.
         state.pointee.close()
         state.deinitialize(count: 1)
         state.deallocate()
@@ -33,9 +33,9 @@ package final class ServerSession {
 
     // MARK: Bytes
 
-    /// Takes bytes from the peer, all of them.
+    /// Processes all bytes that came from the peer.
     ///
-    /// - Throws: `HTTP2Error.violation` when a frame came on a stream that is closed or was skipped; the GOAWAY that says so is
+    /// - Throws: `HTTP2Error.violation` after a frame on a stream that is closed or was skipped. A GOAWAY with the reason is
     ///   queued. Other violations end the session with a ``ServerEvent/failed(_:)``.
     package func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
         guard let violation = state.pointee.streamUse.firstViolation(in: bytes) else {
@@ -46,7 +46,7 @@ package final class ServerSession {
         throw .violation(code: violation.code, text: violation.text)
     }
 
-    /// Writes output into `buffer`, as much as fits.
+    /// Writes as much output as fits into `buffer`.
     package func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Int {
         try engine.fill(buffer) { [state] frame in
             switch frame[3] {
@@ -59,18 +59,18 @@ package final class ServerSession {
 
     package var wantsWrite: Bool { engine.wantsWrite }
 
-    /// Nothing more will be read or written: close the connection.
+    /// The session has nothing more to read or write. Close the connection.
     package var isFinished: Bool { engine.isFinished }
 
-    /// The next thing that happened; the bytes of the one before are gone.
+    /// The next event; nil if there is none. The call makes the bytes of the previous event invalid.
     package func nextEvent() -> ServerEvent? {
         state.pointee.nextEvent()
     }
 
     // MARK: Answers
 
-    /// Queues the answer to a request. `body` is copied; without one the answer is a single HEADERS frame.
-    /// - Returns: false if the stream has been closed in the meantime, or has its answer already.
+    /// Queues the response to a request. `body` is copied. A response without a body is a single HEADERS frame.
+    /// - Returns: false if the stream is closed or already has a response.
     @discardableResult
     package func respond(
         to stream: Int32, _ headers: HeaderBlock,
@@ -92,22 +92,22 @@ package final class ServerSession {
         return true
     }
 
-    /// Resets a stream instead of answering it, or in the middle of its answer.
+    /// Resets a stream before or during its response.
     package func reset(_ stream: Int32, code: UInt32) {
         engine.reset(stream, code: code)
     }
 
-    /// Resets a stream with REFUSED_STREAM: its request was not processed.
+    /// Resets a stream with REFUSED_STREAM, which says that the request was not processed.
     package func refuse(_ stream: Int32) {
         reset(stream, code: ErrorCode.refusedStream)
     }
 
-    /// Streams that the client opened and that are not closed yet.
+    /// The number of streams that the client has opened and that are not closed.
     package var openStreams: Int { state.pointee.streams.used }
 
     // MARK: Connection
 
-    /// Sends new SETTINGS. Streams that the client opened above a lowered limit before it knew are refused.
+    /// Sends new SETTINGS. Streams above a lowered limit are refused, if the client opened them before it knew the limit.
     package func setMaxConcurrentStreams(_ limit: UInt32) {
         engine.submit(settings: [
             nghttp2_settings_entry(
@@ -115,13 +115,13 @@ package final class ServerSession {
         ])
     }
 
-    /// Warns with a GOAWAY that names no last stream; new streams are still taken until the real one.
+    /// Sends a GOAWAY as a warning, without a last stream. New streams are accepted until the final GOAWAY.
     package func announceGoAway() {
         state.pointee.goAwaysQueued += 1
         Engine.mustHaveMemory(nghttp2_submit_shutdown_notice(engine.session))
     }
 
-    /// Refuses streams above `lastStream` and closes open ones; lower streams can still be answered.
+    /// Refuses streams above `lastStream` and closes those that are open. Lower streams can still get a response.
     /// - Parameter lastStream: a stream that the client opened; by default the newest.
     package func goAway(
         lastStream: Int32? = nil, code: UInt32 = ErrorCode.none,
@@ -131,7 +131,7 @@ package final class ServerSession {
         engine.goAway(lastStream: lastStream ?? newestStream, code: code, debug: debug)
     }
 
-    /// The newest stream that the client has opened; 0 if none.
+    /// The newest stream that the client has opened; 0 if there is none.
     package var newestStream: Int32 { nghttp2_session_get_last_proc_stream_id(engine.session) }
 
     package func ping(_ number: UInt64) {
@@ -151,7 +151,7 @@ extension ServerSession {
                 frame!, in: session!, name: UnsafeRawBufferPointer(start: name, count: nameCount),
                 value: UnsafeRawBufferPointer(start: value, count: valueCount))
         }
-        // libnghttp2 leaves invalid fields out and goes on; RFC 9113, section 8.2.1, calls the request malformed.
+        // libnghttp2 drops invalid fields and continues. RFC 9113, section 8.2.1, calls such a request malformed.
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
             session, frame, _, _, _, _, _, _ in
             Engine.mustHaveMemory(
@@ -181,11 +181,11 @@ extension ServerSession {
             ServerSession.state(state).pointee.closed(stream, code: code, in: session!)
             return 0
         }
-        // A client gives up on silent streams by resetting them, thousands at a time when a gateway hangs.
+        // When a gateway hangs, clients reset thousands of streams at a time.
         nghttp2_option_set_stream_reset_rate_limit(options, 100_000, 10_000)
     }
 
-    /// Hands libnghttp2 the next piece of an answer's body.
+    /// Passes the next piece of a response's body to libnghttp2.
     static let readBody: nghttp2_data_source_read_callback = { _, _, room, count, flags, source, _ in
         let slot = source!.pointee.ptr.assumingMemoryBound(to: ServerStream.self)
         let moved = slot.pointee.answer.move(into: UnsafeMutableRawBufferPointer(start: room, count: count))

@@ -9,7 +9,7 @@ struct ServerStream: StreamSlot {
     var answer = BodyStore.Rest()
 }
 
-/// The state that libnghttp2's callbacks use; it has an address of its own, like ``ClientState``.
+/// The state that libnghttp2's callbacks use. It has a stable address, like ``ClientState``.
 struct ServerState: ~Copyable {
     var streams = SlotPool(blank: ServerStream())
     var bodies = BodyStore()
@@ -17,16 +17,16 @@ struct ServerState: ~Copyable {
     var goAwaysQueued = 0
     var streamUse = StreamUseCheck()
     private let bodyLimit: Int
-    /// Bytes of a request's header list, as RFC 9113, section 6.5.2, counts them.
+    /// The maximum size of a request's header list in bytes, counted as in RFC 9113, section 6.5.2.
     private let headerListLimit: Int
-    /// The debug text of the GOAWAY when the client has opened too many streams.
+    /// The debug text of the GOAWAY for a client that opens too many streams.
     private let streamLimitText: String?
     private var hasTooManyStreams = false
-    /// The GOAWAY frame that is sent then.
+    /// The memory of the GOAWAY frame with ``streamLimitText``.
     private var streamLimitFrame = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var events = EventQueue<ServerEvent>()
     private var contentsFree: [UnsafeMutablePointer<RequestContent>] = []
-    /// The content of the event that was handed out last.
+    /// The content of the event that the caller read last.
     private var contentOut: UnsafeMutablePointer<RequestContent>?
 
     init(bodyLimit: Int, headerListLimit: Int?, streamLimitText: String?) {
@@ -117,7 +117,7 @@ struct ServerState: ~Copyable {
         }
     }
 
-    /// libnghttp2's GOAWAY, with our text when it is about too many streams. Valid until the next one is asked for.
+    /// Returns libnghttp2's GOAWAY, with the own text if the client opened too many streams. Valid until the next call.
     mutating func goAwayFrame(insteadOf frame: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         guard hasTooManyStreams, let text = streamLimitText else { return frame }
         streamLimitFrame.deallocate()

@@ -1,12 +1,12 @@
-/// Finds frames that a client sends on streams that it has closed, or skipped and never opened.
+/// Finds frames on streams that the client has closed, or has skipped and never opened.
 ///
-/// libnghttp2 forgets a stream when it is closed, and then ignores what comes on it. RFC 9113 asks for a connection
-/// error instead, which shows a client its mistake. This reads the frame headers of everything that a client sends.
+/// libnghttp2 forgets a closed stream and then ignores its frames. RFC 9113 requires a connection error instead, which
+/// shows a client its mistake. This check reads the headers of all frames that a client sends.
 /// - Source: RFC 9113, sections 5.1 ("closed") and 5.1.1.
 struct StreamUseCheck {
     /// A frame that ends the connection.
     struct Violation: Equatable {
-        /// Where the frame begins in the bytes that were given to ``firstViolation(in:)``; 0 if it began in earlier ones.
+        /// The offset of the frame in the bytes given to ``firstViolation(in:)``; 0 if the frame began in earlier bytes.
         let offset: Int
         let code: UInt32
         let text: String
@@ -14,21 +14,21 @@ struct StreamUseCheck {
 
     private static let prefaceLength = 24
     private static let headLength = 9
-    /// Streams without a whole request, and skipped ranges, that are remembered; the oldest are forgotten, and count as closed.
+    /// The number of unfinished streams and skipped ranges that are remembered. The oldest are dropped and count as closed.
     private static let memory = 4_096
 
-    /// Bytes to pass over before the next frame header: the preface, then payloads.
+    /// The number of bytes to skip before the next frame header: the preface, then payloads.
     private var skipped = prefaceLength
-    /// The header that is read, as far as it came.
+    /// The received part of the present frame header.
     private var head: (UInt64, UInt8) = (0, 0)
     private var headCount = 0
     private var newest: Int32 = 0
-    /// Streams whose request has not come whole, in the order in which they were opened.
+    /// Streams whose request has not arrived completely, in the order of opening.
     private var unfinished: [Int32] = []
-    /// Streams that were passed over by a higher one, oldest first.
+    /// Ranges of streams that the client skipped by opening a higher stream, oldest first.
     private var neverOpened: [ClosedRange<Int32>] = []
 
-    /// Reads the next bytes of the connection.
+    /// Checks the next bytes of the connection and returns the first violation.
     mutating func firstViolation(in bytes: UnsafeRawBufferPointer) -> Violation? {
         var at = 0
         while at < bytes.count {
@@ -57,14 +57,14 @@ struct StreamUseCheck {
         return nil
     }
 
-    /// The first eight bytes are in one number, the ninth stands alone.
+    /// Adds a byte of the frame header. The first eight bytes form one number; the ninth is stored separately.
     private mutating func take(_ byte: UInt8) {
         if headCount < 8 { head.0 = head.0 << 8 | UInt64(byte) } else { head.1 = byte }
         headCount += 1
     }
 
     private mutating func fault(type: UInt8, flags: UInt8, stream id: Int32) -> (UInt32, String)? {
-        // Stream 0 and even numbers are libnghttp2's to judge; PRIORITY may come at any time.
+        // libnghttp2 itself checks stream 0 and even numbers. PRIORITY frames are allowed at any time.
         guard id & 1 == 1, type <= Frame.continuation, type != Frame.priority else { return nil }
         let endsRequest = flags & Frame.endStream != 0
         if id > newest {

@@ -1,9 +1,9 @@
 import POSIX
 
-/// Keeps the bodies that wait to be sent, in shared blocks: one copy a body, none if it equals the one
-/// before.
+/// Keeps unsent bodies in shared memory blocks. Each body is copied once; a body that equals its predecessor is not
+/// copied.
 struct BodyStore: ~Copyable {
-    /// The unsent rest of one body. A plain value; its last holder gives it back with ``release(_:)``.
+    /// The unsent rest of one body, as a plain value. The last user must free it with ``release(_:)``.
     struct Rest: BitwiseCopyable {
         fileprivate var block: UnsafeMutablePointer<Block>?
         fileprivate(set) var next: UnsafeRawPointer?
@@ -56,7 +56,7 @@ struct BodyStore: ~Copyable {
         } else if let latest, latest.count == body.count,
             memcmp(latest.baseAddress!, source, body.count) == 0
         {
-            // A job's payload usually goes to many tokens in a row.
+            // The payload of a job usually goes to many tokens in a row.
             rest.block = current
             rest.next = latest.baseAddress
         } else {
@@ -92,7 +92,7 @@ struct BodyStore: ~Copyable {
             current.pointee.filled = 0
             return
         }
-        // The full block is freed, or kept as a spare, by its last user.
+        // The last user of a full block frees the block or keeps it as a spare.
         current = spare.popLast() ?? Self.makeBlock(Self.blockSize)
     }
 

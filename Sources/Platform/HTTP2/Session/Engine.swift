@@ -1,9 +1,9 @@
 import CNghttp2
 
-/// Owns one `nghttp2_session`: made here, freed once here. The common part of client and server sessions.
+/// Owns one `nghttp2_session` and frees it. This is the common part of client and server sessions.
 struct Engine: ~Copyable {
     let session: OpaquePointer
-    /// The rest of the chunk that libnghttp2 serialised last; it stays valid until the next one is asked for.
+    /// The unwritten rest of libnghttp2's latest output. It stays valid until libnghttp2 is asked for more.
     private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     private var ended: HTTP2Error?
 
@@ -11,7 +11,7 @@ struct Engine: ~Copyable {
         UnsafeMutablePointer<OpaquePointer?>?, OpaquePointer?, UnsafeMutableRawPointer?, OpaquePointer?
     ) -> Int32
 
-    /// Makes a session whose callbacks record into `state`.
+    /// Creates a session whose callbacks record into `state`.
     init(
         _ make: Maker, state: UnsafeMutableRawPointer,
         configure: (_ callbacks: OpaquePointer, _ options: OpaquePointer) -> Void
@@ -24,7 +24,7 @@ struct Engine: ~Copyable {
             nghttp2_session_callbacks_del(callbacks)
             nghttp2_option_del(options)
         }
-        // Without this every closed stream would be kept for a while, for a priority tree that is not used.
+        // Without this option, libnghttp2 would keep closed streams for a priority tree that is not used.
         nghttp2_option_set_no_closed_streams(options, 1)
         configure(callbacks, options)
         guard make(&session, callbacks, state, options) == 0, let session else {
@@ -43,9 +43,9 @@ struct Engine: ~Copyable {
         if taken < 0 { throw end(Int32(taken)) }
     }
 
-    /// Writes serialised frames into `buffer` until it is full or nothing waits; answers how many bytes.
+    /// Writes serialised frames into `buffer` until the buffer is full or no output is left. Returns the number of bytes.
     ///
-    /// - Parameter exchange: gets each frame (the first piece is the preface), and returns the bytes to write for it.
+    /// - Parameter exchange: gets each frame (the first piece is the preface) and returns the bytes to write instead.
     mutating func fill(
         _ buffer: UnsafeMutableRawBufferPointer,
         exchange: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer = { $0 }
@@ -72,7 +72,7 @@ struct Engine: ~Copyable {
         ended == nil && (!chunk.isEmpty || nghttp2_session_want_write(session) != 0)
     }
 
-    /// The session has nothing more to read or to write: GOAWAY is through and no stream is left.
+    /// The session has nothing more to read or write: GOAWAY is done and no stream is open.
     var isFinished: Bool {
         !wantsWrite && (ended != nil || nghttp2_session_want_read(session) == 0)
     }
@@ -104,7 +104,7 @@ struct Engine: ~Copyable {
                 debug.count))
     }
 
-    /// Queueing a control frame fails only without memory, or with arguments that our callers cannot pass.
+    /// Requires that a control frame was queued. Queueing fails only without memory, or with arguments that no caller passes.
     static func mustHaveMemory(_ result: Int32) {
         precondition(result == 0, "libnghttp2 did not queue a frame")
     }

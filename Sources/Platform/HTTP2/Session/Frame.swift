@@ -1,6 +1,6 @@
 import CNghttp2
 
-/// Frame types, flags and answers of callbacks as plain numbers, so that callbacks compare without
+/// Frame types, flags and return values of callbacks as plain numbers, so that callbacks compare them without
 /// conversions.
 enum Frame {
     static let headers = UInt8(NGHTTP2_HEADERS.rawValue)
@@ -12,14 +12,14 @@ enum Frame {
     static let continuation = UInt8(NGHTTP2_CONTINUATION.rawValue)
     static let goAway = UInt8(NGHTTP2_GOAWAY.rawValue)
 
-    /// Bytes of a GOAWAY frame before its debug text: frame header, last stream, code.
+    /// The size of a GOAWAY frame before its debug text: frame header, last stream, code.
     static let goAwayHead = 17
 
     static let endStream = UInt8(NGHTTP2_FLAG_END_STREAM.rawValue)
     static let endHeaders = UInt8(NGHTTP2_FLAG_END_HEADERS.rawValue)
     static let acknowledged = UInt8(NGHTTP2_FLAG_ACK.rawValue)
 
-    /// A callback's answer: the stream is reset, the connection lives.
+    /// A callback's return value that resets the stream and keeps the connection.
     static let refuseThisStream = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
 }
 
@@ -37,9 +37,9 @@ extension UnsafePointer<nghttp2_frame> {
     }
 }
 
-/// Error codes of RST_STREAM and GOAWAY that the product names.
+/// The error codes of RST_STREAM and GOAWAY that the product uses by name.
 ///
-/// Codes stay `UInt32` wherever they travel, because a peer may send any.
+/// Codes are `UInt32` everywhere, because a peer may send any value.
 /// - Source: RFC 9113, section 7.
 package enum ErrorCode {
     package static let none: UInt32 = 0x0
@@ -49,17 +49,17 @@ package enum ErrorCode {
     package static let cancel: UInt32 = 0x8
 }
 
-/// Why a session cannot go on. Its connection should be closed once the last bytes have been written.
+/// Why a session cannot continue. Close its connection after the last bytes are written.
 package enum HTTP2Error: Error, Equatable {
-    /// The peer broke the protocol. A GOAWAY with this code and debug text ends our output.
+    /// The peer broke the protocol. A GOAWAY with this code and debug text is the last output.
     case violation(code: UInt32, text: String)
     /// The first bytes from a client were not the HTTP/2 connection preface.
     case notHTTP2
-    /// The peer makes us queue more answers (PING, SETTINGS) than it reads.
+    /// The peer causes more queued responses (PING, SETTINGS) than it reads.
     case flooded
     case outOfMemory
-    /// The session has ended; it takes no more bytes.
+    /// The session has ended and accepts no more bytes.
     case ended
-    /// Any other fatal answer of libnghttp2, by its number.
+    /// Any other fatal return value of libnghttp2, by its number.
     case library(Int32)
 }

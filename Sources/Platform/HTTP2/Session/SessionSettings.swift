@@ -1,18 +1,18 @@
 import CNghttp2
 
-/// The settings of our first SETTINGS frame, and the flow-control windows.
+/// The settings of this side's first SETTINGS frame, and the flow-control windows.
 package struct SessionSettings: Sendable {
-    /// Bytes that the peer may send on a stream before we give it more, 0...2^31-1.
+    /// The bytes that the peer may send on a stream before the window is enlarged, 0...2^31-1.
     package var initialWindowSize: UInt32 = 65_535
-    /// The same for the whole connection. At least 65,535, which is what the protocol starts with.
+    /// The bytes that the peer may send on the connection before the window is enlarged; at least the protocol's 65,535.
     package var connectionWindowSize: Int32 = 65_535
-    /// The largest frame payload that we accept, 16,384...16,777,215 bytes.
+    /// The largest frame payload that this side accepts, 16,384...16,777,215 bytes.
     package var maxFrameSize: UInt32 = 16_384
-    /// The table with which the peer may compress headers towards us, bytes.
+    /// The size in bytes of the table that the peer may use to compress its headers.
     package var headerTableSize: UInt32 = 4_096
-    /// Streams that the peer may have open; nil leaves it without a limit.
+    /// The number of streams that the peer may have open; nil: no limit.
     package var maxConcurrentStreams: UInt32?
-    /// Advice to the peer on the size of a header list, bytes.
+    /// The size in bytes of a header list that the peer should not exceed.
     package var maxHeaderListSize: UInt32?
 
     package init() {}
@@ -34,7 +34,7 @@ package struct SessionSettings: Sendable {
 
 /// The peer's present settings, after all its SETTINGS frames.
 package struct PeerSettings: Equatable, Sendable {
-    /// `UInt32.max` when the peer sets no limit.
+    /// The maximum number of open streams; `UInt32.max` when the peer sets no limit.
     package var maxConcurrentStreams: UInt32
     package var initialWindowSize: UInt32
     package var maxFrameSize: UInt32

@@ -1,14 +1,14 @@
 import CNghttp2
 
-/// The state of one stream; its id is 0 in a slot that is not in use.
+/// The state of one stream. The id is 0 in an unused slot.
 protocol StreamSlot: BitwiseCopyable {
     var id: Int32 { get }
 }
 
-/// A pool of per-stream states with stable addresses.
+/// A pool of stream states with stable addresses.
 struct SlotPool<Slot: StreamSlot>: ~Copyable {
-    /// An object, because the compiler forgets the deinitializer of a generic type that cannot be copied when it optimises
-    /// file by file (Swift 6.3; not in whole modules, which releases are built of).
+    /// This is a class because of a compiler fault: in file-by-file optimisation (Swift 6.3), the deinitializer of a generic type
+    /// that cannot be copied is lost. Releases are built as whole modules and do not have the fault.
     private final class Memory {
         var slabs: [UnsafeMutableBufferPointer<Slot>] = []
 
@@ -42,18 +42,18 @@ struct SlotPool<Slot: StreamSlot>: ~Copyable {
         free.append(slot)
     }
 
-    /// The slot of an open stream, which is the stream's user data in the session.
+    /// Returns the slot of an open stream. The session stores the slot as the stream's user data.
     @inline(__always)
     mutating func find(_ id: Int32, in session: OpaquePointer) -> UnsafeMutablePointer<Slot>? {
         if let latest, latest.id == id { return latest.slot }
         guard let data = nghttp2_session_get_stream_user_data(session, id) else { return nil }
         let slot = data.assumingMemoryBound(to: Slot.self)
-        guard slot.pointee.id == id else { return nil }  // Abandoned before.
+        guard slot.pointee.id == id else { return nil }  // The stream was abandoned before.
         latest = (id, slot)
         return slot
     }
 
-    /// The slots in use whose content matches; for rare events only, it looks at every one.
+    /// Returns the used slots whose content matches. It checks every slot, so use it only for rare events.
     func all(where matches: (Slot) -> Bool = { $0.id != 0 }) -> [UnsafeMutablePointer<Slot>] {
         memory.slabs.flatMap { slab in
             slab.indices.filter { matches(slab[$0]) }.map { slab.baseAddress! + $0 }
@@ -68,7 +68,7 @@ struct SlotPool<Slot: StreamSlot>: ~Copyable {
     }
 }
 
-/// Events in the order in which they happened, over an array that is reused once it has been drained.
+/// Events in the order in which they happened, in an array that is reused after all events are read.
 struct EventQueue<Event> {
     private var events: [Event] = []
     private var next = 0

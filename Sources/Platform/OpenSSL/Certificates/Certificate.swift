@@ -1,13 +1,13 @@
 import COpenSSL
 import PushModel
 
-/// The fields of an X.509 certificate, copied once.
+/// The fields of an X.509 certificate, copied out of OpenSSL's object once.
 package struct Certificate: Hashable, Sendable {
     package struct Extension: Hashable, Sendable {
-        /// Dotted, such as "1.2.840.113635.100.6.3.1".
+        /// The dotted identifier, such as "1.2.840.113635.100.6.3.1".
         package let identifier: String
         package let isCritical: Bool
-        /// The DER inside the octet string.
+        /// The DER bytes inside the octet string.
         package let value: [UInt8]
 
         package init(identifier: String, isCritical: Bool = false, value: [UInt8]) {
@@ -18,24 +18,24 @@ package struct Certificate: Hashable, Sendable {
     }
 
     package let der: [UInt8]
-    /// The whole subject on one line, RFC 2253.
+    /// The complete subject on one line, as in RFC 2253.
     package let subject: String
     package let issuer: String
     package let commonName: String?
-    /// Subject attribute UID (0.9.2342.19200300.100.1.1): the default topic of an APNs certificate.
+    /// The subject's UID attribute (0.9.2342.19200300.100.1.1): the default topic of an APNs certificate.
     package let userID: String?
-    /// Lower-case hex.
+    /// The serial number in lower-case hex.
     package let serialNumber: String
-    /// Unix seconds.
+    /// The start of validity in Unix seconds.
     package let notBefore: Int64
-    /// Unix seconds.
+    /// The end of validity in Unix seconds.
     package let notAfter: Int64
     /// Subject alternative names that are host names.
     package let hostNames: [String]
     /// Subject alternative names that are IP addresses, as text.
     package let addresses: [String]
     package let extensions: [Extension]
-    /// True when the extended key usage has clientAuth, or is absent.
+    /// True when the extended key usage contains clientAuth or is absent.
     package let allowsClientAuthentication: Bool
 
     package init(der: [UInt8]) throws(CredentialError) {
@@ -49,17 +49,17 @@ package struct Certificate: Hashable, Sendable {
         self.init(reading: certificate)
     }
 
-    /// The value of an extension by its dotted identifier.
+    /// Returns the value of the extension with a dotted identifier.
     package func value(ofExtension identifier: String) -> [UInt8]? {
         extensions.first { $0.identifier == identifier }?.value
     }
 
-    /// SHA-256 of the DER form, lower-case hex.
+    /// SHA-256 of the DER form, in lower-case hex.
     package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(der)) }
 }
 
 extension Certificate {
-    /// - Parameter certificate: an `X509`, only read.
+    /// - Parameter certificate: an `X509` object, which is only read.
     init(reading certificate: OpaquePointer) {
         der = encoded { i2d_X509(certificate, $0) }
         let name = X509_get_subject_name(certificate)
@@ -73,7 +73,7 @@ extension Certificate {
         (hostNames, addresses) = Self.alternativeNames(of: certificate)
         extensions = (0..<X509_get_ext_count(certificate)).map { Self.extension($0, of: certificate) }
         allowsClientAuthentication = X509_get_extended_key_usage(certificate) & UInt32(XKU_SSL_CLIENT) != 0
-        ERR_clear_error()  // A malformed extension leaves an entry, which is no concern of the next call.
+        ERR_clear_error()  // A malformed extension leaves an error, which the next call must not find.
     }
 
     private static func octets(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
@@ -102,7 +102,7 @@ extension Certificate {
         defer { ASN1_TIME_free(epoch) }
         var days: Int32 = 0
         var rest: Int32 = 0
-        // An unreadable date counts as past: such a certificate is never valid.
+        // An unreadable date counts as a date in the past, so the certificate is never valid.
         guard ASN1_TIME_diff(&days, &rest, epoch, time) == 1 else { return 0 }
         return Int64(days) * 86_400 + Int64(rest)
     }

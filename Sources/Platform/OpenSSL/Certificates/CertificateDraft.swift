@@ -1,7 +1,7 @@
 import COpenSSL
 import PushModel
 
-/// The contents of a certificate that is about to be issued.
+/// The contents of a certificate that will be issued.
 package struct CertificateDraft: Sendable {
     package enum Role: Sendable {
         case authority, server, client
@@ -10,20 +10,20 @@ package struct CertificateDraft: Sendable {
     private let role: Role
     private let commonName: String
     private let validity: Validity
-    /// The subject's attribute UID.
+    /// The UID attribute of the subject.
     package var userID: String?
-    /// The subject's alternative names: host names, `*.example.com` too, and IP addresses.
+    /// The subject's alternative names: host names, also `*.example.com`, and IP addresses.
     package var names: [String] = []
-    /// What the certificate has besides the extensions of its role.
+    /// Further extensions besides those of the certificate's role.
     package var extensions: [Certificate.Extension] = []
 
     package init(_ role: Role, commonName: String, validity: Validity) {
         (self.role, self.commonName, self.validity) = (role, commonName, validity)
     }
 
-    /// Makes a P-256 key and its certificate.
+    /// Creates a P-256 key and a certificate for the key.
     ///
-    /// - Parameter issuer: who signs, and follows the certificate in its chain; nil: the certificate signs itself.
+    /// - Parameter issuer: signs the certificate and follows it in the chain; nil: the certificate signs itself.
     package func issued(by issuer: TLSIdentity? = nil) throws(CredentialError) -> TLSIdentity {
         let key = KeyHandle.makeP256()
         guard let issuer else {
@@ -39,9 +39,9 @@ package struct CertificateDraft: Sendable {
         return try TLSIdentity(chain, key: key)
     }
 
-    /// Makes the certificate of `key`.
+    /// Creates the certificate of `key`.
     ///
-    /// - Parameters issuer, issuerKey: who signs; a nil issuer means that the certificate signs itself.
+    /// - Parameters issuer, issuerKey: sign the certificate; for a nil issuer the certificate signs itself.
     private func signed(
         for key: borrowing KeyHandle, issuer: OpaquePointer?, issuerKey: borrowing KeyHandle
     ) throws(CredentialError) -> OpaquePointer {
@@ -72,7 +72,7 @@ package struct CertificateDraft: Sendable {
 
     private func setSerialNumber(_ certificate: OpaquePointer) {
         var serial = SecureRandom.bytes(16)
-        serial[0] = serial[0] & 0x7F | 0x40  // Positive, and always 16 bytes.
+        serial[0] = serial[0] & 0x7F | 0x40  // Makes the number positive and exactly 16 bytes long.
         let number = BN_bin2bn(serial, Int32(serial.count), nil)
         BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate))
         BN_free(number)
@@ -81,7 +81,7 @@ package struct CertificateDraft: Sendable {
     private func setSubject(_ certificate: OpaquePointer) throws(CredentialError) {
         let name = X509_get_subject_name(certificate)
         if let userID { try add(userID, NID_userId, name) }
-        // X.509 allows 64 characters here.
+        // X.509 allows at most 64 characters in a common name.
         try add(String(commonName.prefix(64)), NID_commonName, name)
     }
 
@@ -118,7 +118,7 @@ package struct CertificateDraft: Sendable {
         }
     }
 
-    /// The alternative names in OpenSSL's words: `DNS:localhost,IP:127.0.0.1`.
+    /// The alternative names in OpenSSL's syntax: `DNS:localhost,IP:127.0.0.1`.
     private func alternativeNames() throws(CredentialError) -> String {
         var hosts: [String] = []
         var addresses: [String] = []
@@ -152,7 +152,7 @@ package struct CertificateDraft: Sendable {
     }
 }
 
-/// When a certificate is valid, in Unix seconds.
+/// The period in which a certificate is valid, in Unix seconds.
 package struct Validity: Hashable, Sendable {
     package let notBefore: Int64
     package let notAfter: Int64
@@ -162,7 +162,7 @@ package struct Validity: Hashable, Sendable {
         self.notAfter = notAfter
     }
 
-    /// From an hour ago, for peers whose clock is behind.
+    /// Validity that starts an hour ago, for peers whose clock is behind.
     package static func days(_ days: Int64) -> Validity {
         let now = SystemCalls.now
         return Validity(notBefore: now - 3600, notAfter: now + days * 86_400)

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Owns `X509` objects, in order.
+/// Owns a list of `X509` objects.
 struct CertificateStack: ~Copyable {
     private(set) var pointers: [OpaquePointer] = []
 
@@ -15,9 +15,9 @@ struct CertificateStack: ~Copyable {
         pointers.append(certificate)
     }
 
-    /// Orders the chain: the certificate of `key` first, each issuer after the certificate it issued. Drops all others.
+    /// Returns the chain of a key: the certificate of `key` first, then the issuers in order. Drops all other certificates.
     ///
-    /// - Throws: ``CredentialError/Problem/keyDoesNotMatch`` when no certificate is for `key`.
+    /// - Throws: ``CredentialError/Problem/keyDoesNotMatch`` when no certificate belongs to `key`.
     func chain(of key: borrowing KeyHandle) throws(CredentialError) -> CertificateStack {
         let keyPointer = key.pointer
         guard let leaf = pointers.first(where: { X509_check_private_key($0, keyPointer) == 1 }) else {

@@ -1,10 +1,10 @@
-/// Why a key, a certificate or a file of them cannot be used.
+/// Why a key, a certificate or a credential file cannot be used.
 package struct CredentialError: Error, Hashable, Sendable {
     package enum Problem: Hashable, Sendable {
         case unreadable(String)
         case empty
         case notPEM
-        /// PEM, but of another kind. Both are PEM labels, such as "CERTIFICATE".
+        /// A PEM block of the wrong kind. Both values are PEM labels, such as "CERTIFICATE".
         case wrongLabel(found: String, expected: String)
         case noCertificate
         case noPrivateKey
@@ -19,7 +19,7 @@ package struct CredentialError: Error, Hashable, Sendable {
         case unusableText(String)
     }
 
-    /// The file that it came from, when there is one.
+    /// The file with the error; nil if the data did not come from a file.
     package var file: String?
     package let problem: Problem
 
@@ -32,12 +32,12 @@ package struct CredentialError: Error, Hashable, Sendable {
         CredentialError(.unreadable(reason), file: file)
     }
 
-    /// Takes the error from OpenSSL's queue.
+    /// Creates an error from OpenSSL's error queue and empties the queue.
     static func taken() -> CredentialError {
         CredentialError(.malformed(OpenSSLFailure.taken().text))
     }
 
-    /// Names `file` in every error of `body`.
+    /// Adds the name of `file` to every error that `body` throws.
     static func naming<Result: ~Copyable>(
         _ file: String, _ body: () throws(CredentialError) -> Result
     ) throws(CredentialError) -> Result {

@@ -3,13 +3,13 @@ import COpenSSL
 /// A text with PEM blocks, and their labels.
 struct PEMText {
     let bytes: [UInt8]
-    /// The label of every block in order, such as "CERTIFICATE" or "PRIVATE KEY".
+    /// The labels of all blocks in order, such as "CERTIFICATE" or "PRIVATE KEY".
     let labels: [String]
-    /// Whether a private key in it needs a password.
+    /// Whether a private key in the text needs a password.
     let isEncrypted: Bool
 
     init(_ contents: [UInt8]) throws(CredentialError) {
-        // Some editors put a byte order mark first; OpenSSL would then not see the first line.
+        // Some editors write a byte order mark first. OpenSSL would then not recognise the first line.
         let bytes = contents.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(contents.dropFirst(3)) : contents
         guard !bytes.isEmpty else { throw CredentialError(.empty) }
         let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -48,7 +48,7 @@ struct PEMText {
         if isEncrypted && password == nil { throw CredentialError(.passwordNeeded) }
         let bio = MemoryBIO(bytes)
         ERR_clear_error()
-        // Without a password, even an empty one, OpenSSL would ask for it on the terminal.
+        // Without a password argument, OpenSSL would ask for a password on the terminal. An empty one prevents that.
         let key = (password ?? "").withCString { text in
             PEM_read_bio_PrivateKey(bio.pointer, nil, nil, UnsafeMutableRawPointer(mutating: text))
         }

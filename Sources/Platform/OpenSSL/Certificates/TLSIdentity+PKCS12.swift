@@ -1,17 +1,17 @@
 import COpenSSL
 
 extension TLSIdentity {
-    /// How the contents of a .p12 file are encrypted.
+    /// The encryption of a .p12 file's contents.
     package enum Encryption: Sendable, CaseIterable {
-        /// AES-256 with PBKDF2, as OpenSSL 3 writes it.
+        /// AES-256 with PBKDF2, the default of OpenSSL 3.
         case modern
-        /// RC2-40 and 3DES, as OpenSSL 1 and the macOS keychain write it.
+        /// RC2-40 and 3DES, the default of OpenSSL 1 and the macOS keychain.
         case legacy
     }
 
-    /// Reads a .p12 file, old ones too.
+    /// Reads a .p12 file, also in the legacy encryption.
     ///
-    /// - Throws: ``CredentialError/Problem/wrongPassword`` when the file's own check value says so.
+    /// - Throws: ``CredentialError/Problem/wrongPassword`` when the file's checksum (MAC) does not match the password.
     package init(pkcs12 bytes: [UInt8], password: String) throws(CredentialError) {
         guard !bytes.isEmpty else { throw CredentialError(.empty) }
         let file = try PKCS12File(bytes, library: nil)
@@ -20,8 +20,8 @@ extension TLSIdentity {
             self = try file.identity(password: password)
         } catch {
             guard case .malformed = error.problem else { throw error }
-            // The password is right, so the cipher is one that only the legacy provider has, or the file is
-            // broken.
+            // The password is right. Either only the legacy provider has the cipher, or the file is
+            // damaged.
             let library = try LegacyLibrary()
             self = try PKCS12File(bytes, library: library.context).identity(password: password)
         }
@@ -62,12 +62,12 @@ extension TLSIdentity {
     }
 }
 
-/// Owns one `PKCS12`.
+/// Owns one OpenSSL `PKCS12` object.
 private struct PKCS12File: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// - Parameter library: the library context whose ciphers are used; nil is the process's own. Must
-    /// outlive this.
+    /// - Parameter library: the library context with the ciphers; nil is the process's default context. The context
+    ///   must outlive this object.
     init(_ bytes: [UInt8], library: OpaquePointer?) throws(CredentialError) {
         ERR_clear_error()
         let bio = MemoryBIO(bytes)
@@ -79,11 +79,11 @@ private struct PKCS12File: ~Copyable {
         pointer = file
     }
 
-    /// Asks the file's check value about the password. A file without one passes.
+    /// Checks the password against the file's MAC. A file without a MAC passes.
     func check(password: String) throws(CredentialError) {
         guard PKCS12_mac_present(pointer) == 1 else { return }
         ERR_clear_error()
-        // An empty password can have been written in two ways.
+        // An empty password has two encodings.
         if PKCS12_verify_mac(pointer, password, -1) == 1 { return }
         if password.isEmpty && PKCS12_verify_mac(pointer, nil, 0) == 1 { return }
         let failure = OpenSSLFailure.taken()
@@ -116,10 +116,10 @@ private struct PKCS12File: ~Copyable {
     deinit { PKCS12_free(pointer) }
 }
 
-/// Owns an OpenSSL library context of its own with the legacy provider in it.
+/// Owns a separate OpenSSL library context that contains the legacy provider.
 ///
-/// Old .p12 files (RC2-40) need that provider. Loaded here, it stays out of every other use of OpenSSL in the
-/// process.
+/// Old .p12 files (RC2-40) need the legacy provider. A separate context keeps it out of all other uses of OpenSSL in
+/// the process.
 struct LegacyLibrary: ~Copyable {
     let context: OpaquePointer
     private let legacy: OpaquePointer
@@ -133,7 +133,7 @@ struct LegacyLibrary: ~Copyable {
             OSSL_LIB_CTX_free(context)
             throw CredentialError(.legacyProviderMissing(failure.text))
         }
-        // A context with one provider named no longer loads the default one by itself.
+        // After one provider is named, a context no longer loads the default provider automatically.
         guard let standard = OSSL_PROVIDER_load(context, "default") else {
             preconditionFailure("OpenSSL has no default provider: \(OpenSSLFailure.taken().text)")
         }

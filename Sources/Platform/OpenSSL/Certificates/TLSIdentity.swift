@@ -2,17 +2,17 @@ import COpenSSL
 
 /// A certificate, its chain and its private key: the identity of one side of a connection.
 ///
-/// A value without C state, so that it can travel to another process (``pem``). Its description hides the
+/// The value has no C state, so ``pem`` can carry it to another process. The description hides the private
 /// key.
 package struct TLSIdentity: Hashable, Sendable {
     package let certificate: Certificate
-    /// The certificate, then its issuers, as PEM. Not secret.
+    /// The certificate and then its issuers, as PEM. This is not secret.
     package let chainPEM: [UInt8]
-    /// PKCS#8 PEM without encryption.
+    /// The private key as PKCS#8 PEM without encryption.
     package let keyPEM: Secret
 
-    /// Everything in one text, for ``init(pem:key:password:)``. Secret: for a private channel, never for a
-    /// disk or a log.
+    /// Key and certificates in one text, for ``init(pem:key:password:)``. This is secret: send it only over a private channel,
+    /// and never write it to a disk or a log.
     package var pem: Secret { Secret(keyPEM.bytes + chainPEM) }
 
     init(_ certificates: borrowing CertificateStack, key: borrowing KeyHandle) throws(CredentialError) {
@@ -22,9 +22,9 @@ package struct TLSIdentity: Hashable, Sendable {
         keyPEM = Secret(key.pkcs8PEM)
     }
 
-    /// Reads PEM: certificates in any order, and the key there or in `key`.
+    /// Reads PEM: certificates in any order. The private key is in `pem` or in `key`.
     ///
-    /// - Parameter password: of an encrypted private key.
+    /// - Parameter password: the password of an encrypted private key.
     package init(pem: [UInt8], key: [UInt8]? = nil, password: String? = nil) throws(CredentialError) {
         let text = try PEMText(pem)
         let certificates = try text.certificates()
@@ -32,9 +32,9 @@ package struct TLSIdentity: Hashable, Sendable {
         try self.init(certificates, key: keyText.privateKey(password: password))
     }
 
-    /// Reads a .pem or a .p12 file, told apart by what is in it.
+    /// Reads a .pem or a .p12 file. The file's content decides the format, not its name.
     ///
-    /// - Parameter keyFile: PEM with the private key, when `file` holds only certificates.
+    /// - Parameter keyFile: a PEM file with the private key, when `file` holds only certificates.
     package init(file: String, keyFile: String? = nil, password: String? = nil) throws(CredentialError) {
         let contents = try SystemCalls.contents(ofFile: file)
         guard !Self.isPKCS12(contents) else {
@@ -56,6 +56,6 @@ package struct TLSIdentity: Hashable, Sendable {
         }
     }
 
-    /// DER begins with a sequence; no PEM text does.
+    /// Whether the file is DER. DER starts with the byte of a sequence, and PEM text never does.
     private static func isPKCS12(_ contents: [UInt8]) -> Bool { contents.first == 0x30 }
 }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// SHA-256 over reused state: no allocation a hash, and no search for the algorithm.
+/// SHA-256 with reusable state. A hash needs no allocation and no search for the algorithm.
 package struct SHA256: ~Copyable {
     package static let length = 32
 
@@ -28,7 +28,7 @@ package struct SHA256: ~Copyable {
         return digest
     }
 
-    /// One hash without an instance. It searches for the algorithm; keep an instance where it happens often.
+    /// Hashes once without an instance. Each call searches for the algorithm, so frequent callers should keep an instance.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var hash = SHA256()
         return hash.hash(bytes)
@@ -37,7 +37,7 @@ package struct SHA256: ~Copyable {
     deinit { EVP_MD_CTX_free(state) }
 }
 
-/// Owns OpenSSL's SHA-256, fetched once: the search by name costs more than a small hash.
+/// Owns OpenSSL's SHA-256 algorithm object. The search by name costs more than a small hash, so it is done once.
 struct DigestAlgorithm: ~Copyable {
     let pointer: OpaquePointer
 

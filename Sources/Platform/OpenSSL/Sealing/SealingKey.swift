@@ -5,9 +5,9 @@ import COpenSSL
 /// Layout: version `UInt8` = 1, nonce 12 bytes, ciphertext, tag 16 bytes. AES-256-GCM; the nonce is random.
 package struct SealingKey: Sendable {
     package enum OpenError: Error, Hashable, Sendable {
-        /// Too short, or of another version.
+        /// The data is too short, or has another version.
         case notSealed
-        /// Sealed with another key or other associated data, or changed since.
+        /// The data was sealed with another key or other associated data, or was changed since.
         case notAuthentic
     }
 
@@ -23,7 +23,7 @@ package struct SealingKey: Sendable {
         self.key = key
     }
 
-    /// - Parameter associated: not in the result, but ``open(_:associated:)`` needs the same.
+    /// - Parameter associated: not part of the result; ``open(_:associated:)`` needs the same bytes.
     package func seal(_ plain: [UInt8], associated: [UInt8]) -> [UInt8] {
         let nonce = SecureRandom.bytes(Self.nonceLength)
         let context = allocated(EVP_CIPHER_CTX_new())

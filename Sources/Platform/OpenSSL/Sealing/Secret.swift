@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Bytes that must never be printed. Only ``bytes`` gives access to them.
+/// Bytes that must never be printed. Only ``bytes`` reveals them.
 package struct Secret: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     package let bytes: [UInt8]
 

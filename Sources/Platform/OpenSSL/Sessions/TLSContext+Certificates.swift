@@ -59,7 +59,7 @@ extension TLSContext {
             try name(authorities)
             SSL_CTX_set_verify(pointer, mode, acceptChained)
         case .anything:
-            // No names: a client may choose its certificate by them.
+            // No authority names are sent, because a client may choose its certificate by them.
             SSL_CTX_set_verify(pointer, mode, acceptAnything)
         }
     }
@@ -79,12 +79,12 @@ extension TLSContext {
         for certificate in certificates.pointers where X509_STORE_add_cert(store, certificate) != 1 {
             throw .taken()
         }
-        // A certificate that the user names is trusted, also if it is not a root.
+        // A certificate that the user names is trusted even if it is not a root.
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
     }
 }
 
-/// OpenSSL's verify callback: 1 goes on. The session keeps the last result for ``TLSSession/peerFault``.
+/// OpenSSL's verify callback. Returning 1 continues. The session keeps the last result for ``TLSSession/peerFault``.
 private let acceptChained: SSL_verify_cb = { isGood, store in
     if isGood == 1 { return 1 }
     return CertificateFault.isBrokenChain(Int(X509_STORE_CTX_get_error(store))) ? 0 : 1

@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// Owns one `SSL_CTX`, which the sessions of an app or a listener share. It is expensive to make.
+/// Owns one `SSL_CTX`, which all sessions of an app or a listener share, because it is expensive to create.
 package final class TLSContext {
     let pointer: OpaquePointer
     let isServer: Bool
-    /// The server's choice of protocols, best first. Here because the ALPN callback finds it through `self`.
+    /// The server's protocols, best first. They are stored here because the ALPN callback finds them through `self`.
     fileprivate let applicationProtocols: [[UInt8]]
 
-    /// - Throws: when a file cannot be read, or certificates or key are not usable.
+    /// - Throws: when a file cannot be read, or when certificates or key are not usable.
     package init(client settings: ClientSettings) throws(CredentialError) {
         isServer = false
         applicationProtocols = settings.applicationProtocols.map { Array($0.utf8) }
@@ -32,13 +32,13 @@ package final class TLSContext {
         SSL_CTX_set_options(pointer, copenssl_op_cipher_server_preference)
         if settings.tickets == 0 { SSL_CTX_set_options(pointer, copenssl_op_no_ticket) }
         SSL_CTX_set_num_tickets(pointer, settings.tickets)
-        // OpenSSL resumes sessions with client certificates only with a session id context.
+        // OpenSSL resumes sessions with client certificates only if a session id context is set.
         let name = Array("pushfarm".utf8)
         SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
         try set(settings.identity)
         try set(settings.clientCertificates)
         guard !applicationProtocols.isEmpty else { return }
-        // Sessions keep this object alive, so the address stays good as long as the callback can be called.
+        // Sessions keep this object alive, so the address is valid whenever OpenSSL calls the callback.
         SSL_CTX_set_alpn_select_cb(pointer, selectProtocol, Unmanaged.passUnretained(self).toOpaque())
     }
 
@@ -55,12 +55,12 @@ package final class TLSContext {
         copenssl_ctx_set_max_version(pointer, maximum.number)
         SSL_CTX_set_options(pointer, copenssl_op_no_renegotiation)
         copenssl_ctx_set_session_cache_mode(pointer, Int(SSL_SESS_CACHE_OFF))
-        // Partial writes and a moving buffer: the caller's buffer goes on growing while OpenSSL waits to
-        // write.
+        // Allows partial writes and a moving buffer, because the caller's buffer may grow while OpenSSL waits
+        // to write.
         let modes =
             SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
         copenssl_ctx_set_mode(pointer, Int(modes))
-        // One system call for many small records, instead of two for each.
+        // Reads many small records with one system call, instead of two calls for each.
         copenssl_ctx_set_read_ahead(pointer, 1)
     }
 
@@ -71,7 +71,7 @@ package final class TLSContext {
         return length
     }
 
-    /// Best protocol that the client offers, as a range of its list; nil if there is none.
+    /// The best protocol that the client offers, as a range of the client's list; nil if there is none.
     fileprivate func choice(from offer: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         for name in applicationProtocols {
             var index = 0
@@ -95,7 +95,7 @@ extension TLSVersion {
     }
 }
 
-/// OpenSSL's ALPN callback. It answers with a piece of the client's own list, which outlives the call.
+/// OpenSSL's ALPN callback. It returns a part of the client's own list, which outlives the call.
 private let selectProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offer, length, owner in
     guard let chosen, let chosenLength, let offer, let owner else { return SSL_TLSEXT_ERR_NOACK }
     let context = Unmanaged<TLSContext>.fromOpaque(owner).takeUnretainedValue()

@@ -1,20 +1,20 @@
 import COpenSSL
 import POSIX
 
-/// Why a TLS connection failed. After an error the only valid call is to close it.
+/// Why a TLS connection failed. After an error, the session can only be closed.
 package enum TLSError: Error, Hashable, Sendable {
-    /// We refused the peer's certificate, or there was none. `text` is OpenSSL's reason.
+    /// This side refused the peer's certificate, or the peer sent none. `text` is OpenSSL's reason.
     case untrusted(CertificateFault, text: String)
-    /// The peer refused us, by a TLS alert such as "certificate expired" or "unknown CA".
+    /// The peer refused this side with a TLS alert such as "certificate expired" or "unknown CA".
     case alert(String)
-    /// The connection ended without the peer's close_notify: what was read may be only a part.
+    /// The connection ended without the peer's close_notify. The data may be incomplete.
     case cut
     case system(Int32)
-    /// The peer does not speak TLS: what came is not a TLS record. `text` is OpenSSL's reason.
+    /// The peer does not speak TLS: the received bytes are not a TLS record. `text` is OpenSSL's reason.
     case notTLS(text: String)
     case library(text: String)
 
-    /// Takes OpenSSL's error queue.
+    /// Creates an error from OpenSSL's error queue and empties the queue.
     ///
     /// - Parameter verification: the session's verify result (`X509_V_…`).
     static func taken(verification: Int = Int(X509_V_OK)) -> TLSError {
@@ -42,7 +42,7 @@ extension TLSError {
     private static func alertName(_ failure: OpenSSLFailure) -> String {
         let name = String(cString: SSL_alert_desc_string_long(failure.reason - SSL_AD_REASON_OFFSET))
         guard name == "unknown" else { return name }
-        // OpenSSL 3.0 has no name for the newest, but a text: "tlsv13 alert certificate required (…)".
+        // OpenSSL 3.0 has no name for the newest alerts, only a text: "tlsv13 alert certificate required (…)".
         let words = failure.text.split(separator: " ").prefix { !$0.hasPrefix("(") }
         return words.count > 2 && words[1] == "alert" ? words[2...].joined(separator: " ") : failure.text
     }
@@ -62,16 +62,16 @@ extension TLSError: CustomStringConvertible {
     }
 }
 
-/// The fault of a peer's certificate.
+/// Why a peer's certificate is refused.
 package enum CertificateFault: Hashable, Sendable {
     case expired
     case notYetValid
-    /// It is not valid for the host name or address that was dialled.
+    /// The certificate is not valid for the host name or address of the connection.
     case wrongHost
-    /// Its chain does not end at a trusted authority.
+    /// The certificate's chain does not end at a trusted authority.
     case unknownAuthority
     case revoked
-    /// Its purpose excludes this side of a TLS connection.
+    /// The certificate's purpose excludes this side of a TLS connection.
     case wrongPurpose
     case missing
     case other
@@ -90,7 +90,7 @@ package enum CertificateFault: Hashable, Sendable {
             }
     }
 
-    /// Whether the result says that the chain leads to no trusted authority.
+    /// Whether the verify result says that the chain does not lead to a trusted authority.
     static func isBrokenChain(_ verification: Int) -> Bool {
         switch Int32(verification) {
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
@@ -101,7 +101,7 @@ package enum CertificateFault: Hashable, Sendable {
         }
     }
 
-    /// OpenSSL's own words for a verify result.
+    /// OpenSSL's text for a verify result.
     static func text(of verification: Int) -> String {
         String(cString: X509_verify_cert_error_string(verification))
     }

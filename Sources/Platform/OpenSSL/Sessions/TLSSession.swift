@@ -1,42 +1,42 @@
 import COpenSSL
 
-/// Owns one `SSL` over a nonblocking socket that someone else owns and closes.
+/// Owns one `SSL` object on a nonblocking socket. The caller owns and closes the socket.
 ///
-/// It never blocks: ``TLSProgress`` and ``TLSTransfer`` say what to wait for. After a ``TLSError`` the only valid call is
-/// to close it.
+/// The session never blocks: ``TLSProgress`` and ``TLSTransfer`` say which event to wait for. After a ``TLSError``, only
+/// close the session.
 /// The process must ignore SIGPIPE, because OpenSSL writes with `write(2)`.
 package struct TLSSession: ~Copyable {
-    /// Bytes that one ``write(_:)`` takes at most: four full TLS records.
+    /// The maximum number of bytes that one ``write(_:)`` takes: four full TLS records.
     package static let longestWrite = 64 << 10
 
     let ssl: OpaquePointer
     private let context: TLSContext
     private let peersKeyUpdates = Count()
 
-    /// Makes a client session.
+    /// Creates a client session.
     ///
-    /// - Parameter serverName: host name or IP address that the server's certificate must be for; sent as SNI
-    /// if a name.
+    /// - Parameter serverName: the host name or IP address that the server's certificate must contain. A name is also sent as
+    ///   SNI.
     package init(client context: TLSContext, socket: Int32, serverName: String) throws(TLSError) {
         precondition(!context.isServer, "a client session needs a client context")
         self.context = context
         ssl = try Self.make(context, socket, serverName: serverName)
     }
 
-    /// Makes a server session.
+    /// Creates a server session.
     package init(server context: TLSContext, socket: Int32) throws(TLSError) {
         precondition(context.isServer, "a server session needs a server context")
         self.context = context
         ssl = try Self.make(context, socket, serverName: nil)
     }
 
-    /// - Parameter serverName: nil makes a server's session.
+    /// - Parameter serverName: nil creates a server session.
     private static func make(
         _ context: TLSContext, _ socket: Int32, serverName: String?
     ) throws(TLSError) -> OpaquePointer {
-        // DNS allows a final dot; certificates do not have it.
+        // DNS allows a final dot in a name, but certificates do not.
         let name = serverName.map { $0.hasSuffix(".") ? String($0.dropLast()) : $0 }
-        // OpenSSL would take an empty name for "do not check".
+        // OpenSSL treats an empty name as "do not check".
         if name?.isEmpty == true { throw .library(text: "a server name is needed") }
         ERR_clear_error()
         guard let ssl = SSL_new(context.pointer) else { throw .taken() }
@@ -61,8 +61,8 @@ package struct TLSSession: ~Copyable {
 
     /// Continues the handshake.
     ///
-    /// With TLS 1.3 a client finishes before the server has checked its certificate; the first ``read(into:)`` then throws
-    /// the refusal as ``TLSError/alert(_:)``.
+    /// With TLS 1.3 a client finishes before the server has checked its certificate. If the server refuses the certificate, the
+    /// first ``read(into:)`` throws ``TLSError/alert(_:)``.
     package func handshake() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         let status = SSL_do_handshake(ssl)
@@ -74,8 +74,8 @@ package struct TLSSession: ~Copyable {
         }
     }
 
-    /// Reads at most the content of one TLS record. Call it until it would block: bytes that OpenSSL has already read from
-    /// the socket do not wake a poll (``hasPending``).
+    /// Reads at most the content of one TLS record. Repeat the call until it would block: a poll does not report bytes that
+    /// OpenSSL has already read from the socket (``hasPending``).
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> TLSTransfer {
         precondition(!buffer.isEmpty, "a read needs room")
         ERR_clear_error()
@@ -85,10 +85,10 @@ package struct TLSSession: ~Copyable {
         return try waitReason(status)
     }
 
-    /// Writes up to ``longestWrite`` bytes, in as many records as that takes.
+    /// Writes up to ``longestWrite`` bytes in as many TLS records as needed.
     ///
-    /// Fewer bytes than that, and than offered, mean that the socket is full or the connection is broken: the next call will
-    /// say so. An error never hides records that left before it: the peer may have read them.
+    /// If fewer bytes were written, the socket is full or the connection is broken. The next call reports which. An error
+    /// never hides records that were sent before it, because the peer may have read them.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(TLSError) -> TLSTransfer {
         precondition(!bytes.isEmpty, "a write needs bytes")
         let limit = min(bytes.count, Self.longestWrite)
@@ -106,12 +106,12 @@ package struct TLSSession: ~Copyable {
         return .bytes(total)
     }
 
-    /// Asks the peer to change its keys (RFC 8446, section 4.6.3), which it does when its program has read all that was written
-    /// before; ``keyUpdates`` counts it. OpenSSL's own servers do it only when they read the next record after.
+    /// Asks the peer to change its keys (RFC 8446, section 4.6.3). The peer responds when its program has read all that was
+    /// written before. ``keyUpdates`` counts the responses. OpenSSL's servers respond only when they read the next record.
     ///
-    /// Only while no write waits for room. Not done: call again before anything is written.
+    /// Call it only while no write is waiting. If the result is not done, call it again before anything else is written.
     ///
-    /// - Throws: with TLS 1.2 too, which has nothing like it: see ``hasKeyUpdates``.
+    /// - Throws: also with TLS 1.2, which has no key updates: see ``hasKeyUpdates``.
     package func requestKeyUpdate() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         if SSL_in_init(ssl) == 0 {
@@ -121,13 +121,13 @@ package struct TLSSession: ~Copyable {
         return try handshake()
     }
 
-    /// Whether the peer can be asked to change its keys.
+    /// Whether the peer can be asked to change its keys (TLS 1.3).
     package var hasKeyUpdates: Bool { SSL_version(ssl) >= TLS1_3_VERSION }
 
-    /// How often the peer has changed its keys without asking for the same, since it was first asked to: that is what answers do.
+    /// How often the peer has responded to key update requests. A response is a key change that asks for no change in return.
     package var keyUpdates: Int { peersKeyUpdates.value }
 
-    /// Sends close_notify. Done when it is written; ``read(into:)`` reports the peer's close_notify.
+    /// Sends close_notify. The result is done when it is written; ``read(into:)`` reports the peer's close_notify.
     package func shutdown() throws(TLSError) -> TLSProgress {
         ERR_clear_error()
         let status = SSL_shutdown(ssl)
@@ -139,10 +139,10 @@ package struct TLSSession: ~Copyable {
         }
     }
 
-    /// Whether OpenSSL holds bytes from the socket that were not read yet, be it only a part of a record.
+    /// Whether OpenSSL holds unread bytes from the socket, even if they are only a part of a record.
     package var hasPending: Bool { SSL_has_pending(ssl) == 1 }
 
-    /// Why the call that returned `status` did not finish.
+    /// Returns why the call with the result `status` did not finish.
     private func waitReason(_ status: Int32) throws(TLSError) -> TLSTransfer {
         let systemError = SystemCalls.lastError
         switch SSL_get_error(ssl, status) {
@@ -160,11 +160,11 @@ package struct TLSSession: ~Copyable {
 private final class Count {
     var value = 0
 
-    /// Counts the peer's answers from now on; the session must not live longer than this.
+    /// Starts counting the peer's responses. The session must not outlive this object.
     func watch(_ ssl: OpaquePointer) {
         SSL_ctrl(ssl, SSL_CTRL_SET_MSG_CALLBACK_ARG, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_msg_callback(ssl) { isWritten, _, type, bytes, length, _, count in
-            // Type, length u24, update_requested.
+            // The message has a type, a 24-bit length and the byte update_requested.
             guard isWritten == 0, type == SSL3_RT_HANDSHAKE, length == 5, let bytes, let count,
                 bytes.load(as: UInt8.self) == SSL3_MT_KEY_UPDATE,
                 bytes.load(fromByteOffset: 4, as: UInt8.self) == SSL_KEY_UPDATE_NOT_REQUESTED
@@ -174,9 +174,9 @@ private final class Count {
     }
 }
 
-/// The results of the handshake.
+/// What the handshake agreed on.
 extension TLSSession {
-    /// The ALPN name both sides chose, or nil.
+    /// The protocol that both sides chose by ALPN; nil if there is none.
     package var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -185,26 +185,26 @@ extension TLSSession {
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
 
-    /// Such as "TLSv1.3".
+    /// The TLS version, such as "TLSv1.3".
     package var version: String { String(cString: SSL_get_version(ssl)) }
 
-    /// The certificate that the peer showed, read again on each call.
+    /// The peer's certificate. Each call reads it again.
     package var peerCertificate: Certificate? {
         SSL_get0_peer_certificate(ssl).map { Certificate(reading: $0) }
     }
 
-    /// The fault that a full check of the peer's certificate found, even if it was accepted; nil without a fault or a
-    /// certificate.
+    /// The fault that a full check of the peer's certificate found, even if the certificate was accepted; nil without a fault
+    /// or a certificate.
     package var peerFault: CertificateFault? {
         let result = SSL_get_verify_result(ssl)
         return result == Int(X509_V_OK) ? nil : CertificateFault(result)
     }
 }
 
-/// The state of a handshake or a shutdown.
+/// The progress of a handshake or a shutdown.
 package enum TLSProgress: Hashable, Sendable {
     case done
-    /// Call again when the socket can be read, or written.
+    /// Call again when the socket is readable, or writable.
     case wantRead
     case wantWrite
 }
@@ -213,7 +213,7 @@ package enum TLSProgress: Hashable, Sendable {
 package enum TLSTransfer: Hashable, Sendable {
     /// The number of bytes moved; at least one.
     case bytes(Int)
-    /// Call again when the socket can be read, or written; a write must then offer the same bytes again, or
+    /// Call again when the socket is readable, or writable. A repeated write must start with the same bytes and may add
     /// more.
     case wantRead
     case wantWrite

@@ -1,4 +1,4 @@
-/// TLS versions that can be set as limits.
+/// The TLS versions that can be set as limits.
 package enum TLSVersion: Sendable, Hashable, CaseIterable {
     case tls12
     case tls13
@@ -7,10 +7,10 @@ package enum TLSVersion: Sendable, Hashable, CaseIterable {
 /// The authorities that a client trusts.
 package enum Trust: Sendable, Hashable {
     case system
-    /// Only these certificates, as PEM. They need not be roots.
+    /// Trusts only these certificates, as PEM. They need not be roots.
     case authorities([UInt8])
     case authorityFile(String)
-    /// Every server is accepted: encryption without authentication.
+    /// Accepts every server: encryption without authentication.
     case unverified
 }
 
@@ -19,9 +19,9 @@ package struct ClientSettings: Sendable {
     package var trust: Trust = .system
     package var minimumVersion: TLSVersion = .tls12
     package var maximumVersion: TLSVersion = .tls13
-    /// ALPN names, best first. Empty sends no ALPN.
+    /// The protocol names for ALPN, best first. An empty list sends no ALPN.
     package var applicationProtocols: [String] = []
-    /// Sent when the server asks for a certificate.
+    /// The client certificate, sent when the server asks for one.
     package var identity: TLSIdentity?
 
     package init(
@@ -35,19 +35,19 @@ package struct ClientSettings: Sendable {
 
 /// Settings of the server side.
 package struct ServerSettings: Sendable {
-    /// What a client certificate must fulfil for the handshake to succeed. ``TLSSession/peerFault`` has the result of a full
-    /// check in any case.
+    /// The condition that a client certificate must meet for the handshake to succeed. ``TLSSession/peerFault`` has the result of
+    /// a full check in any case.
     package enum Acceptance: Sendable, Hashable {
         case verified
-        /// Its chain leads to one of the authorities; dates, purpose and unknown extensions do not matter.
+        /// The certificate's chain leads to one of the authorities. Dates, purpose and unknown extensions are ignored.
         case chained
-        /// Any certificate, also from an unknown authority.
+        /// Any certificate is accepted, also one from an unknown authority.
         case anything
     }
 
     package enum ClientCertificates: Sendable, Hashable {
         case ignored
-        /// Requested; a client without a certificate is accepted. `authorities` is PEM.
+        /// The server asks for a certificate but also accepts clients without one. `authorities` is PEM.
         case optional(authorities: [UInt8], Acceptance = .verified)
         case required(authorities: [UInt8], Acceptance = .verified)
     }
@@ -55,12 +55,12 @@ package struct ServerSettings: Sendable {
     package var identity: TLSIdentity
     package var minimumVersion: TLSVersion = .tls12
     package var maximumVersion: TLSVersion = .tls13
-    /// ALPN names, best first. A client that offers only others is refused; one that offers none is accepted.
+    /// The protocol names for ALPN, best first. A client that offers only other names is refused; one without ALPN is accepted.
     package var applicationProtocols: [String] = []
     package var clientCertificates: ClientCertificates = .ignored
-    /// Suites of TLS 1.2 in OpenSSL's words, for tests of clients; nil: the same as clients have.
+    /// The cipher suites of TLS 1.2 in OpenSSL's syntax, for tests of clients; nil: the clients' suites.
     package var suites: String?
-    /// Session tickets sent after each handshake, for clients that want to resume.
+    /// The number of session tickets sent after each handshake, for clients that resume sessions.
     package var tickets = 0
 
     package init(

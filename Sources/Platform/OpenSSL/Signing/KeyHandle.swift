@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Owns one `EVP_PKEY`, private or public.
+/// Owns one `EVP_PKEY`, a private or a public key.
 struct KeyHandle: ~Copyable {
     let pointer: OpaquePointer
 
@@ -8,7 +8,7 @@ struct KeyHandle: ~Copyable {
         self.pointer = pointer
     }
 
-    /// A second reference to a key that someone else owns.
+    /// Adds a second reference to a key that other code owns.
     init(sharing pointer: OpaquePointer) {
         EVP_PKEY_up_ref(pointer)
         self.pointer = pointer
@@ -42,7 +42,7 @@ struct KeyHandle: ~Copyable {
         guard curve == "prime256v1" else { throw CredentialError(.wrongCurve(found: curve)) }
     }
 
-    /// - Throws: when the key's parts do not match, or are not on the curve.
+    /// - Throws: when the parts of the key do not match, or are not on the curve.
     func checkConsistency() throws(CredentialError) {
         let context = allocated(EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil))
         defer { EVP_PKEY_CTX_free(context) }
@@ -50,7 +50,7 @@ struct KeyHandle: ~Copyable {
         guard EVP_PKEY_check(context) == 1 else { throw .taken() }
     }
 
-    /// The private number of an EC key on P-256: 32 bytes, secret.
+    /// The private number of an EC key on P-256: 32 secret bytes.
     var privateScalar: [UInt8] {
         var number: OpaquePointer?
         var bytes = [UInt8](repeating: 0, count: 32)

@@ -1,14 +1,14 @@
 import COpenSSL
 import PushModel
 
-/// A private P-256 key from a .p8 file, which signs provider tokens.
+/// A private P-256 key from a .p8 file. It signs provider tokens.
 ///
-/// The private key cannot be read from it.
+/// Callers cannot read the private key from this object.
 package final class SigningKey {
     private let key: KeyHandle
     private let algorithm = DigestAlgorithm()
 
-    /// - Parameter pem: PKCS#8 without encryption, label "PRIVATE KEY".
+    /// - Parameter pem: unencrypted PKCS#8 with the label "PRIVATE KEY".
     package init(pem: [UInt8]) throws(CredentialError) {
         let text = try PEMText(pem)
         let label = "PRIVATE KEY"
@@ -32,7 +32,7 @@ package final class SigningKey {
         }
     }
 
-    /// An ES256 signature, as JWS wants it: `r‖s`, 64 bytes.
+    /// Returns an ES256 signature in the form of JWS: `r‖s`, 64 bytes.
     package func sign(_ message: [UInt8]) -> [UInt8] {
         let context = allocated(EVP_MD_CTX_new())
         defer { EVP_MD_CTX_free(context) }
@@ -50,12 +50,12 @@ package final class SigningKey {
 
     package var verifyingKey: VerifyingKey { VerifyingKey(sharing: key.pointer) }
 
-    /// SHA-256 of the public key's SubjectPublicKeyInfo, lower-case hex. Safe to show.
+    /// SHA-256 of the public key's SubjectPublicKeyInfo, in lower-case hex. It is safe to show.
     package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(key.publicDER)) }
 
-    /// Derives a sealing key that only holders of this signing key have.
+    /// Derives a sealing key that only owners of this signing key can derive.
     ///
-    /// - Parameter purpose: another purpose gives an unrelated key.
+    /// - Parameter purpose: each purpose gives an unrelated key.
     package func sealingKey(purpose: String) -> SealingKey {
         let material = Secret(key.privateScalar)
         let info = Array("pushfarm sealing 1 \(purpose)".utf8)

@@ -1,12 +1,12 @@
 import COpenSSL
 import PushModel
 
-/// A public P-256 key, which checks ES256 signatures.
+/// A public P-256 key. It checks ES256 signatures.
 package final class VerifyingKey {
     private let key: KeyHandle
     private let algorithm = DigestAlgorithm()
 
-    /// - Parameter pem: SubjectPublicKeyInfo, label "PUBLIC KEY".
+    /// - Parameter pem: SubjectPublicKeyInfo with the label "PUBLIC KEY".
     package init(pem: [UInt8]) throws(CredentialError) {
         let text = try PEMText(pem)
         let label = "PUBLIC KEY"
@@ -25,7 +25,7 @@ package final class VerifyingKey {
         key = KeyHandle(sharing: pointer)
     }
 
-    /// Whether `signature` is this key's for `message`. Both forms are taken: 64 bytes are `r‖s`, else DER.
+    /// Whether this key's owner signed `message` with `signature`. Signatures of 64 bytes are read as `r‖s`, others as DER.
     package func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         let isRaw = signature.count == ES256Signature.rawLength
         let der = isRaw ? ES256Signature.der(fromRaw: signature) : signature
@@ -35,11 +35,11 @@ package final class VerifyingKey {
             preconditionFailure("OpenSSL cannot verify: \(OpenSSLFailure.taken().text)")
         }
         let isValid = EVP_DigestVerify(context, der, der.count, message, message.count) == 1
-        ERR_clear_error()  // A signature that cannot be parsed leaves entries.
+        ERR_clear_error()  // A signature that cannot be parsed leaves errors in the queue.
         return isValid
     }
 
-    /// SHA-256 of SubjectPublicKeyInfo, lower-case hex.
+    /// SHA-256 of SubjectPublicKeyInfo, in lower-case hex.
     package var fingerprint: String { Hexadecimal.text(of: SHA256.hash(key.publicDER)) }
 
     package var pem: [UInt8] {
@@ -51,13 +51,13 @@ package final class VerifyingKey {
     }
 }
 
-/// The two forms of an ECDSA signature on P-256: raw (`r‖s`, 32 bytes each), which JWS wants, and DER, which OpenSSL makes.
+/// Converts ECDSA signatures on P-256 between the raw form of JWS (`r‖s`, 32 bytes each) and the DER form of OpenSSL.
 /// - Source: RFC 7518, 3.4; RFC 3279, 2.2.3.
 package enum ES256Signature {
     package static let rawLength = 64
     private static let half = Int32(rawLength / 2)
 
-    /// The raw form of a signature in DER; nil if that is malformed, or a number does not fit into 32 bytes.
+    /// Converts a DER signature to the raw form; nil if the DER is malformed or a number needs more than 32 bytes.
     package static func raw(fromDER der: [UInt8]) -> [UInt8]? {
         ERR_clear_error()
         let (signature, length) = der.withUnsafeBufferPointer { buffer in
@@ -67,7 +67,7 @@ package enum ES256Signature {
         }
         defer {
             ECDSA_SIG_free(signature)
-            ERR_clear_error()  // A malformed signature leaves entries.
+            ERR_clear_error()  // A malformed signature leaves errors in the queue.
         }
         guard let signature, length == der.count else { return nil }
         let (r, s) = (ECDSA_SIG_get0_r(signature), ECDSA_SIG_get0_s(signature))
@@ -80,7 +80,7 @@ package enum ES256Signature {
         return isWritten ? raw : nil
     }
 
-    /// The raw form of a signature in either form; 64 bytes are raw.
+    /// Returns the raw form of a signature that is raw or DER. Signatures of 64 bytes are raw.
     package static func raw(fromEither signature: [UInt8]) -> [UInt8]? {
         signature.count == rawLength ? signature : raw(fromDER: signature)
     }
@@ -92,7 +92,7 @@ package enum ES256Signature {
         defer { ECDSA_SIG_free(signature) }
         raw.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return }
-            // The signature owns both numbers from here on.
+            // The signature object owns both numbers from here on.
             _ = ECDSA_SIG_set0(signature, BN_bin2bn(base, half, nil), BN_bin2bn(base + Int(half), half, nil))
         }
         return encoded { i2d_ECDSA_SIG(signature, $0) }

@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// OpenSSL's reason for a failed call: the first entry of its error queue, which caused the others.
+/// OpenSSL's reason for a failed call: the first entry of its error queue, which caused the later entries.
 struct OpenSSLFailure {
     let library: Int32
     let reason: Int32
     let text: String
 
-    /// Takes the queue and leaves it empty.
+    /// Takes the reason from the error queue and empties the queue.
     ///
-    /// - Parameter fallback: the text when the queue holds none.
+    /// - Parameter fallback: the text for an empty queue.
     static func taken(fallback: String = "OpenSSL gave no reason") -> OpenSSLFailure {
         var data: UnsafePointer<CChar>?
         var flags: Int32 = 0
@@ -28,13 +28,13 @@ struct OpenSSLFailure {
     }
 }
 
-/// Unwraps a new OpenSSL object; nil means that memory ran out.
+/// Unwraps a new OpenSSL object. Nil means that memory ran out, and stops the process.
 func allocated(_ pointer: OpaquePointer?) -> OpaquePointer {
     guard let pointer else { preconditionFailure("OpenSSL could not allocate an object") }
     return pointer
 }
 
-/// Owns a memory `BIO`: bytes on their way into one of OpenSSL's readers, or out of one of its writers.
+/// Owns a memory `BIO`: a buffer that OpenSSL's functions read from or write to.
 struct MemoryBIO: ~Copyable {
     let pointer: OpaquePointer
 
@@ -57,9 +57,9 @@ struct MemoryBIO: ~Copyable {
     deinit { BIO_free(pointer) }
 }
 
-/// The DER form of an object.
+/// Returns the DER form of an object.
 ///
-/// - Parameter encode: an `i2d` function; it is called twice, first for the length.
+/// - Parameter encode: an `i2d` function. It is called twice, first to get the length.
 func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
     let length = encode(nil)
     guard length > 0 else { return [] }

@@ -2,18 +2,18 @@ package import EventLoop
 package import OpenSSL
 import POSIX
 
-/// How to reach a peer: address, proxy, TLS, timeout.
+/// Opens connections to a peer, with address, proxy, TLS and timeout.
 @Loop package struct Dial {
     package var endpoint: Endpoint
-    /// `nil` for a plain stream.
+    /// The TLS settings; `nil` for a plain stream.
     package var tls: TLSContext?
-    /// The name that the peer's certificate must be for; the endpoint's host if `nil`.
+    /// The name that the peer's certificate must contain; `nil` uses the endpoint's host.
     package var serverName: String?
-    /// An HTTP proxy that is asked with CONNECT.
+    /// An HTTP proxy that opens a tunnel by CONNECT; `nil` for a direct connection.
     package var proxy: Endpoint?
-    /// Which of the resolved addresses to try first, modulo their number: spreads workers over them.
+    /// The index of the resolved address to try first, modulo their number. It spreads workers over the addresses.
     package var firstAddress: Int
-    /// For everything together: resolving, connecting, the proxy, the handshake.
+    /// The timeout of the whole dial: resolving, connecting, proxy and handshake.
     package var timeout: Duration
 
     package init(
@@ -28,7 +28,7 @@ import POSIX
         self.timeout = timeout
     }
 
-    /// Tries every address in turn, each with its share of the time that is left.
+    /// Tries the addresses in order. Each gets its share of the remaining time.
     package func connect() async throws(TransportError) -> ByteStream {
         let deadline = ContinuousClock.now + timeout
         let addresses = try await resolve(proxy ?? endpoint, deadline: deadline)
@@ -64,7 +64,7 @@ import POSIX
         to address: SocketAddress, tcpDeadline: ContinuousClock.Instant, deadline: ContinuousClock.Instant
     ) async throws(TransportError) -> ByteStream {
         let descriptor: Int32
-        // A family that this host does not have is a reason to try the next address.
+        // If this host does not support the address family, the next address is tried.
         do { descriptor = try Socket.open(address.family) } catch { throw .unreachable("\(error)") }
         do {
             try await Self.finishConnect(descriptor, to: address, deadline: tcpDeadline)
@@ -84,7 +84,7 @@ import POSIX
         _ descriptor: Int32, to address: SocketAddress, deadline: ContinuousClock.Instant
     ) async throws(TransportError) {
         var number: Int32 = address.connect(descriptor) == 0 ? 0 : errno
-        // Not EAGAIN: a path's listener is full, or we have no port left, and no event would tell of more.
+        // EAGAIN is an error: the listener of a socket path is full, or no port is free, and no event would report a change.
         if number == EINPROGRESS || number == EINTR {
             let waiter = SocketWaiter(descriptor, deadline: deadline)
             defer { waiter.release() }
@@ -117,7 +117,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The host's name, or "localhost" for a path.
+    /// The host's name; "localhost" for a socket path.
     package var host: String {
         switch self {
         case .tcp(let host, _): host
@@ -125,7 +125,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Every address of the host; not empty.
+    /// All addresses of the host; never empty.
     func addresses() async throws(TransportError) -> [SocketAddress] {
         switch self {
         case .unix(let path):
@@ -139,9 +139,9 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Limits the wait for an operation that takes no deadline itself.
+/// Limits the wait for an operation that has no timeout of its own.
 @Loop package enum Deadline {
-    /// - Returns: the result of `body`, or `nil` after the deadline; `body` then continues, and its result is dropped.
+    /// - Returns: the result of `body`, or `nil` after the deadline. `body` then continues, and its result is dropped.
     package static func race<Value: Sendable>(
         until deadline: ContinuousClock.Instant, _ body: @escaping @Loop () async -> Value
     ) async -> Value? {
@@ -172,7 +172,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Waits for a socket during connect, proxy response and handshake.
+/// Waits for events of a socket during connect, proxy response and handshake.
 @Loop final class SocketWaiter {
     private let deadline: ContinuousClock.Instant
     private var poll: Poll?
@@ -184,7 +184,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         poll = Poll(descriptor) { [unowned self] _ in finish(true) }
     }
 
-    /// - Throws: ``TransportError/timedOut(stage:)`` when the deadline comes first.
+    /// - Throws: ``TransportError/timedOut(stage:)`` when the deadline passes first.
     func wait(for interest: Poll.Interest, stage: String) async throws(TransportError) {
         let left = deadline - .now
         guard left > .zero else { throw .timedOut(stage: stage) }

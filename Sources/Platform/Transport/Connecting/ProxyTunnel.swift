@@ -1,11 +1,11 @@
 import EventLoop
 import POSIX
 
-/// Asks an HTTP proxy for a tunnel, before any byte of TLS.
+/// Asks an HTTP proxy for a tunnel before TLS starts.
 ///
 /// - Source: RFC 9110, section 9.3.6 (CONNECT).
 @Loop enum ProxyTunnel {
-    /// - Throws: ``TransportError/proxyRefused(_:)`` with the proxy's status line unless it answers 2xx.
+    /// - Throws: ``TransportError/proxyRefused(_:)`` with the proxy's status line unless the status is 2xx.
     static func open(_ descriptor: Int32, to endpoint: Endpoint, waiter: SocketWaiter)
         async throws(TransportError)
     {
@@ -29,7 +29,7 @@ import POSIX
         }
     }
 
-    /// Reads byte by byte to the empty line, because what follows belongs to TLS.
+    /// Reads byte by byte up to the empty line, because the bytes after it belong to TLS.
     private static func readHead(_ descriptor: Int32, _ waiter: SocketWaiter) async throws(TransportError)
         -> [UInt8]
     {

@@ -2,21 +2,21 @@ package import EventLoop
 package import OpenSSL
 import POSIX
 
-/// A connected socket, plain or TLS: bytes come in as they come, and go out in one write a turn of the loop.
+/// A connected socket, plain or TLS. Received bytes are passed on at once; output is sent in one write per turn of the loop.
 ///
-/// What is to be sent is either appended with ``write(_:)``, or pulled from ``source`` whenever the socket has
-/// room, so that a slow peer holds up its source and not our memory.
+/// Output is either appended with ``write(_:)``, or requested from ``source`` when the socket has room. A slow peer
+/// then slows the source down and does not fill memory.
 @Loop package final class ByteStream: TurnListener {
-    /// Gets what was read; the bytes are valid during the call. Nothing is read before this or ``onEnd`` is set.
+    /// Gets received bytes, which are valid during the call. Reading starts when this or ``onEnd`` is set.
     package var onBytes: @Loop (UnsafeRawBufferPointer) -> Void = { _ in } {
         didSet { becomeWanted() }
     }
-    /// Is called once, unless ``close()`` came first.
+    /// Called once when the stream ends, unless ``close()`` was called before.
     package var onEnd: @Loop (StreamEnd) -> Void = { _ in } {
         didSet { becomeWanted() }
     }
-    /// Appends more output to what it is given, or nothing when there is none; asked after
-    /// ``setNeedsFlush()``. It may close the stream, but not write to it.
+    /// Appends more output to the given buffer, or nothing. It is called after ``setNeedsFlush()``. It may close the stream
+    /// but must not write to the stream.
     package var source: (@Loop (inout OutputBuffer) -> Void)?
     /// The peer's address, for logs.
     package let peer: String
@@ -25,29 +25,29 @@ import POSIX
     private var poll: Poll?
     private var output = OutputBuffer()
     private var waitsForRoom = false
-    /// TLS cannot read before it has written something of its own.
+    /// TLS must write bytes of its own before it can read.
     private var readWaitsForRoom = false
     private var flushIsDue = false
     private var keyUpdatesDue = 0
     private var readIsDue = false
     private var outputState = OutputState.open
-    /// A reader receives what comes.
+    /// True after a receiver of bytes is set.
     private var isWanted = false
     private var isClosing = false
-    /// The source is being asked; it may ask for the close.
+    /// True while ``source`` is being called. The source may request the close.
     private var isFilling = false
     private var closeIsDue = false
     private enum OutputState {
         case open
-        /// It ends after the bytes that wait now.
+        /// The stream ends after the queued bytes are sent.
         case ending
         case ended
     }
 
-    /// Writes of one turn at most: other streams have their turn too.
+    /// The maximum number of writes in one turn, so that other streams are served too.
     private static let writesPerTurn = 16
 
-    /// Takes over a connected descriptor, and its TLS session after the handshake.
+    /// Takes over a connected descriptor, with its TLS session after the handshake.
     init(_ descriptor: Int32, _ channel: consuming Channel, peer: String) {
         socket = StreamSocket(descriptor, channel)
         self.peer = peer
@@ -55,67 +55,67 @@ import POSIX
     }
 
     isolated deinit {
-        // It belongs to an owner that is gone, most likely.
+        // The source most likely belongs to an owner that is already freed.
         source = nil
         close()
     }
 
-    /// The protocol agreed on by ALPN, if TLS and any.
+    /// The protocol that ALPN agreed on; nil without TLS or ALPN.
     package var applicationProtocol: String? { withSession { $0.applicationProtocol } ?? nil }
 
-    /// Runs `body` with the TLS session, `nil` on a plain stream.
+    /// Runs `body` with the TLS session. Returns `nil` on a plain stream.
     package func withSession<Value>(_ body: (borrowing TLSSession) -> Value) -> Value? {
         socket.channel.withSession(body)
     }
 
-    /// Bytes that the socket, or TLS, has taken so far.
+    /// The number of bytes that the socket or TLS has accepted so far.
     package private(set) var bytesWritten = 0
 
-    /// Bytes appended and not yet taken by the socket.
+    /// The number of appended bytes that the socket has not accepted yet.
     package var queuedBytes: Int { output.count }
 
-    /// Bytes that the socket took and that the peer has probably not read, with TLS overhead. More exact while
-    /// ``watchesPeer`` is on.
+    /// The number of bytes that the socket accepted and the peer has probably not read, with TLS overhead. The estimate is more
+    /// exact while ``watchesPeer`` is true.
     package var unreadByPeer: Int { socket.unreadByPeer() }
 
-    /// Probes the peer's receive window every second.
+    /// True sends a probe for the peer's receive window every second.
     package var watchesPeer: Bool {
         get { socket.watchesPeer }
         set { socket.watchPeer(newValue) }
     }
 
-    /// Whether the peer's TLS can be asked, with ``requestKeyUpdate()``, if its program has read what it was sent.
+    /// Whether ``requestKeyUpdate()`` can be used to learn if the peer's program has read the sent bytes.
     package var hasKeyUpdates: Bool { withSession { $0.hasKeyUpdates } ?? false }
 
-    /// How often the peer's TLS has answered.
+    /// How often the peer's TLS has responded to key update requests.
     package var keyUpdates: Int { withSession { $0.keyUpdates } ?? 0 }
 
-    /// Asks the peer's TLS for an answer that it gives when the peer's program has read all that was sent before. Only out of
-    /// ``source``, when nothing is waiting to be sent, and if ``hasKeyUpdates``.
+    /// Requests a TLS key update. The peer responds when its program has read everything that was sent before. Call it only in
+    /// ``source``, when no output is queued, and if ``hasKeyUpdates``.
     package func requestKeyUpdate() { keyUpdatesDue += 1 }
 
-    /// Appends output; it leaves at the end of the turn.
+    /// Appends output. It is sent at the end of the turn.
     package func write(_ bytes: UnsafeRawBufferPointer) {
         guard socket.isOpen, outputState == .open else { return }
         output.append(bytes)
         setNeedsFlush()
     }
 
-    /// Sends what was appended as far as the socket takes it now, and the rest later: for what must not wait for the end
-    /// of the turn.
+    /// Sends queued output at once as far as the socket accepts it, and the rest later. It is for output that must not wait
+    /// for the end of the turn.
     package func sendNow() {
         guard socket.isOpen, !waitsForRoom else { return }
         flush()
     }
 
-    /// Asks ``source`` for output at the end of this turn.
+    /// Requests a call of ``source`` at the end of this turn.
     package func setNeedsFlush() {
         guard socket.isOpen, !flushIsDue, !waitsForRoom, outputState != .ended else { return }
         flushIsDue = true
         Loop.atEndOfTurn(self)
     }
 
-    /// Stops or goes on reading: while stopped, the peer is held up by TCP.
+    /// False stops reading. TCP flow control then stops the peer.
     package var isReading = true {
         didSet { restartWatch() }
     }
@@ -130,16 +130,16 @@ import POSIX
 
     private func restartWatch() {
         watch()
-        // What TLS took from the socket before does not wake a poll.
+        // A poll does not report bytes that TLS has already read from the socket.
         if reads, socket.isOpen, socket.channel.hasPending { setNeedsRead() }
     }
 
-    /// Limits what the system takes in of the peer's before it is read here.
+    /// Limits how many received bytes the system buffers before they are read here.
     package func limitReceiveBuffer(_ bytes: Int) {
         socket.limitReceiveBuffer(bytes)
     }
 
-    /// Sends waiting output as far as the socket takes it now, sends close_notify and closes. No callback follows.
+    /// Sends queued output as far as the socket accepts it now, sends close_notify and closes. No callback follows.
     package func close() {
         guard socket.isOpen, !isClosing else { return }
         if isFilling {
@@ -155,16 +155,16 @@ import POSIX
         shut()
     }
 
-    /// Sends what is waiting, tells the peer that nothing more comes, and goes on reading until the peer ends, too.
+    /// Sends queued output, closes this side for writing, and continues to read until the peer closes too.
     ///
-    /// Closes TLS for writing and then TCP. ``onEnd`` is called when the peer has closed. What is written from now on is dropped;
-    /// ``source`` is still asked for its rest.
+    /// Closes TLS for writing and then TCP. ``onEnd`` is called when the peer has closed. Later writes are dropped;
+    /// ``source`` is still called for its rest.
     package func endOutput() {
         if outputState == .open { outputState = .ending }
         setNeedsFlush()
     }
 
-    /// Breaks the connection with a TCP reset, leaving unsent what is waiting.
+    /// Breaks the connection with a TCP reset. Queued output is not sent.
     package func reset() {
         guard socket.isOpen else { return }
         socket.resetOnClose()
@@ -194,8 +194,8 @@ import POSIX
         watch()
     }
 
-    /// Reads the bytes that have arrived, now: for decisions that a timeout alone must not make. There is a limit, because other
-    /// streams get their turn, too.
+    /// Reads the bytes that have arrived so far, so that a timeout alone does not decide. There is a limit, because other
+    /// streams must be served too.
     package func readNow() {
         for _ in 0..<16 {
             guard socket.isOpen, reads else { return }
@@ -242,7 +242,7 @@ import POSIX
         socket.endOutput()
     }
 
-    /// OpenSSL does not read while a message of its own waits to be sent; the peer's last bytes would be lost.
+    /// Sends a key update. While TLS has unsent bytes of its own, OpenSSL does not read, and the peer's last bytes would be lost.
     private func sendKeyUpdate() {
         readNow()
         guard socket.isOpen else { return }
@@ -253,7 +253,7 @@ import POSIX
         }
     }
 
-    /// Ends after the peer's last bytes, such as responses and a reason, which can still be read.
+    /// Ends the stream after the peer's last bytes, such as responses and a reason, are read.
     private func finishAfterRest(_ end: StreamEnd) {
         while socket.isOpen, reads, !isClosing,
             case .bytes(let count) = socket.read()

@@ -46,7 +46,7 @@ enum Channel: ~Copyable {
         }
     }
 
-    /// Asks the peer to update its keys, on a TLS connection.
+    /// Asks the peer of a TLS connection to update its keys.
     func requestKeyUpdate() -> Step {
         switch self {
         case .plain: return .bytes(0)
@@ -65,7 +65,7 @@ enum Channel: ~Copyable {
         switch self {
         case .plain: break
         case .tls(let session):
-            // The peer may be gone already; no peer is left to tell.
+            // An error is ignored, because the peer may have closed already.
             do { _ = try session.shutdown() } catch {}
         }
     }
@@ -90,7 +90,7 @@ extension Channel.Step {
     }
 }
 
-/// The descriptor of a stream until it is closed, and how far its peer is behind.
+/// The descriptor of a stream until it is closed, with an estimate of the peer's unread bytes.
 @Loop struct StreamSocket: ~Copyable {
     let descriptor: Int32
     private(set) var channel: Channel
@@ -123,13 +123,13 @@ extension Channel.Step {
 
     func resetOnClose() { Socket.resetOnClose(descriptor) }
 
-    /// Tells the peer that nothing more comes; reading goes on.
+    /// Closes this side for writing, which tells the peer that no more bytes come. Reading continues.
     func endOutput() {
         channel.sendCloseNotify()
         Socket.endOutput(descriptor)
     }
 
-    /// Frees the session before the descriptor is closed.
+    /// Frees the TLS session, then closes the descriptor.
     mutating func close() {
         isOpen = false
         channel = .plain

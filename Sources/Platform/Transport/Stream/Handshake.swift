@@ -1,9 +1,9 @@
 import EventLoop
 import OpenSSL
 
-/// Brings a TLS session to the point where it carries bytes.
+/// Completes the TLS handshake of a session.
 @Loop enum Handshake {
-    /// - Throws: the session's refusal, or ``TransportError/timedOut(stage:)``; the descriptor stays open.
+    /// - Throws: the session's error, or ``TransportError/timedOut(stage:)``. The descriptor stays open.
     static func finish(
         _ session: consuming TLSSession, _ descriptor: Int32, peer: SocketAddress, waiter: SocketWaiter
     ) async throws(TransportError) -> ByteStream {
@@ -20,13 +20,13 @@ import OpenSSL
 }
 
 extension ByteStream {
-    /// Takes over a descriptor that this process was given, such as a control channel.
+    /// Takes over a descriptor that another process passed to this one, such as a control channel.
     package static func adopt(descriptor: Int32, peer: String) -> ByteStream {
         Socket.setFlags(descriptor)
         return ByteStream(descriptor, .plain, peer: peer)
     }
 
-    /// Hands a descriptor from the one who waited for it to the stream that will use it.
+    /// Moves a descriptor from its waiter to the stream that will use it.
     static func adopt(
         _ descriptor: Int32, _ channel: consuming Channel, peer: SocketAddress, _ waiter: SocketWaiter
     ) -> ByteStream {

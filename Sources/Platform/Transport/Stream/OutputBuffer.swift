@@ -1,7 +1,7 @@
 import EventLoop
 import POSIX
 
-/// Bytes that wait for a socket: appended at the end, written from the front.
+/// Bytes that are queued for a socket. They are appended at the end and written from the front.
 package struct OutputBuffer: ~Copyable {
     private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var head = 0
@@ -21,7 +21,7 @@ package struct OutputBuffer: ~Copyable {
         tail += bytes.count
     }
 
-    /// Lets `fill` write into free space of at least `capacity` bytes; it returns how many it wrote.
+    /// Lets `fill` write into at least `capacity` free bytes. `fill` returns the number of bytes written.
     package mutating func append(
         upTo capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Int
     ) rethrows {
@@ -29,7 +29,7 @@ package struct OutputBuffer: ~Copyable {
         tail += try fill(UnsafeMutableRawBufferPointer(rebasing: storage[tail...]))
     }
 
-    /// The bytes to write next, valid until the buffer changes.
+    /// The bytes to write next. They are valid until the buffer changes.
     package var front: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(storage)[head..<tail])
     }
@@ -39,7 +39,7 @@ package struct OutputBuffer: ~Copyable {
         if head == tail { (head, tail) = (0, 0) }
     }
 
-    /// Frees the memory of a past burst while the buffer is empty.
+    /// Frees the memory of a past burst if the buffer is empty.
     mutating func trim() {
         guard isEmpty, storage.count > 128 << 10 else { return }
         storage.deallocate()
@@ -64,29 +64,29 @@ package struct OutputBuffer: ~Copyable {
     }
 }
 
-/// The buffer that all streams of the loop read into, one after the other.
+/// The buffer that all streams of the loop share for reading.
 enum ReadBuffer {
     @Loop static let shared = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 64)
 }
 
-/// How far a TCP peer is behind: bytes that its machine has not acknowledged, and bytes that its program has not read.
+/// Estimates how far a TCP peer is behind: bytes not acknowledged by its machine, and bytes not read by its program.
 ///
-/// The first number is known. The second is an estimate from the receive window, which shrinks while a program does not
-/// read. Only acknowledgements show the window, so probes request one each second while ``isWatched``. The window of a new
-/// connection grows by itself, so the estimate may miss some ten thousand bytes.
+/// The first number is exact. The second is an estimate from the receive window, which shrinks while a program does not
+/// read. Only acknowledgements report the window, so probes request one each second while ``isWatched``. The window of a
+/// new connection grows by itself, so the estimate may be ten thousand bytes or more too low.
 struct PeerLag {
     /// The largest receive window that the peer has offered.
     private var widest = 0
     private(set) var isWatched = false
 
-    /// Bytes that the peer's program has probably not read.
+    /// The number of bytes that the peer's program has probably not read.
     mutating func bytes(_ descriptor: Int32) -> Int {
         let room = Self.offeredRoom(descriptor)
         widest = max(widest, room)
         return Socket.unacknowledged(descriptor) + widest - room
     }
 
-    /// Probes the peer's window every second; otherwise a rare keep-alive probe checks that the peer exists.
+    /// True probes the peer's window every second. False leaves a rare keep-alive probe that checks that the peer exists.
     mutating func watch(_ isWatched: Bool, _ descriptor: Int32) {
         guard isWatched != self.isWatched else { return }
         self.isWatched = isWatched
@@ -99,10 +99,10 @@ struct PeerLag {
         #endif
     }
 
-    /// The peer's receive window as last acknowledged; 0 if the system does not tell.
+    /// The peer's receive window from its last acknowledgement; 0 if the system does not report it.
     private static func offeredRoom(_ descriptor: Int32) -> Int {
         #if canImport(Glibc)
-            // struct tcp_info of Linux 5.4 and later has it in `tcpi_snd_wnd`, which glibc's own copy lacks.
+            // In Linux 5.4 and later, struct tcp_info has the field `tcpi_snd_wnd`, which glibc's own copy lacks.
             let place = 228
             return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
                 var length = socklen_t(info.count)
