@@ -1,5 +1,5 @@
 extension FixedWidthInteger {
-    /// The whole part of a number, or the type's nearest number; 0 for NaN.
+    /// Converts the whole part of a number. A number out of range gives the type's nearest value; NaN gives 0.
     @inlinable package init(clamping number: some BinaryFloatingPoint) {
         if let exact = Self(exactly: number.rounded(.towardZero)) {
             self = exact
@@ -8,13 +8,13 @@ extension FixedWidthInteger {
         }
     }
 
-    /// The sum, or the type's nearest number.
+    /// The sum; on overflow the type's nearest value.
     @inlinable package func adding(saturating other: Self) -> Self {
         let (sum, isBeyond) = addingReportingOverflow(other)
         return isBeyond ? (other < 0 ? .min : .max) : sum
     }
 
-    /// The product, or the type's nearest number.
+    /// The product; on overflow the type's nearest value.
     @inlinable package func multiplied(saturating other: Self) -> Self {
         let (product, isBeyond) = multipliedReportingOverflow(by: other)
         return isBeyond ? ((self < 0) == (other < 0) ? .max : .min) : product
@@ -22,10 +22,10 @@ extension FixedWidthInteger {
 }
 
 extension Duration {
-    /// The longest time that is made of a foreign number: 2^48 seconds.
+    /// The longest duration that is made from a foreign number: 2^48 seconds.
     private static let longestSeconds = Double(ForeignNumber.limit)
 
-    /// A number of seconds, limited to 2^48 seconds either way; zero for NaN.
+    /// Converts a number of seconds, limited to ±2^48 seconds; NaN gives zero.
     package init(clampingSeconds seconds: Double) {
         guard !seconds.isNaN else {
             self = .zero
@@ -38,7 +38,7 @@ extension Duration {
             + .nanoseconds(Int64(clamping: ((bounded - whole) * 1e9).rounded()))
     }
 
-    /// Whole milliseconds, rounded down, or the nearest `Int64`.
+    /// The duration in whole milliseconds, rounded down; out of range the nearest `Int64`.
     package var clampedMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds.multiplied(saturating: 1000).adding(saturating: attoseconds / 1_000_000_000_000_000)
@@ -51,6 +51,6 @@ extension Collection {
         indices.contains(index) ? self[index] : nil
     }
 
-    /// At most `count` first elements; none if `count` is negative.
+    /// The first `count` elements, or all if there are fewer; none if `count` is negative.
     @inlinable package func prefix(clamping count: Int) -> SubSequence { prefix(Swift.max(0, count)) }
 }

@@ -1,13 +1,13 @@
-/// The bound of whole numbers that come from outside: from Redis, gateways, operators, files and the environment.
+/// The limit of whole numbers from outside: from Redis, gateways, operators, files and the environment.
 ///
-/// No larger number makes sense: as milliseconds it is a time after the year 10,000, as bytes more than 256 TB. Within the
-/// bound the sum of 32,767 numbers fits an `Int64`, and so does a number times 32,767: code may add two times, or make
-/// milliseconds of seconds, without a check.
+/// Larger numbers make no sense: as milliseconds they are times after the year 10,000, as bytes more than 256 TB. Within
+/// the limit, the sum of 32,767 numbers fits an `Int64`, and so does a number times 32,767. So code may add two times, or
+/// convert seconds to milliseconds, without a check.
 @usableFromInline package enum ForeignNumber {
     @usableFromInline package static let limit: Int64 = 1 << 48
 
-    /// Digits in a radix up to 36, a sign before them allowed.
-    /// - Returns: nil without digits, with anything else in the text, and when the number does not fit.
+    /// Reads digits in a radix up to 36, with an optional sign.
+    /// - Returns: nil without digits, with other characters, or when the number does not fit the type.
     @usableFromInline package static func parse<Number: FixedWidthInteger>(
         _ text: some Sequence<UInt8>, radix: Int
     ) -> Number? {
@@ -44,46 +44,46 @@
 }
 
 extension FixedWidthInteger {
-    /// A number from outside.
-    /// - Returns: nil unless it is one within ``ForeignNumber/limit`` that fits the type.
+    /// Reads a number that comes from outside.
+    /// - Returns: nil unless the text is a number within ``ForeignNumber/limit`` that fits the type.
     @inlinable package init?(foreign text: some StringProtocol, radix: Int = 10) {
         self.init(foreign: text.utf8, radix: radix)
     }
 
-    /// A number from outside, as bytes of text.
+    /// Reads a number that comes from outside, from bytes of text.
     @inlinable package init?(foreign text: some Sequence<UInt8>, radix: Int = 10) {
         let number: Int64? = ForeignNumber.parse(text, radix: radix)
         guard let number, number.magnitude <= ForeignNumber.limit.magnitude else { return nil }
         self.init(exactly: number)
     }
 
-    /// A number that is only compared, never added: any that fits the type.
+    /// Reads a number of any size that fits the type. Use it only for numbers that are compared and never added.
     @inlinable package init?(unbounded text: some StringProtocol, radix: Int = 10) {
         let number: Self? = ForeignNumber.parse(text.utf8, radix: radix)
         guard let number else { return nil }
         self = number
     }
 
-    /// The nearest number within ``ForeignNumber/limit`` that fits the type.
+    /// Converts a number from outside. A number out of range gives the nearest value within ``ForeignNumber/limit`` and the type.
     @inlinable package init(foreign number: some BinaryInteger) {
         let limit = ForeignNumber.limit
         self.init(clamping: Swift.min(Swift.max(Int64(clamping: number), -limit), limit))
     }
 }
 
-/// Limits log lines about refused values: one for each place in ten minutes.
+/// Limits log lines about refused values: one line per place in ten minutes.
 package struct RefusedValues: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     package static let pause = Duration.seconds(600)
-    /// Most places that are remembered; refusals at further places are not logged.
+    /// The maximum number of remembered places. Refusals at further places are not logged.
     package static let mostPlaces = 256
 
     private var reported: [String: Instant] = [:]
 
     package init() {}
 
-    /// Records that a value was refused at a place: a key, a field, a channel.
+    /// Records that a value was refused at a place, such as a key, a field or a channel.
     /// - Returns: whether to log it.
     package mutating func shouldReport(at place: String, now: Instant) -> Bool {
         if let last = reported[place], now < last + Self.pause { return false }

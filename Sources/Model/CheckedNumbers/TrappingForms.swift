@@ -1,6 +1,6 @@
-// Forms of the standard library that end the process, or take a number without a bound. A declaration here stands before the one
-// of the same signature in the standard library, in each file that imports this module: there they do not compile. `make lint` and
-// `make test` see to it that files which convert numbers import it.
+// Hides functions of the standard library that can end the process or that accept a number without a limit. A declaration here
+// replaces the standard library's declaration of the same signature in each file that imports this module, and does not compile
+// when used. `make lint` and `make test` check that files which convert numbers import this module.
 
 extension FixedWidthInteger {
     @available(*, deprecated, message: "has no bound: use init(foreign:), which is nil beyond 2^48")

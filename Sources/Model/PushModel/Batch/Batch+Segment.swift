@@ -1,5 +1,5 @@
 extension Batch.Segment {
-    /// Reads one encoded segment, and adds its pushes to `pushes`.
+    /// Reads one encoded segment and appends its pushes to `pushes`.
     init(
         from reader: inout ByteReader, tokens: Int, jobID: Range<Int>, index: UInt16,
         pushes: inout [Batch.Push]
@@ -23,7 +23,7 @@ extension Batch.Segment {
 }
 
 extension Batch.Push {
-    /// The ranges lie within a batch, whose size fits 32 bits.
+    /// Stores the ranges in 32 bits, because a batch is smaller than 4 GiB.
     init(token: Range<Int>, payload: Range<Int>, segment: UInt16) {
         self.init(
             tokenOffset: UInt32(truncatingIfNeeded: token.lowerBound),
@@ -33,7 +33,7 @@ extension Batch.Push {
     }
 }
 
-/// The options part of a segment.
+/// The options of an encoded segment.
 private struct SegmentOptions {
     let options: PushOptions
     let attempt: UInt8
@@ -68,7 +68,7 @@ private struct SegmentOptions {
             registeredAt: registeredAt)
     }
 
-    /// A number that is there if its flag says so, and 0 otherwise.
+    /// Returns a number if its flag is set, and nil otherwise.
     private static func number(
         _ reader: inout ByteReader, _ isPresent: Bool, _ field: CodecError.Field
     ) throws(CodecError) -> Int64? {

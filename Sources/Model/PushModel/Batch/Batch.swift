@@ -1,10 +1,10 @@
-/// A batch, decoded once into flat arrays of ranges over its own bytes.
+/// A decoded batch: flat arrays of ranges over the batch's own bytes.
 ///
-/// Positions count from 0 here, from 1 in Redis.
+/// Positions of pushes count from 0 here and from 1 in Redis.
 package struct Batch: Sendable {
     package let bytes: [UInt8]
     package let segments: [Segment]
-    /// One element a position.
+    /// The pushes in the order of their positions.
     package let pushes: [Push]
 
     /// Pushes of one job with the same options and history.
@@ -12,25 +12,25 @@ package struct Batch: Sendable {
         /// The job's id in UTF-8.
         package let jobID: Range<Int>
         package let options: PushOptions
-        /// Attempts so far.
+        /// The number of attempts that were already made.
         package let attempt: UInt8
-        /// Why the last attempt failed, in UTF-8; empty before the first.
+        /// The reason why the last attempt failed, in UTF-8; empty before the first attempt.
         package let cause: Range<Int>
         package let hasPayloadPerPush: Bool
-        /// The payload that its pushes share; empty if each has its own.
+        /// The payload that all pushes of the segment share; empty if each push has its own.
         package let payload: Range<Int>
-        /// Its elements in the array of pushes.
+        /// The segment's range in the array of pushes.
         package let pushes: Range<Int>
-        /// The segment as it is encoded.
+        /// The encoded bytes of the segment.
         package let encoded: Range<Int>
     }
 
-    /// Where the token and the payload of one push lie.
+    /// The ranges of one push's token and payload in the batch's bytes.
     package struct Push: Hashable, Sendable {
         let tokenOffset: UInt32
         let payloadOffset: UInt32
         let payloadLength: UInt32
-        /// Which element of the array of segments it belongs to.
+        /// The index of the push's segment in the array of segments.
         package let segment: UInt16
         let tokenLength: UInt8
 
@@ -64,7 +64,7 @@ package struct Batch: Sendable {
         var segments: [Segment] = []
         var pushes: [Push] = []
         segments.reserveCapacity(count)
-        // A token has at least one byte, so a false table cannot reserve more.
+        // A token has at least one byte, so a corrupt table cannot reserve more memory than this.
         pushes.reserveCapacity(min(tokens, bytes.count))
         for index in 0..<count {
             let row = try tableRow(&table)
@@ -79,7 +79,7 @@ package struct Batch: Sendable {
         return (segments, pushes)
     }
 
-    /// Positions of each job, from the table alone, which is all that Redis reads.
+    /// Reads the positions of each job from the table only. Redis reads only the table, too.
     package static func table(_ bytes: [UInt8]) throws(CodecError) -> [(job: String, positions: Range<Int>)] {
         try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
             var reader = ByteReader(UnsafeRawBufferPointer(buffer))
@@ -110,7 +110,7 @@ package struct Batch: Sendable {
     }
 }
 
-/// Bits and sizes of the batch format, version 1. All numbers are big-endian.
+/// The binary format of a batch, version 1. All numbers are big-endian.
 ///
 ///     body    := version u8 | segments u16 | table(segment)* | segment*
 ///     table   := tokens u16 | flags u8 | idLength u8 | job id
@@ -120,11 +120,11 @@ package struct Batch: Sendable {
 ///                | causeLength u8 | cause | collapseLength u8 | collapse id | topicLength u8 | topic
 ///     push    := tokenLength u8 | token [ | payloadLength u32 | payload ]
 ///
-/// A number whose flag says that it is absent is 0. With one payload a push, the segment's own is
-/// empty. Redis reads the table and nothing else.
+/// A number whose flag is not set is written as 0. If each push has its own payload, the segment's payload is
+/// empty. Redis reads only the table.
 enum BatchLayout {
     static let version: UInt8 = 1
-    /// Of the table's flags.
+    /// A bit of the flags in the table.
     static let tableAtMostOnce: UInt8 = 1
 
     static let payloadPerPush: UInt8 = 1 << 0

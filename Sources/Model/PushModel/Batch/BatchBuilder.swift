@@ -1,15 +1,15 @@
-/// Builds batches from pushes of one or several jobs; reusable.
+/// Builds batches from the pushes of one or several jobs. The builder can be reused.
 ///
-/// A segment with no push leaves no trace. A push costs no allocation once the buffers have grown.
+/// A segment without pushes is not written. After the buffers have grown, a push needs no allocation.
 package struct BatchBuilder: Sendable {
     private var table: [UInt8] = []
     private var segments: [UInt8] = []
     private var segmentCount: UInt16 = 0
     private var open: Open?
-    /// Pushes so far, in all segments.
+    /// The number of pushes so far, in all segments.
     package private(set) var count = 0
 
-    /// The segment that pushes go to now.
+    /// The segment that receives new pushes.
     private struct Open {
         let tableStart: Int
         let segmentStart: Int
@@ -21,10 +21,10 @@ package struct BatchBuilder: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Size of the body if it were finished now, in bytes.
+    /// The size in bytes of the batch if it were finished now.
     package var byteCount: Int { 3 + table.count + segments.count }
 
-    /// Starts a segment whose pushes share `payload`, or (an empty one) bring one each if `head` says so.
+    /// Starts a segment whose pushes share `payload`. If `head` says so, `payload` is empty and each push has its own.
     package mutating func begin(_ head: SegmentHead, payload: UnsafeRawBufferPointer) {
         close()
         open = Open(
@@ -45,7 +45,7 @@ package struct BatchBuilder: Sendable {
         SegmentHead.write(token: token, payload: payload, to: &segments)
     }
 
-    /// Adds a whole segment as another body or a results entry holds it.
+    /// Adds a complete encoded segment from another batch or from a results entry.
     package mutating func append(
         segment: UnsafeRawBufferPointer, tokens: Int, jobID: [UInt8], isAtMostOnce: Bool
     ) {
@@ -60,7 +60,7 @@ package struct BatchBuilder: Sendable {
         close()
     }
 
-    /// The body of all pushes so far; the builder is empty again. Nil if there are none.
+    /// Returns the batch of all pushes so far and empties the builder. Nil if there are no pushes.
     package mutating func finish() -> [UInt8]? {
         close()
         guard count > 0 else { return nil }

@@ -1,4 +1,4 @@
-/// Job, options and history of a segment, encoded once and written into as many batches as the job needs.
+/// Job, options and history of a segment. They are encoded once and written into every batch of the job.
 package struct SegmentHead: Sendable {
     let jobID: [UInt8]
     let options: [UInt8]
@@ -6,8 +6,8 @@ package struct SegmentHead: Sendable {
     package let hasPayloadPerPush: Bool
 
     /// - Parameters:
-    ///   - attempt: attempts so far.
-    ///   - cause: why the last attempt failed; empty before the first. Cut at 255 bytes.
+    ///   - attempt: the number of attempts already made.
+    ///   - cause: the reason why the last attempt failed, cut at 255 bytes; empty before the first attempt.
     package init(
         jobID: String, options: PushOptions, attempt: UInt8 = 0, cause: String = "",
         payloadPerPush: Bool = false
@@ -22,7 +22,7 @@ package struct SegmentHead: Sendable {
         }
     }
 
-    /// The head of a segment that repeats pushes of `segment`: its job and options, a new history.
+    /// Creates the head for a retry of pushes of `segment`: the same job and options with a new history.
     package init(repeating segment: Batch.Segment, jobID: String, attempt: UInt8, cause: String) {
         self.init(
             jobID: jobID, options: segment.options, attempt: attempt, cause: cause,
@@ -52,7 +52,7 @@ package struct SegmentHead: Sendable {
         return bytes
     }
 
-    /// Writes what stands before the pushes of a segment.
+    /// Writes the part of a segment that precedes its pushes.
     func write(payload: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         precondition(!hasPayloadPerPush || payload.isEmpty, "a segment has one payload, or one a push")
         bytes.appendBigEndian(UInt16(options.count))

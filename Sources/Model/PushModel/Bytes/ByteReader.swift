@@ -1,4 +1,4 @@
-/// Reads big-endian values in order; no read passes the end.
+/// Reads big-endian values in order. It never reads beyond the end of the bytes.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
     private(set) var offset = 0
@@ -24,17 +24,17 @@ struct ByteReader {
         return offset..<offset + count
     }
 
-    /// A length of one byte, then as many bytes.
+    /// Reads a length of one byte and then as many bytes.
     mutating func shortRange() throws(CodecError) -> Range<Int> { try range(Int(uint8())) }
 
-    /// Text with a length of one byte, which must be valid UTF-8.
+    /// Reads text with a length of one byte. The text must be valid UTF-8.
     mutating func shortText(_ field: CodecError.Field) throws(CodecError) -> Range<Int> {
         let range = try shortRange()
         guard UTF8Text.isValid(UnsafeRawBufferPointer(rebasing: bytes[range])) else { throw error(field) }
         return range
     }
 
-    /// A token with its length of one byte; an empty one is an error.
+    /// Reads a token with a length of one byte. An empty token is an error.
     mutating func token() throws(CodecError) -> Range<Int> {
         let range = try shortRange()
         guard !range.isEmpty else { throw error(.token) }
@@ -45,7 +45,7 @@ struct ByteReader {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
     }
 
-    /// The field just read is wrong.
+    /// Creates the error that the field just read is wrong.
     func error(_ field: CodecError.Field) -> CodecError { CodecError(fault: .value(field), offset: offset) }
 
     func end() throws(CodecError) {
@@ -76,7 +76,7 @@ extension [UInt8] {
         putBigEndian(UInt16(truncatingIfNeeded: value), at: offset + 2)
     }
 
-    /// A length of one byte, then the bytes.
+    /// Appends a length of one byte and then the bytes.
     mutating func appendShort(_ bytes: UnsafeRawBufferPointer) {
         precondition(bytes.count <= 255, "more than 255 bytes where the length has one")
         append(UInt8(truncatingIfNeeded: bytes.count))
@@ -89,7 +89,7 @@ extension [UInt8] {
     }
 }
 
-/// Why bytes that the farm wrote cannot be read: damage, or another version's format.
+/// Why bytes that the farm wrote cannot be decoded: damage, or the format of another version.
 package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Fault: Hashable, Sendable {
         case truncated
@@ -104,7 +104,7 @@ package struct CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let fault: Fault
-    /// Where, in bytes from the start.
+    /// The offset of the fault in bytes from the start.
     package let offset: Int
 
     package var description: String {

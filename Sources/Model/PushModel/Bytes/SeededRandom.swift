@@ -1,4 +1,4 @@
-/// Pseudo-random numbers that are the same for the same seed.
+/// A random number generator whose numbers depend only on its seed.
 /// - Source: SplitMix64, from Steele, Lea and Flood, "Fast splittable pseudorandom number generators".
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private static let step: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -12,13 +12,13 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         return Self.mixed(state)
     }
 
-    /// Evenly in 0..<1.
+    /// A random number with uniform distribution in 0..<1.
     package mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// True for the given share of calls, 0...1. Draws nothing for 0.
+    /// True for the given share of calls, 0...1. For a share of 0 it uses no random number.
     package mutating func happens(_ share: Double) -> Bool { share > 0 && fraction() < share }
 
-    /// The number at a place, from 0, of the sequence with the seed 0.
+    /// The number at an index, from 0, of the sequence with the seed 0.
     package static func number(at place: UInt64) -> UInt64 { mixed((place &+ 1) &* step) }
 
     private static func mixed(_ state: UInt64) -> UInt64 {

@@ -1,12 +1,12 @@
-/// The 64-bit xxHash: in one call, or of several parts as if they were one.
+/// The 64-bit xxHash, of one buffer or of several parts that form one input.
 ///
-/// Owns 32 bytes of the input between two parts, and never allocates.
+/// Keeps at most 32 bytes of the input between two parts, and never allocates.
 /// - Source: xxHash specification 0.1.1, "XXH64 Algorithm Description".
 package struct XXH64: Sendable {
     private var lanes: Lanes
     private let seed: UInt64
     private var length: UInt64 = 0
-    /// What is left over from the parts so far: the first `length % 32` bytes count.
+    /// The bytes left over from the parts so far. The first `length % 32` bytes are valid.
     private var rest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
     package init(seed: UInt64) {
@@ -33,7 +33,7 @@ package struct XXH64: Sendable {
         bytes.withUnsafeBytes { hash($0, seed: seed) }
     }
 
-    /// Adds the next part.
+    /// Adds the next part of the input.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var taken = 0
         let held = Int(length % 32)
@@ -55,7 +55,7 @@ package struct XXH64: Sendable {
         withUnsafeBytes(of: byte) { update($0) }
     }
 
-    /// The hash of all parts so far; more may follow.
+    /// The hash of all parts so far. More parts may follow.
     package var digest: UInt64 {
         let hash = length >= 32 ? lanes.merged : seed &+ Self.prime5
         return withUnsafeBytes(of: rest) {
@@ -79,7 +79,7 @@ extension XXH64 {
     private static let prime4: UInt64 = 0x85EB_CA77_C2B2_AE63
     private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
-    /// The four accumulators that stripes of 32 bytes go through.
+    /// The four accumulators of the hash. They process stripes of 32 bytes.
     private struct Lanes: Sendable {
         var first, second, third, fourth: UInt64
 
@@ -107,7 +107,7 @@ extension XXH64 {
         }
     }
 
-    /// Takes in the last bytes, fewer than 32, and mixes all bits.
+    /// Adds the last bytes, fewer than 32, and mixes all bits.
     @inline(__always)
     private static func finish(_ start: UInt64, _ bytes: UnsafeRawBufferPointer, from first: Int) -> UInt64 {
         var hash = start

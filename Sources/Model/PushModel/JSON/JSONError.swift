@@ -1,4 +1,4 @@
-/// Why a text is not JSON, and where.
+/// Why a text is not JSON, with the position of the fault.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Fault: Hashable, Sendable {
         case empty
@@ -29,10 +29,10 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package let fault: Fault
-    /// Offset of the byte at fault; the input's length if it ends too early.
+    /// The offset of the wrong byte; the length of the input if the text ends too early.
     package let position: Int
 
-    /// Follows "is not valid JSON: ".
+    /// The fault as a phrase that follows "is not valid JSON: ".
     package var description: String {
         switch fault {
         case .empty: "there is nothing but white space"

@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Checks the string whose quote is at the position, and goes past it.
+    /// Checks the string that starts at the position, and moves behind the string.
     mutating func scanString() throws(JSONError) -> JSONString {
         let start = position + 1
         var hasEscapes = false
@@ -23,14 +23,14 @@ extension JSONScanner {
         }
     }
 
-    /// Goes past text that needs no second look, eight bytes at a time.
+    /// Skips characters that need no further check, eight bytes at a time.
     @inline(__always)
     private mutating func skipPlainText() {
         while bytes.count - position >= 8 {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             let quote = word ^ 0x2222_2222_2222_2222
             let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-            // A byte's top bit says: quote, backslash, below 0x20, or not ASCII. The lowest one is right.
+            // The top bit marks quotes, backslashes, bytes below 0x20 and non-ASCII. Only the lowest mark is reliable.
             let stops =
                 (word | (quote &- 0x0101_0101_0101_0101 & ~quote)
                     | (backslash &- 0x0101_0101_0101_0101 & ~backslash)
@@ -75,7 +75,7 @@ extension JSONScanner {
         return unit
     }
 
-    /// Appends the text of a string that was scanned before.
+    /// Appends the unescaped text of a scanned string.
     package func append(_ string: JSONString, to text: inout [UInt8]) {
         var rest = UnsafeRawBufferPointer(rebasing: bytes[string.content])
         guard string.hasEscapes else {
@@ -91,7 +91,7 @@ extension JSONScanner {
         text.append(contentsOf: rest)
     }
 
-    /// The text of a string that was scanned before.
+    /// The unescaped text of a scanned string.
     package func text(_ string: JSONString) -> String {
         guard string.hasEscapes else { return String(decoding: bytes[string.content], as: UTF8.self) }
         var text: [UInt8] = []
@@ -99,7 +99,7 @@ extension JSONScanner {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Whether the text of a string that was scanned before is `word`, which is ASCII.
+    /// Whether the text of a scanned string is `word`, which must be ASCII.
     package func matches(_ string: JSONString, _ word: StaticString) -> Bool {
         guard string.hasEscapes else {
             guard string.content.count == word.utf8CodeUnitCount else { return false }
@@ -111,10 +111,10 @@ extension JSONScanner {
     }
 }
 
-/// One escape of a string that is known to be valid.
+/// One escape sequence of a string that is known to be valid.
 struct JSONEscape {
     let text: String
-    /// In the string, in bytes: 2, 6, or 12 for a surrogate pair.
+    /// The length of the escape in bytes: 2, 6, or 12 for a surrogate pair.
     let length: Int
 
     init(_ bytes: UnsafeRawBufferPointer, at start: Int) {

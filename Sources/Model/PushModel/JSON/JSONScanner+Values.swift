@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Checks the value at the position and goes past it; needs no recursion, for one bit a level is enough.
+    /// Checks the value at the position and moves behind it. It needs no recursion, because one bit per nesting level is enough.
     mutating func scanValue() throws(JSONError) {
         var objects: UInt64 = 0
         var level = 0
@@ -14,7 +14,7 @@ extension JSONScanner {
         }
     }
 
-    /// Goes past a value without parts; or into an object or array with a part, and gives true.
+    /// Moves behind a value without elements and returns false. Enters a non-empty object or array and returns true.
     private mutating func scanStart(_ objects: inout UInt64, _ level: inout Int) throws(JSONError) -> Bool {
         switch try byte() {
         case UInt8(ascii: "\""): _ = try scanString()
@@ -53,7 +53,7 @@ extension JSONScanner {
         skipWhiteSpace()
     }
 
-    /// After a value: goes to the next one and gives true, or past the end of the object or array.
+    /// After a value: moves to the next value and returns true, or moves behind the end of the object or array.
     private mutating func scanNext(isObject: Bool) throws(JSONError) -> Bool {
         skipWhiteSpace()
         let found = try byte()
@@ -102,12 +102,12 @@ extension JSONScanner {
 }
 
 extension JSONScanner {
-    /// Goes past a number; false if it has a fraction or an exponent.
+    /// Moves behind a number. Returns false if the number has a fraction or an exponent.
     mutating func scanNumber() throws(JSONError) -> Bool {
         if bytes[position] == UInt8(ascii: "-") { position += 1 }
         if try byte() == UInt8(ascii: "0") {
             position += 1
-            // A leading zero; nothing that may follow a number starts with a digit.
+            // A digit here follows a leading zero, which JSON does not allow.
             if position < bytes.count, Self.isDigit(bytes[position]) { throw error(.number) }
         } else {
             try scanDigits()
@@ -128,7 +128,7 @@ extension JSONScanner {
         return isInteger
     }
 
-    /// The value of a number that was scanned before; nil with a fraction or an exponent, or if too large.
+    /// The value of a scanned number; nil if it has a fraction or an exponent, or is too large.
     package func integer(in range: Range<Int>) -> Int64? {
         Decimal.read(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }

@@ -1,29 +1,29 @@
-/// Goes through a JSON text from first to last, and says exactly where its values stand.
+/// Reads a JSON text from start to end and reports the exact positions of its values.
 ///
-/// All of RFC 8259, and strictly: one value, no byte order mark, nothing behind it; strings are valid UTF-8
-/// without halves of surrogate pairs; at most 64 objects and arrays inside each other. Repeated names are the
-/// caller's affair. Copies and allocates nothing.
+/// Implements all of RFC 8259 strictly: one value, no byte order mark, and nothing after the value. Strings are valid UTF-8
+/// without single surrogates. At most 64 objects and arrays may be nested. Callers must check for repeated names.
+/// The scanner copies and allocates nothing.
 package struct JSONScanner {
     package static let depthLimit = 64
 
     package let bytes: UnsafeRawBufferPointer
-    /// Offset of the next byte.
+    /// The offset of the next byte.
     package internal(set) var position = 0
-    /// Objects and arrays around the position.
+    /// The number of objects and arrays that enclose the position.
     package private(set) var depth = 0
-    /// An object or array was entered, and nothing of it read.
+    /// True after an object or array is entered and before its first element is read.
     private var isFresh = false
 
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// Starts at the value at `position`, around which there are `depth` objects and arrays.
+    /// Starts at the value at `position`, which is nested in `depth` objects and arrays.
     init(_ bytes: UnsafeRawBufferPointer, position: Int, depth: Int) {
         self.bytes = bytes
         self.position = position
         self.depth = depth
     }
 
-    /// Checks that `bytes` is one JSON value.
+    /// Checks that `bytes` is exactly one JSON value.
     package static func validate(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
         var scanner = JSONScanner(bytes)
         try scanner.start()
@@ -31,14 +31,14 @@ package struct JSONScanner {
         try scanner.end()
     }
 
-    /// Goes to the first value.
+    /// Moves to the first value.
     package mutating func start() throws(JSONError) {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { throw error(.byteOrderMark) }
         skipWhiteSpace()
         guard position < bytes.count else { throw error(.empty) }
     }
 
-    /// Checks that nothing but white space follows.
+    /// Checks that only white space follows.
     package mutating func end() throws(JSONError) {
         skipWhiteSpace()
         guard position == bytes.count else { throw error(.goesOn) }
@@ -58,32 +58,32 @@ package struct JSONScanner {
         }
     }
 
-    /// Goes into the object at the position; ``nextKey()`` gives its members.
+    /// Enters the object at the position. ``nextKey()`` returns its members.
     package mutating func enterObject() throws(JSONError) { try enter(UInt8(ascii: "{"), .object) }
 
-    /// Goes to the value of the object's next member and gives its name; after the last, past the object.
+    /// Moves to the value of the object's next member and returns the member's name. Returns nil behind the end of the object.
     package mutating func nextKey() throws(JSONError) -> JSONString? {
         guard try next(UInt8(ascii: "}"), .commaOrBrace) else { return nil }
         return try key()
     }
 
-    /// Goes into the array at the position; ``nextElement()`` finds its elements.
+    /// Enters the array at the position. ``nextElement()`` finds its elements.
     package mutating func enterArray() throws(JSONError) { try enter(UInt8(ascii: "["), .array) }
 
-    /// Goes to the array's next element; past the array, and false, if there is none.
+    /// Moves to the array's next element and returns true. Without a next element it moves behind the array and returns false.
     @inline(__always)
     package mutating func nextElement() throws(JSONError) -> Bool {
         try next(UInt8(ascii: "]"), .commaOrBracket)
     }
 
-    /// Goes past the string at the position.
+    /// Reads the string at the position and moves behind it.
     package mutating func string() throws(JSONError) -> JSONString {
         skipWhiteSpace()
         guard try byte() == UInt8(ascii: "\"") else { throw error(.expected(.string)) }
         return try scanString()
     }
 
-    /// Goes past the whole number at the position; one with a fraction or an exponent is none.
+    /// Reads the whole number at the position and moves behind it. A fraction or an exponent is an error.
     package mutating func integer() throws(JSONError) -> Int64 {
         skipWhiteSpace()
         let start = position
@@ -96,7 +96,7 @@ package struct JSONScanner {
         return value
     }
 
-    /// Checks the value at the position, goes past it, and says where it stands.
+    /// Checks the value at the position, moves behind it, and returns its range.
     package mutating func skipValue() throws(JSONError) -> Range<Int> {
         skipWhiteSpace()
         let start = position
@@ -113,7 +113,7 @@ package struct JSONScanner {
         isFresh = true
     }
 
-    /// Goes past the comma before the next element or member; or past the end.
+    /// Moves behind the comma before the next element or member, or behind the end of the array or object.
     @inline(__always)
     private mutating func next(_ end: UInt8, _ what: JSONError.Expectation) throws(JSONError) -> Bool {
         skipWhiteSpace()
@@ -134,7 +134,7 @@ package struct JSONScanner {
         return true
     }
 
-    /// Goes past a member's name and its colon.
+    /// Moves behind a member's name and its colon.
     mutating func key() throws(JSONError) -> JSONString {
         guard try byte() == UInt8(ascii: "\"") else { throw error(.expected(.key)) }
         let key = try scanString()
@@ -156,10 +156,10 @@ package enum JSONKind: String, Sendable {
     case null = "null"
 }
 
-/// A JSON string as it stands in the text.
+/// A JSON string, as a range of the JSON text.
 package struct JSONString: Hashable, Sendable {
-    /// Where it stands, without its quotes.
+    /// The range of the string without its quotes.
     package let content: Range<Int>
-    /// It holds backslash escapes, so that `content` is not yet its text.
+    /// True if the string has backslash escapes, so that `content` is not the final text.
     package let hasEscapes: Bool
 }

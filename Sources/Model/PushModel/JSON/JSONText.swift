@@ -1,4 +1,4 @@
-/// Writes JSON text from first to last, commas included.
+/// Writes JSON text from start to end and adds the commas.
 package struct JSONText: Sendable {
     /// The text so far, in UTF-8.
     package private(set) var bytes: [UInt8] = []
@@ -6,10 +6,10 @@ package struct JSONText: Sendable {
 
     package init() {}
 
-    /// An empty text with room for `capacity` bytes.
+    /// Creates an empty text with room for `capacity` bytes.
     package init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
-    /// One object on one line.
+    /// Writes one object on one line.
     package static func object(_ members: (inout JSONText) -> Void) -> String {
         var text = JSONText()
         text.object(members)
@@ -35,7 +35,7 @@ package struct JSONText: Sendable {
         endArray()
     }
 
-    /// The name of a member; its value comes next.
+    /// Writes the name of a member. The member's value must follow.
     package mutating func key(_ name: String) {
         value(name)
         bytes.append(UInt8(ascii: ":"))
@@ -52,7 +52,7 @@ package struct JSONText: Sendable {
         bytes.append(contentsOf: String(number).utf8)
     }
 
-    /// A number that is not finite is null: JSON has no word for it.
+    /// Writes a number. NaN and infinity become null, because JSON cannot express them.
     package mutating func value(_ number: Double) {
         guard number.isFinite else { return null() }
         comma()
@@ -63,7 +63,7 @@ package struct JSONText: Sendable {
 
     package mutating func null() { word("null") }
 
-    /// A value that is JSON already.
+    /// Writes a value that is already encoded as JSON.
     package mutating func value(json: some Sequence<UInt8>) {
         comma()
         bytes.append(contentsOf: json)
@@ -89,7 +89,7 @@ package struct JSONText: Sendable {
         value(flag)
     }
 
-    /// A member whose value is JSON already.
+    /// Writes a member whose value is already encoded as JSON.
     package mutating func member(_ name: String, json: some Sequence<UInt8>) {
         key(name)
         value(json: json)
@@ -106,9 +106,9 @@ package struct JSONText: Sendable {
         text.withUTF8 { append(UnsafeRawBufferPointer($0), to: &bytes) }
     }
 
-    /// Appends UTF-8 as a JSON string, in quotes; each byte that is not UTF-8 becomes U+FFFD.
+    /// Appends UTF-8 as a JSON string in quotes. Each byte that is not UTF-8 becomes U+FFFD.
     ///
-    /// Control characters from U+007F on are escaped, too: JSON allows them, and a terminal would obey them.
+    /// Control characters from U+007F to U+009F are escaped too: JSON allows them, but a terminal would act on them.
     package static func append(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var start = 0
@@ -127,7 +127,7 @@ package struct JSONText: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// How many bytes from `offset` on make a character that needs no escape; 0 if it needs one.
+    /// The length in bytes of the character at `offset` if it needs no escape; 0 if it needs one.
     @inline(__always)
     private static func plainLength(_ text: UnsafeRawBufferPointer, at offset: Int) -> Int {
         switch text[offset] {
@@ -137,13 +137,13 @@ package struct JSONText: Sendable {
         }
     }
 
-    /// Whether a control character from U+0080 to U+009F stands there.
+    /// Whether a control character from U+0080 to U+009F is at the offset.
     @inline(__always)
     private static func isLateControl(_ text: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         text[offset] == 0xC2 && text.count - offset > 1 && (0x80...0x9F).contains(text[offset + 1])
     }
 
-    /// - Returns: how many bytes of the text the escape stands for.
+    /// - Returns: the number of bytes of the text that the escape replaces.
     private static func appendEscaped(
         _ text: UnsafeRawBufferPointer, at offset: Int, to bytes: inout [UInt8]
     ) -> Int {

@@ -1,6 +1,6 @@
-/// The outer object of a job: where the value of each field stands. The array of tokens is read on the way.
+/// The outer object of a job: the position of each field's value. The array of tokens is read in the same pass.
 struct JobEnvelope {
-    /// The value of a field, not yet looked at.
+    /// The value of a field, not parsed yet.
     struct Value {
         let kind: JSONKind
         let range: Range<Int>
@@ -20,8 +20,8 @@ struct JobEnvelope {
 
     subscript(field: JobField) -> Value? { values[field.rawValue] }
 
-    /// Reads all fields, the array of tokens into `tokens`; checks that the job is one JSON object, and that
-    /// its fields are known, and given once.
+    /// Reads all fields, and the array of tokens into `tokens`. Checks that the job is one JSON object, and that
+    /// each field is known and occurs once.
     mutating func read(tokens: inout TokenList) throws(JobError) {
         let fault: JobError?
         do throws(JSONError) { fault = try scan(&tokens) } catch {
@@ -32,7 +32,7 @@ struct JobEnvelope {
         if let fault { throw fault }
     }
 
-    /// - Returns: what is wrong though it may be valid JSON.
+    /// - Returns: a fault that is not a fault of JSON.
     private mutating func scan(_ tokens: inout TokenList) throws(JSONError) -> JobError? {
         var scanner = JSONScanner(bytes)
         try scanner.start()

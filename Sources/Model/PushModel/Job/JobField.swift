@@ -1,9 +1,9 @@
-/// What a job may hold.
+/// The fields that a job may have.
 package enum JobSchema {
     /// The names of a job's fields.
     package static var fields: [String] { JobField.allCases.map(\.name) }
 
-    /// The fields that stand for a header of APNs, such as `apns-priority` or `apns_priority`; none for other names.
+    /// The fields that set an APNs header, such as `apns-priority` or `apns_priority`; empty for other names.
     package static func fields(ofHeader name: String) -> [String] { JobField.meant(by: name) }
 }
 
@@ -27,7 +27,7 @@ enum JobField: Int, CaseIterable {
         self.init(rawValue: index)
     }
 
-    /// The fields that stand for a header of APNs, whether its name is written with hyphens or with underscores.
+    /// The fields that set an APNs header. The header's name may have hyphens or underscores.
     static func meant(by name: String) -> [String] {
         switch plain(name) {
         case "apns-priority": ["priority"]
@@ -56,11 +56,11 @@ enum JobField: Int, CaseIterable {
     }
 }
 
-/// Why a job was refused, for the developer who sent it.
+/// Why a job was refused, for the developer of the producer.
 package struct JobError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The field at fault, such as `ttl` or `pushes[3].payload`; `job` for the job as a whole.
+    /// The wrong field, such as `ttl` or `pushes[3].payload`; `job` for the job as a whole.
     package let field: String
-    /// Where in the job's bytes.
+    /// The offset of the fault in the job's bytes.
     package let position: Int
     /// A sentence with the fault and the correction.
     package let reason: String

@@ -3,7 +3,7 @@ extension JobFields {
         try id(.id)
     }
 
-    /// The job whose pushes this job replays; nil if it replays none.
+    /// The id of the job that this job replays; nil if this job is not a replay.
     func replayOf() throws(JobError) -> String? {
         try id(.replayOf)
     }
@@ -17,7 +17,7 @@ extension JobFields {
         return id
     }
 
-    /// Checks that the job came into the inbox of its own app.
+    /// Checks that the job arrived in the inbox of its own app.
     func checkApp(_ app: String) throws(JobError) {
         guard let named = try text(.app, mustBe: "the name of the app, as a string"), named != app else {
             return
@@ -33,7 +33,7 @@ extension JobFields {
         try word(.lane, among: Lane.allCases.map(\.name), Lane.init(name:)) ?? .high
     }
 
-    /// When the first push may go, in Unix seconds; nil is now.
+    /// The earliest sending time of the pushes, in Unix seconds; nil: now.
     func deliverAt(now: Int64) throws(JobError) -> Int64? {
         guard let time = try time(.deliverAt), time > now else { return nil }
         guard time <= now + JobLimits.longestTime else {
@@ -42,7 +42,7 @@ extension JobFields {
         return time
     }
 
-    /// A moment far in the past may be meant as a duration; the pushes are sent at once.
+    /// Warns about a time far in the past, which may be meant as a duration. The pushes are sent at once.
     func deliverAtWarning(now: Int64) -> String? {
         guard let time = try? time(.deliverAt), time > 0, time < now - JobLimits.longestTime else {
             return nil
@@ -52,9 +52,9 @@ extension JobFields {
     }
 
     /// - Parameters:
-    ///   - topic: the app's own.
-    ///   - start: when the pushes may go, in Unix seconds; their time to live begins then.
-    ///   - longestWait: seconds that the job may have waited since it was new.
+    ///   - topic: the app's own topic.
+    ///   - start: the earliest sending time in Unix seconds. The time to live starts then.
+    ///   - longestWait: the maximum number of seconds that the job has already waited in the inbox.
     func options(
         topic: String, now: Int64, start: Int64, longestWait: Int64
     ) throws(JobError) -> PushOptions {
@@ -73,7 +73,7 @@ extension JobFields {
             registeredAt: try time(.registeredAt))
     }
 
-    /// Checks that the job may choose its topic.
+    /// Checks that the job is allowed to use its topic.
     func checkTopic(_ options: PushOptions, ofApp topic: String, limits: JobLimits) throws(JobError) {
         guard let asked = options.topic, asked != topic else { return }
         if limits.hasOneTopic {
@@ -108,7 +108,7 @@ extension JobFields {
         return priority
     }
 
-    /// When the pushes expire, if they do before anything else happens to them.
+    /// Warns when all pushes had expired before the job arrived, so that none was sent.
     func expirationWarning(_ options: PushOptions, now: Int64) -> String? {
         guard let deadline = options.deadline, envelope[.expiresAt] != nil, deadline <= now else {
             return nil
@@ -125,7 +125,7 @@ extension JobFields {
             throw error(.expiresAt, "\"ttl\" and \"expires_at\" exclude each other; give one of them")
         }
         if let expiresAt, expiresAt > 0, expiresAt <= now - longestWait {
-            // A date is not confused with a number of seconds.
+            // Only a number gets the hint about "ttl", because a date cannot be confused with a number of seconds.
             throw error(
                 .expiresAt,
                 "\"expires_at\" is in the past"

@@ -1,4 +1,4 @@
-/// The simple fields of a job, checked for kind and range.
+/// Reads the simple fields of a job and checks their type and range.
 struct JobFields {
     let envelope: JobEnvelope
     private var bytes: UnsafeRawBufferPointer { envelope.bytes }
@@ -12,7 +12,7 @@ struct JobFields {
         return text
     }
 
-    /// The number of a field that must be whole and in `range`; nil if the field is absent.
+    /// The number of a field, which must be whole and in `range`; nil if the field is absent.
     func integer(
         _ field: JobField, in range: ClosedRange<Int64>, mustBe what: @autoclosure () -> String
     ) throws(JobError) -> Int64? {
@@ -23,7 +23,7 @@ struct JobFields {
         return number
     }
 
-    /// Unix seconds, from a number of them or from ISO 8601; nil if the field is absent.
+    /// Unix seconds, given as a number or in ISO 8601; nil if the field is absent.
     func time(_ field: JobField) throws(JobError) -> Int64? {
         let what = "a time in whole Unix seconds, or like \"2026-05-01T10:00:00Z\""
         if let value = envelope[field], value.kind == .string {
@@ -42,7 +42,7 @@ struct JobFields {
         return try integer(field, in: 0...JobLimits.lastSecond, mustBe: what)
     }
 
-    /// Seconds, from a number of them or from a duration such as `1h`; nil if the field is absent.
+    /// Seconds, given as a number or as a duration such as `1h`; nil if the field is absent.
     func duration(_ field: JobField, upTo longest: Int64) throws(JobError) -> Int64? {
         let what =
             "whole seconds from 0 to \(longest) (a year), or a duration like \"90s\", \"15m\" or \"1h\""
@@ -57,7 +57,7 @@ struct JobFields {
         return time / 1000
     }
 
-    /// One of the words that a field may hold; nil if the field is absent.
+    /// The value of a field that allows only certain words; nil if the field is absent.
     func word<T>(_ field: JobField, among words: @autoclosure () -> [String], _ make: (String) -> T?)
         throws(JobError) -> T?
     {
@@ -68,7 +68,7 @@ struct JobFields {
         throw error(field, mustBe: what)
     }
 
-    /// The error about a value that the field does not allow.
+    /// Creates the error for a value that the field does not allow.
     func error(_ field: JobField, mustBe what: String) -> JobError {
         guard let value = envelope[field] else {
             return JobError(

@@ -1,26 +1,26 @@
-/// What a job may ask for at most.
+/// The limits that a job must not exceed.
 package struct JobLimits: Hashable, Sendable {
-    /// Tokens, or pushes, of one job.
+    /// The maximum number of tokens, or pushes, in one job.
     package var tokens: Int
-    /// Bytes of a payload, if the app's gateway takes less than the push type allows.
+    /// The maximum payload size in bytes, if the app's gateway allows less than the push type.
     package var payloadBytes: Int
-    /// The app's certificate has one topic, so a job cannot choose another.
+    /// True if the app's certificate has only one topic, so that a job cannot choose another topic.
     package var hasOneTopic: Bool
-    /// The topics that a job may choose besides the app's own, each also with the suffix of a push type; nil: any.
+    /// The topics that a job may choose instead of the app's own, also with a push type's suffix; nil: any topic.
     package var topics: [String]?
-    /// Seconds that a job may have waited in an inbox, and by which `expires_at` may lie in the past; 0 for a new job.
+    /// Seconds that the job may have waited in an inbox. `expires_at` may be this far in the past; 0 for a new job.
     package var longestWait: Int64
 
-    /// The bytes of a decoded device token.
+    /// The allowed lengths of a decoded device token in bytes.
     package static let tokenBytes = 8...100
-    /// How far ahead `deliver_at` may lie, and the longest `ttl`: a leap year, in seconds.
+    /// The longest time from now to `deliver_at`, and the longest `ttl`: a leap year, in seconds.
     package static let longestTime: Int64 = 366 * 86_400
-    /// A later time, after the year 5138, was not meant in seconds.
+    /// The latest accepted Unix time, in the year 5138. A larger number is probably not in seconds.
     package static let lastSecond: Int64 = 99_999_999_999
-    /// Bytes of a malformed token that are kept.
+    /// The number of bytes of a malformed token that are kept.
     package static let malformedText = 200
 
-    /// The wait in an inbox that the intake assumes, in seconds: a day.
+    /// The waiting time in an inbox that the intake assumes, in seconds: a day.
     package static let intakeWait: Int64 = 86_400
 
     package init(
@@ -35,7 +35,7 @@ package struct JobLimits: Hashable, Sendable {
     }
 }
 
-/// Recognises jobs of `pushfarm screen`, which look for invalid tokens, by their ids.
+/// Recognises the jobs of `pushfarm screen` by their ids. These jobs search for invalid tokens.
 package enum ScreeningJob {
     package static let prefix = "screen-"
 

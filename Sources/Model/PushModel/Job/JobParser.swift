@@ -1,10 +1,10 @@
-/// Reads a job from an app's inbox: strictly, keeping the payload's exact bytes.
+/// Parses a job from an app's inbox strictly. The payload's exact bytes are kept.
 package enum JobParser {
     /// - Parameters:
-    ///   - raw: the job as the producer wrote it; the caller checks its size.
-    ///   - app: the app whose inbox it came into.
+    ///   - raw: the job's bytes from the producer. The caller has checked their number.
+    ///   - app: the app of the inbox.
     ///   - topic: the app's own topic.
-    ///   - now: Unix seconds.
+    ///   - now: the present time in Unix seconds.
     package static func parse(
         _ raw: [UInt8], app: String, topic: String, now: Int64, limits: JobLimits = JobLimits()
     ) throws(JobError) -> ParsedJob {
@@ -49,7 +49,7 @@ package enum JobParser {
             payloads: payloads.own, tokenBytes: tokens.takeBytes(), pushes: tokens.entries)
     }
 
-    /// A warning about something that is allowed and looks like a mistake.
+    /// A warning about an allowed value that is probably a mistake.
     private static func warning(
         _ fields: JobFields, _ options: PushOptions, _ payloads: (shared: Range<Int>?, own: [Range<Int>]),
         now: Int64
@@ -63,7 +63,7 @@ package enum JobParser {
         let (start, end) = (
             fields.deliverAtWarning(now: now), fields.expirationWarning(options, now: now)
         )
-        // Nearly always there is none.
+        // Most jobs have none of these fields and need no warning.
         guard payload != nil || start != nil || end != nil else { return nil }
         return [start, end, payload?.rawValue].compactMap { $0 }.joined(separator: "; ")
     }

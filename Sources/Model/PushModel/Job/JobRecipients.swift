@@ -1,4 +1,4 @@
-/// The recipients of a job: tokens with one payload, or pushes with one payload each.
+/// The recipients of a job: tokens that share one payload, or pushes with a payload each.
 struct JobRecipients {
     private let fields: JobFields
     private let check: PayloadCheck
@@ -11,7 +11,7 @@ struct JobRecipients {
         limit = limits.tokens
     }
 
-    /// The payload that all share, or one for each accepted push.
+    /// The payload that all pushes share, or the payload of each accepted push.
     ///
     /// - Parameter tokens: the tokens of the field `tokens`; the tokens of `pushes` are added.
     func payloads(_ tokens: inout TokenList) throws(JobError) -> (shared: Range<Int>?, own: [Range<Int>]) {
@@ -82,7 +82,7 @@ struct JobRecipients {
         return payloads
     }
 
-    /// Reads the array that starts at `position`, and is valid JSON.
+    /// Reads the array at `position`, which is known to be valid JSON.
     private func readPushes(
         at position: Int, _ tokens: inout TokenList, _ payloads: inout [Range<Int>]
     ) throws(JSONError) -> JobError? {

@@ -1,27 +1,27 @@
-/// A job that may be sent: its options, and its pushes as ranges over its own bytes.
+/// A valid job: its options, and its pushes as ranges over the job's bytes.
 package struct ParsedJob: Sendable {
-    /// The job as the producer wrote it.
+    /// The job's bytes from the producer.
     package let raw: [UInt8]
-    /// The producer's id; nil if the farm is to make one.
+    /// The producer's id for the job; nil if the farm must create an id.
     package let id: String?
-    /// The job whose pushes this one repeats.
+    /// The id of the job that this job replays; nil if this job is not a replay.
     package let replayOf: String?
     package let options: PushOptions
     package let lane: Lane
-    /// Unix seconds, in the future; nil is now.
+    /// The earliest sending time in Unix seconds, in the future; nil: now.
     package let deliverAt: Int64?
-    /// A warning about something that is allowed and looks like a mistake.
+    /// A warning about an allowed value that is probably a mistake.
     package let warning: String?
-    /// Pushes that the job names: accepted, malformed and duplicates.
+    /// The number of pushes in the job: accepted, malformed and duplicates.
     package let submitted: Int
-    /// Pushes whose token came before in this job.
+    /// The number of pushes whose token occurred earlier in this job.
     package let duplicates: Int
     package let malformed: [MalformedPush]
-    /// The payload that all pushes share, in `raw`; nil if each has its own.
+    /// The range in `raw` of the payload that all pushes share; nil if each push has its own.
     package let payload: Range<Int>?
-    /// The payloads of the accepted pushes, in `raw`; empty if they share one.
+    /// The ranges in `raw` of the accepted pushes' payloads; empty if they share one payload.
     let payloads: [Range<Int>]
-    /// The decoded tokens of the accepted pushes, one after the other.
+    /// The decoded tokens of the accepted pushes, concatenated.
     package let tokenBytes: [UInt8]
     /// The accepted pushes in the job's order.
     package let pushes: [Push]
@@ -31,18 +31,18 @@ package struct ParsedJob: Sendable {
     /// One accepted push.
     package struct Push: Hashable, Sendable {
         let tokenOffset: UInt32
-        /// Its place in the job, from 0.
+        /// The index of the push in the job, from 0.
         package let index: UInt32
         let tokenLength: UInt8
 
-        /// In `tokenBytes`.
+        /// The range of the token in `tokenBytes`.
         package var token: Range<Int> { Int(tokenOffset)..<Int(tokenOffset) + Int(tokenLength) }
     }
 
-    /// The payload, in `raw`, of the accepted push with this number, from 0.
+    /// The range in `raw` of an accepted push's payload. `push` counts accepted pushes from 0.
     package func payload(of push: Int) -> Range<Int> { payload ?? payloads[push] }
 
-    /// The token of a malformed push as the job has it, cut at 200 bytes.
+    /// The token text of a malformed push, as the job contains it, cut at 200 bytes.
     package func text(of push: MalformedPush) -> String {
         raw[push.text].withUnsafeBytes {
             String(decoding: UTF8Text.prefix($0, limit: JobLimits.malformedText), as: UTF8.self)
@@ -50,12 +50,12 @@ package struct ParsedJob: Sendable {
     }
 }
 
-/// A push of a job that will not be sent, though the rest of the job is.
+/// A malformed push. It is not sent, but the other pushes of the job are.
 package struct MalformedPush: Hashable, Sendable {
-    /// Its place in the job, from 0.
+    /// The index of the push in the job, from 0.
     package let index: Int
     package let fault: Fault
-    /// Its token in the job's bytes; ``ParsedJob/text(of:)`` cuts it.
+    /// The range of its token in the job's bytes. ``ParsedJob/text(of:)`` limits the length.
     package let text: Range<Int>
 
     package enum Fault: Error, Hashable, Sendable {
@@ -72,7 +72,7 @@ package struct MalformedPush: Hashable, Sendable {
 }
 
 extension MalformedPush.Fault {
-    /// The fault, for the developer who sent the job.
+    /// The fault, for the developer of the producer.
     package var reason: String {
         switch self {
         case .tokenNotText: "a token must be a string of hex digits"
@@ -87,7 +87,7 @@ extension MalformedPush.Fault {
     }
 }
 
-/// What the `aps` of a background push may not hold.
+/// Keys that the `aps` object of a background push must not contain.
 package enum BackgroundKey: String, CaseIterable, Hashable, Sendable {
     case alert, badge, sound
 

@@ -1,15 +1,15 @@
-/// What an operator tells the coordinators, through Redis or over a coordinator's control socket.
+/// A command from an operator to the coordinators, sent through Redis or over a coordinator's control socket.
 package struct OperatorCommand: Equatable, Sendable {
-    /// Each is carried out once, however often it arrives.
+    /// The id of the command. A command is executed once, even if it arrives several times.
     package var id: String
-    /// Who says it: `user@machine`.
+    /// The operator who sent the command: `user@machine`.
     package var issuer: String
-    /// Nil: every host.
+    /// The host that must execute the command; nil: every host.
     package var host: String?
-    /// One of ``OperatorVerb``, or a newer one.
+    /// A word of ``OperatorVerb``, or a verb of a newer version.
     package var verb: String
     package var arguments: [String]
-    /// Says what it would do, and does nothing.
+    /// True reports what the command would do and changes nothing.
     package var isDryRun: Bool
 
     package init(
@@ -20,52 +20,52 @@ package struct OperatorCommand: Equatable, Sendable {
         (self.arguments, self.isDryRun) = (arguments, isDryRun)
     }
 
-    /// As a person would write it.
+    /// The command as a person would type it.
     package var text: String {
         ([verb] + arguments + (host.map { ["--host", $0] } ?? []) + (isDryRun ? ["--dry-run"] : []))
             .joined(separator: " ")
     }
 }
 
-/// What a coordinator can be told to do.
+/// The commands that a coordinator can execute.
 package enum OperatorVerb: String, CaseIterable, Sendable {
-    /// Look at what is stored in Redis (pauses, rates, quarantines, pins), and follow it.
+    /// Reads the desired state from Redis (pauses, rates, quarantines, pins) and applies it.
     case refresh = "look"
-    /// `N`, `+N`, `-N`, `auto` or `default`.
+    /// Sets the number of workers: `N`, `+N`, `-N`, `auto` or `default`.
     case scale
-    /// Nothing, or the number of a worker.
+    /// Commands without an argument for all workers, or with the number of one worker.
     case quiet, resume, drain, stop, restart
     case upgrade, reload
-    /// `APP NN`.
+    /// Takes over a shard: `APP NN`.
     case takeover
     case kill, purge, dump
     case logLevel = "log-level"
     case status
 }
 
-/// What a host says to an ``OperatorCommand``; the last one counts.
+/// The response of a host to an ``OperatorCommand``. A later response replaces an earlier one.
 package struct OperatorAnswer: Equatable, Sendable {
     package enum State: String, CaseIterable, Sendable {
-        /// It has the command.
+        /// The host has received the command.
         case accepted
-        /// It is at it; the text says how far.
+        /// The host is executing the command. The text reports the progress.
         case working
         case done
-        /// It will not do it, and nothing is changed.
+        /// The host refuses the command, and nothing is changed.
         case refused
-        /// It has begun, and cannot finish.
+        /// The host has started the command and cannot complete it.
         case failed
     }
 
     package var host: String
     package var state: State
-    /// For a person; lines end with a line feed, but for the last one.
+    /// The text for the operator. Lines end with a line feed, except the last line.
     package var text: String
 
     package init(host: String, state: State, text: String = "") {
         (self.host, self.state, self.text) = (host, state, text)
     }
 
-    /// No other answer follows.
+    /// Whether this is the last response to the command.
     package var isLast: Bool { state == .done || state == .refused || state == .failed }
 }

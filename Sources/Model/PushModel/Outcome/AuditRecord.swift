@@ -1,4 +1,4 @@
-/// Outcomes of pushes in short form. A push is named by the upper half of its id, which follows from its job and token.
+/// Outcomes of pushes in a short form. The upper half of a push's id stands for the push. Job and token determine the id.
 ///
 ///     record := group*
 ///     group  := outcome u8 | idLength u8 | job id | reasonLength u8 | reason | status u16 | count u16 | count × mark u64
@@ -10,11 +10,11 @@ package struct AuditRecord: Sendable {
         case retry = 0x52  // R
     }
 
-    /// Pushes of one job with the same outcome.
+    /// Pushes of one job that have the same outcome.
     package struct Group: Equatable, Sendable {
         package let outcome: Outcome
         package let job: String
-        /// Empty for delivered pushes.
+        /// The reason of the outcome; empty for delivered pushes.
         package let reason: String
         package let status: UInt16
         package let marks: [UInt64]
@@ -24,7 +24,7 @@ package struct AuditRecord: Sendable {
 
     package init() {}
 
-    /// Adds pushes by the marks of a report.
+    /// Adds pushes with one outcome, by their marks from a report.
     package mutating func append(_ outcome: Outcome, job: String, marks: ArraySlice<UInt8>) {
         begin(outcome, job, "", 0, count: marks.count / 8)
         bytes += marks
@@ -52,7 +52,7 @@ package struct AuditRecord: Sendable {
         bytes.appendBigEndian(UInt16(count))
     }
 
-    /// Reads records that stand one behind the other.
+    /// Reads a sequence of concatenated records.
     package static func groups(_ bytes: [UInt8]) throws(CodecError) -> [Group] {
         try bytes.withUnsafeBufferPointer { (buffer) throws(CodecError) in
             var reader = ByteReader(UnsafeRawBufferPointer(buffer))

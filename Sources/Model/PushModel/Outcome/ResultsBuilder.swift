@@ -1,25 +1,25 @@
-/// Builds results entries from the outcomes of reports; reusable.
+/// Builds results entries from outcomes of pushes. The builder can be reused.
 ///
 /// Start an item for each group of pushes of one job with the same outcome, then add its pushes. An item
-/// without pushes leaves no trace. A push costs no allocation once the buffer has grown.
+/// without pushes is not written. After the buffer has grown, a push needs no allocation.
 package struct ResultsBuilder: Sendable {
     private var bytes: [UInt8] = [1]
-    /// Delivered pushes leave a mark, by which an audit knows them.
+    /// True writes a mark for each delivered push, which identifies the push in audit records.
     package var marksDelivered = false
-    /// Of the last item that is marked.
+    /// Computes the marks for the job of the last marked item.
     private var marker: PushID.Job?
     private var open: Open?
-    /// Pushes so far, in all items.
+    /// The number of pushes so far, in all items.
     package private(set) var count = 0
 
-    /// The item that pushes go to now.
+    /// The item that receives new pushes.
     private struct Open {
         let kind: ResultsKind
         let start: Int
         let countOffset: Int
-        /// Of items with a segment: where its length stands.
+        /// The offset of the segment's length, in items with a segment.
         var lengthOffset = 0
-        /// Whether tokens are written, and whether each brings its payload.
+        /// Whether the item contains tokens (`namesTokens`), and whether each has its own payload (`hasPayloads`).
         var namesTokens = true
         var hasPayloads = false
         var tokens: UInt16 = 0
@@ -29,7 +29,7 @@ package struct ResultsBuilder: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Size of the entry if it were finished now, in bytes.
+    /// The size in bytes of the entry if it were finished now.
     package var byteCount: Int { bytes.count }
 
     /// Starts an item of pushes that the gateway accepted.
@@ -41,9 +41,9 @@ package struct ResultsBuilder: Sendable {
         bytes.append(ResultsEntry.marked)
     }
 
-    /// Starts an item of pushes that failed permanently; `reason` and `cause` are cut at 255 bytes.
+    /// Starts an item of permanently failed pushes. `reason` and `cause` are cut at 255 bytes.
     ///
-    /// - Parameter scope: where their tokens become suppressed; at most 255 bytes in UTF-8.
+    /// - Parameter scope: the scope in which the tokens become suppressed; at most 255 bytes in UTF-8.
     package mutating func beginFailed(
         jobID: UnsafeRawBufferPointer, reason: String, cause: String = "", status: UInt16 = 0,
         isDead: Bool = false, scope: String? = nil,
@@ -63,7 +63,7 @@ package struct ResultsBuilder: Sendable {
         bytes.append(receipts.rawValue)
     }
 
-    /// Starts an item of pushes whose deadline has passed; `cause` is cut at 255 bytes.
+    /// Starts an item of pushes whose deadline has passed. `cause` is cut at 255 bytes.
     package mutating func beginExpired(jobID: UnsafeRawBufferPointer, cause: String = "", receipts: Receipts)
     {
         begin(.expired, jobID)
@@ -71,7 +71,7 @@ package struct ResultsBuilder: Sendable {
         bytes.append(receipts.rawValue)
     }
 
-    /// Starts an item of pushes to be tried again, with what `head` says about the tries so far.
+    /// Starts an item of pushes to be retried. `head` contains the history of their attempts.
     package mutating func beginRetry(
         _ head: SegmentHead, payload: UnsafeRawBufferPointer, why: RetryCause, status: UInt16 = 0,
         reason: String = "", retryAfterMilliseconds: UInt32 = 0
@@ -87,9 +87,9 @@ package struct ResultsBuilder: Sendable {
         head.write(payload: payload, to: &bytes)
     }
 
-    /// Starts an item of pushes that failed permanently though their tokens are fine: a dead letter, with its history in `head`.
+    /// Starts an item of dead letters: pushes that failed permanently though their tokens are valid. `head` has their history.
     ///
-    /// - Parameter reason: cut at 255 bytes.
+    /// - Parameter reason: the reason of the failure, cut at 255 bytes.
     package mutating func beginLetter(
         _ head: SegmentHead, payload: UnsafeRawBufferPointer, reason: String, status: UInt16 = 0
     ) {
@@ -102,9 +102,9 @@ package struct ResultsBuilder: Sendable {
         head.write(payload: payload, to: &bytes)
     }
 
-    /// Adds a push to the open item; its token is written only where the item names tokens.
+    /// Adds a push to the open item. Its token is written only if the item contains tokens.
     ///
-    /// - Parameter timestamp: Unix milliseconds when the gateway last found the token dead; of failures only.
+    /// - Parameter timestamp: Unix milliseconds when the gateway last found the token unregistered; only for failures.
     package mutating func append(token: UnsafeRawBufferPointer, timestamp: Int64 = 0) {
         let item = countPush(withPayload: false)
         guard item.namesTokens else {
@@ -115,20 +115,20 @@ package struct ResultsBuilder: Sendable {
         if item.kind == .failed { bytes.appendBigEndian(timestamp) }
     }
 
-    /// On its own: it is rarely wanted, and then costs more than all the rest.
+    /// This is a separate function because it is rarely used and costs more than the rest of `append`.
     @inline(never)
     private mutating func appendMark(of token: UnsafeRawBufferPointer) {
         guard let marker else { return }
         bytes.appendBigEndian(marker.mark(token: token))
     }
 
-    /// Adds a push with its own payload to an open item of retries, or to a dead letter.
+    /// Adds a push with its own payload to an open item of retries or dead letters.
     package mutating func append(token: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
         _ = countPush(withPayload: true)
         SegmentHead.write(token: token, payload: payload, to: &bytes)
     }
 
-    /// The entry of all pushes so far; the builder is empty again. Nil if there are none.
+    /// Returns the entry of all pushes so far and empties the builder. Nil if there are no pushes.
     package mutating func finish() -> [UInt8]? {
         close()
         guard count > 0 else { return nil }
@@ -137,7 +137,7 @@ package struct ResultsBuilder: Sendable {
         return entry
     }
 
-    /// Forgets everything but the buffer.
+    /// Removes all pushes and keeps the buffer.
     package mutating func removeAll() {
         bytes.removeSubrange(1...)
         count = 0

@@ -1,4 +1,4 @@
-/// Reads a results entry item by item.
+/// Reads a results entry, one item at a time.
 struct ResultsDecoder {
     struct Parts {
         var items: [ResultsEntry.Item] = []
@@ -13,7 +13,7 @@ struct ResultsDecoder {
     private var reader: ByteReader
     private var done = Parts()
 
-    /// - Parameter salvages: passes over items that cannot be read, where it is known how long they are.
+    /// - Parameter skipsUnreadable: true skips unreadable items whose length is known.
     init(_ bytes: UnsafeRawBufferPointer, skipsUnreadable: Bool) {
         reader = ByteReader(bytes)
         self.skipsUnreadable = skipsUnreadable
@@ -40,7 +40,7 @@ struct ResultsDecoder {
         }
     }
 
-    /// Goes past an item by its lengths alone.
+    /// Skips an unreadable item by its length fields.
     private mutating func skip(_ error: CodecError) throws(CodecError) {
         guard let kind = ResultsKind(rawValue: try reader.uint8()) else { throw error }
         var jobID = try reader.shortRange()

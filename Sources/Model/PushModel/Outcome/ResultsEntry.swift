@@ -1,6 +1,6 @@
-/// One report of a worker about its pushes, decoded into ranges over its own bytes.
+/// A worker's report about pushes, decoded into ranges over the report's own bytes.
 ///
-/// Format, version 1, big-endian; `item` repeats, grouped by job and equal outcome:
+/// Format, version 1, big-endian. There is one `item` for each job and outcome:
 ///
 ///     entry := version u8 | item*
 ///     item  := kind u8 | idLength u8 | job id | count u16 | then by kind
@@ -14,61 +14,61 @@
 package struct ResultsEntry: Sendable {
     package let bytes: [UInt8]
     package let items: [Item]
-    /// The tokens of items that name them.
+    /// The tokens of all items that contain tokens.
     package let tokens: [Token]
-    /// The pushes of items that bring their segment.
+    /// The pushes of all items that contain a segment.
     package let pushes: [Batch.Push]
     /// Items that ``init(salvaging:)`` could not read; empty after a strict decoding.
     package let unreadable: [UnreadableItem]
 
-    /// An item with an impossible value, of which job, count and length are known.
+    /// An item with an invalid value. Its job, count and length are known.
     package struct UnreadableItem: Hashable, Sendable {
-        /// Empty if the job's id is not UTF-8.
+        /// The range of the job's id; empty if the id is not valid UTF-8.
         package let jobID: Range<Int>
         package let count: Int
         package let error: CodecError
     }
 
-    /// Pushes of one job that ended, or are to be tried again, in the same way.
+    /// Pushes of one job that have the same outcome, or are retried for the same reason.
     package struct Item: Sendable {
         /// The job's id in UTF-8.
         package let jobID: Range<Int>
         package let count: Int
-        /// Of delivered pushes that are not named: the upper halves of their ids, if an audit wants them.
+        /// The upper halves of the ids of delivered pushes, if audit records are on.
         package let marks: Range<Int>
         package let result: Result
     }
 
     package enum Result: Sendable {
-        /// `tokens` is empty unless the job wants to hear about all of them.
+        /// The gateway accepted the pushes. `tokens` is empty unless the job asked for receipts of all pushes.
         case delivered(tokens: Range<Int>)
         case failed(Failure)
         case expired(Expiry)
         case retry(Retry)
-        /// Failed permanently though the tokens are fine.
+        /// The pushes failed permanently though their tokens are valid: dead letters.
         case letter(Letter)
     }
 
     package struct Failure: Sendable {
-        /// The gateway's word, or a ``FarmReason``; UTF-8.
+        /// The gateway's reason, or a ``FarmReason``, in UTF-8.
         package let reason: Range<Int>
-        /// The last failure of an exhausted or unknown push; UTF-8, may be empty.
+        /// The last failure of an exhausted or unknown push, in UTF-8; may be empty.
         package let cause: Range<Int>
-        /// The gateway's status; 0 if it gave none.
+        /// The gateway's status; 0 without one.
         package let status: UInt16
-        /// The gateway reported these tokens as unregistered or invalid.
+        /// True if the gateway reported the tokens as unregistered or invalid.
         package let isDead: Bool
-        /// The text of the ``SuppressionScope`` in which the tokens become suppressed; nil: nowhere.
+        /// The text of the ``SuppressionScope`` in which the tokens become suppressed; nil: they are not suppressed.
         package let scope: Range<Int>?
-        /// The outcome is unknown and stays unknown.
+        /// True if the outcome is unknown and will stay unknown.
         package let isUnknown: Bool
         package let receipts: Receipts
-        /// Elements of the array of tokens.
+        /// The range of the pushes in the array of tokens.
         package let tokens: Range<Int>
     }
 
     package struct Expiry: Sendable {
-        /// The failure of the last attempt; UTF-8, empty without one.
+        /// The failure of the last attempt, in UTF-8; empty without a failure.
         package let cause: Range<Int>
         package let receipts: Receipts
         package let tokens: Range<Int>
@@ -77,42 +77,42 @@ package struct ResultsEntry: Sendable {
     package struct Retry: Sendable {
         package let why: RetryCause
         package let status: UInt16
-        /// The gateway's word; UTF-8, may be empty.
+        /// The gateway's reason, in UTF-8; may be empty.
         package let reason: Range<Int>
-        /// The gateway's Retry-After; 0 without one.
+        /// The milliseconds of the gateway's Retry-After; 0 without one.
         package let retryAfterMilliseconds: UInt32
-        /// Its attempts are already counted. Its `encoded` range goes into a body unchanged.
+        /// The segment to send again. Its attempts include the last one. Its `encoded` range is copied into a batch unchanged.
         package let segment: Batch.Segment
     }
 
     package struct Letter: Sendable {
-        /// The gateway's word, or a ``FarmReason``; UTF-8.
+        /// The gateway's reason, or a ``FarmReason``, in UTF-8.
         package let reason: Range<Int>
-        /// The gateway's status; 0 if it gave none.
+        /// The gateway's status; 0 without one.
         package let status: UInt16
-        /// Its cause is the last failure of the pushes. Its `encoded` range goes into a body unchanged.
+        /// The segment of the dead letters. Its cause is their last failure. Its `encoded` range goes into a batch unchanged.
         package let segment: Batch.Segment
     }
 
     package struct Token: Hashable, Sendable {
         let offset: UInt32
         let length: UInt8
-        /// Unix milliseconds when the gateway found the token unregistered; 0 if it named no time.
+        /// Unix milliseconds when the gateway found the token unregistered; 0 if the gateway sent no time.
         package let timestamp: Int64
 
         package var range: Range<Int> { Int(offset)..<Int(offset) + Int(length) }
     }
 
-    /// The byte that says that marks follow.
+    /// The value of `receiptsAll` if marks follow.
     static let marked: UInt8 = 2
-    /// The byte that says that a scope follows.
+    /// The value of `dead` if a scope follows.
     static let deadInScope: UInt8 = 2
 
     package init(decoding bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: false) }
 
-    /// Reads all items that can be read, and skips those that cannot.
+    /// Reads all readable items and skips the others.
     ///
-    /// - Throws: when it is not known where an item ends. `census.lua` draws the same line.
+    /// - Throws: when the end of an item is unknown. `census.lua` uses the same rule.
     package init(salvaging bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: true) }
 
     private init(_ bytes: [UInt8], skipsUnreadable: Bool) throws(CodecError) {
@@ -138,37 +138,37 @@ enum ResultsKind: UInt8 {
     case letter = 0x4C  // L
 }
 
-/// Why pushes are retried; it decides the delay.
+/// Why pushes are retried. The cause decides the delay.
 package enum RetryCause: UInt8, CaseIterable, Hashable, Sendable {
-    /// The gateway limits pushes to this token (429).
+    /// The gateway limits pushes to this token (status 429).
     case throttled = 1
-    /// The gateway failed.
+    /// The gateway had an internal error.
     case server = 2
-    /// No response came.
+    /// No response arrived, so the outcome is unknown.
     case unknownOutcome = 3
-    /// The gateway limits new provider tokens.
+    /// The gateway limits how often provider tokens change.
     case authSlow = 4
-    /// The gateway could not process this push, without a reason.
+    /// The gateway could not process this push and gave no reason.
     case processing = 5
-    /// It was not sent: its token is in cool-down after 429.
+    /// The push was not sent, because its token is in cool-down after status 429.
     case coolDown = 6
 
-    /// Whether the gateway got the push.
+    /// Whether the push was sent to the gateway.
     package var isAttempt: Bool { self != .coolDown }
 }
 
-/// The farm's own reasons for a failed push; every other reason is the gateway's word.
+/// The farm's own reasons for a failed push. All other reasons come from the gateway.
 package enum FarmReason: String, CaseIterable, Hashable, Sendable {
-    /// The outcome is unknown, and the job asked for at most once.
+    /// The outcome is unknown, and the job asked for delivery at most once.
     case unknown
-    /// All attempts were made.
+    /// All allowed attempts were made.
     case exhausted
-    /// The push crashed its worker repeatedly.
+    /// The push repeatedly crashed its worker.
     case poison
-    /// Its token is suppressed.
+    /// The push's token is suppressed.
     case suppressed
-    /// The accounting lost the push, and `fsck` found that.
+    /// The accounting lost the push, and `fsck` found the loss.
     case lost
-    /// The report about it cannot be read.
+    /// The report about the push cannot be read.
     case unreadable
 }

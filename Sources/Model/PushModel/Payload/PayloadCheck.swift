@@ -2,7 +2,7 @@
 struct PayloadCheck {
     let bytes: UnsafeRawBufferPointer
     let pushType: PushType
-    /// In bytes.
+    /// The maximum payload size in bytes.
     let limit: Int
 
     init(_ bytes: UnsafeRawBufferPointer, pushType: PushType, limits: JobLimits) {
@@ -11,7 +11,7 @@ struct PayloadCheck {
         limit = min(pushType.payloadLimit, limits.payloadBytes)
     }
 
-    /// The first fault of the payload, which is a valid JSON object, and its position.
+    /// The first fault in the payload, with its position. The payload must be a valid JSON object.
     func fault(of payload: Range<Int>) -> (fault: MalformedPush.Fault, position: Int)? {
         guard payload.count <= limit else {
             return (.payloadTooLarge(bytes: payload.count, limit: limit), payload.lowerBound)
@@ -24,7 +24,7 @@ struct PayloadCheck {
         }
     }
 
-    /// The first member of any `aps` that makes the device show or play something.
+    /// The first member of an `aps` object that makes the device show or play something.
     private func backgroundFault(
         of payload: Range<Int>
     ) throws(JSONError) -> (key: BackgroundKey, position: Int)? {
@@ -47,26 +47,26 @@ struct PayloadCheck {
     }
 }
 
-/// A warning about an allowed payload that looks like a mistake.
+/// A warning about an allowed payload that is probably a mistake.
 package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
     case noAPS = "the payload has no \"aps\"; a device shows nothing without it"
     case silentAlert =
         "\"content-available\" alone shows nothing with push_type \"alert\"; use push_type \"background\""
     case idleBackground = "a background push without \"content-available\" in its \"aps\" wakes no app"
 
-    /// How many payloads of a job with a payload for each push are checked.
+    /// The number of payloads that are checked in a job with a payload for each push.
     package static let mostChecked = 8
 
-    /// The first warning about a payload, which is a valid JSON object.
+    /// The first warning about a payload. The payload must be a valid JSON object.
     static func find(
         in payload: Range<Int>, of bytes: UnsafeRawBufferPointer, pushType: PushType
     ) -> PayloadWarning? {
         guard hasRules(pushType) else { return nil }
-        // It was scanned before, so it does not throw.
+        // The payload was scanned before, so this does not throw.
         return try? find(JSONScanner(bytes, position: payload.lowerBound, depth: 1), pushType)
     }
 
-    /// Push types of PushKit and MDM have payloads of their own, without `aps`.
+    /// Whether payloads of the push type contain `aps`. Payloads of PushKit and MDM do not.
     private static func hasRules(_ pushType: PushType) -> Bool {
         switch pushType {
         case .alert, .background, .liveactivity, .widgets, .controls: true
@@ -86,11 +86,11 @@ package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
             }
             _ = try scanner.skipValue()
         }
-        // An empty payload updates a pass of Wallet.
+        // An empty payload is correct for a pass of Wallet.
         return isEmpty ? nil : .noAPS
     }
 
-    /// Looks at the `aps` object at the scanner's position.
+    /// Checks the `aps` object at the scanner's position.
     private static func check(
         _ scanner: inout JSONScanner, _ pushType: PushType
     ) throws(JSONError) -> PayloadWarning? {

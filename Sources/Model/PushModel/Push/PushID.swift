@@ -1,12 +1,12 @@
-/// The `apns-id` of a push: the same job and token always give the same id, so that logs can tell.
+/// The `apns-id` of a push. The same job and token always give the same id, so logs of several systems can be compared.
 ///
-/// XXH64 with seed 1, then with seed 2, big-endian, of the job's id in UTF-8, a zero byte and the token's raw bytes, in the form of a
-/// UUID of version 4 (RFC 9562, 5.4), because some gateways and proxies accept no later version.
+/// The id consists of the XXH64 with seed 1 and with seed 2, big-endian. The hash input is the job's id in UTF-8, a zero byte and
+/// the token's raw bytes. The form is a UUID of version 4 (RFC 9562, 5.4), because some gateways and proxies accept no later one.
 package struct PushID: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
 
-    /// The part of the ids that the pushes of one job share; made once a segment.
+    /// The part of the ids that all pushes of a job share. It is computed once for each segment.
     package struct Job: Sendable {
         private var first = XXH64(seed: 1)
         private var second = XXH64(seed: 2)
@@ -31,7 +31,7 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
             return PushID(high: first.digest, low: second.digest)
         }
 
-        /// The mark of the push in an audit (``PushID/mark``).
+        /// The mark of the push in audit records (``PushID/mark``).
         package func mark(token: UnsafeRawBufferPointer) -> UInt64 {
             var first = first
             first.update(token)
@@ -39,13 +39,13 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The mark of the push in an audit: the upper half of its id, with version 8, which ids had in the past.
+    /// The mark of the push in audit records: the upper half of its id in version 8, the version of earlier ids.
     package var mark: UInt64 { Self.marked(high) }
 
     private static func marked(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000 }
     private static func versioned(_ high: UInt64) -> UInt64 { high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000 }
 
-    /// Reads the text form, in either case; nil if it is not a UUID. Version 8 is the form of past ids.
+    /// Reads the text form in upper or lower case; nil if the text is not a UUID. Version 8 is the form of earlier ids.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12],
@@ -56,16 +56,16 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// Makes an id of 122 of these bits; version and variant take the others.
+    /// Creates an id from 122 of these bits. Version and variant replace the other bits.
     package init(high: UInt64, low: UInt64) {
         self.high = Self.versioned(high)
         self.low = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
-    /// Length of the text form.
+    /// The length of the text form.
     package static let textLength = 36
 
-    /// Writes the canonical lower-case text, 36 bytes, at the start of `buffer`.
+    /// Writes the canonical lower-case text (36 bytes) to the start of `buffer`.
     package func write(to buffer: UnsafeMutableRawBufferPointer) {
         precondition(buffer.count >= Self.textLength, "a push id needs 36 bytes")
         var offset = 0

@@ -3,19 +3,19 @@ package struct PushOptions: Hashable, Sendable {
     package var pushType: PushType
     /// The `apns-priority` header: 1, 5 or 10.
     package var priority: UInt8
-    /// The `apns-expiration` header in Unix seconds; 0: one attempt; nil: no header.
+    /// The `apns-expiration` header in Unix seconds; 0: the gateway makes one attempt; nil: no header.
     package var expiration: Int64?
-    /// Unix seconds after which an unsent push expires.
+    /// The Unix time in seconds at which an unsent push expires.
     package var deadline: Int64?
     /// The `apns-collapse-id` header, at most 64 bytes.
     package var collapseID: String?
-    /// The job's own topic, at most 255 bytes; nil is ``PushType/topic(ofApp:)``.
+    /// The job's own topic, at most 255 bytes; nil: ``PushType/topic(ofApp:)``.
     package var topic: String?
     package var receipts: Receipts
     package var delivery: DeliveryGuarantee
-    /// How many attempts a push gets, 1 to 100.
+    /// The maximum number of attempts to send a push, 1 to 100.
     package var maxAttempts: UInt8
-    /// Unix seconds when the producer last saw these tokens registered; older unregistration reports are ignored.
+    /// Unix seconds when the producer last saw these tokens registered. Older reports of unregistration are ignored.
     package var registeredAt: Int64?
 
     package static let defaultMaxAttempts: UInt8 = 8
@@ -39,13 +39,13 @@ package struct PushOptions: Hashable, Sendable {
     }
 }
 
-/// Which pushes of a job cause events of their own. Events with the job's counts always come.
+/// Selects the pushes of a job that cause events of their own. Events with the job's counts are always sent.
 package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
     case failures = 0
     case all = 1
     case none = 2
 
-    /// The word in a job.
+    /// The word for this value in a job.
     package var name: String {
         switch self {
         case .failures: "failures"
@@ -55,14 +55,14 @@ package enum Receipts: UInt8, NamedCase, Hashable, Sendable {
     }
 }
 
-/// What happens to a push whose outcome is unknown, because a connection or a worker was lost.
+/// What the farm does with a push whose outcome is unknown, because a connection or a worker was lost.
 package enum DeliveryGuarantee: UInt8, NamedCase, Hashable, Sendable {
-    /// It is retried: a device may get it twice, and the job counts it as possibly duplicated.
+    /// The push is retried. A device may get it twice, and the job counts the push as possibly duplicated.
     case atLeastOnce = 0
-    /// It is not retried: it fails with the reason `unknown`.
+    /// The push is not retried. It fails with the reason `unknown`.
     case atMostOnce = 1
 
-    /// The word in a job.
+    /// The word for this value in a job.
     package var name: String {
         switch self {
         case .atLeastOnce: "at-least-once"
@@ -76,7 +76,7 @@ package enum Lane: UInt8, NamedCase, Hashable, Sendable {
     case high = 0
     case bulk = 1
 
-    /// The word in a job: `high` or `bulk`.
+    /// The word for this lane in a job: `high` or `bulk`.
     package var name: String {
         switch self {
         case .high: "high"
@@ -84,7 +84,7 @@ package enum Lane: UInt8, NamedCase, Hashable, Sendable {
         }
     }
 
-    /// The letter in a batch id: `h` or `b`.
+    /// The letter for this lane in a batch id: `h` or `b`.
     package var letter: UInt8 {
         switch self {
         case .high: UInt8(ascii: "h")

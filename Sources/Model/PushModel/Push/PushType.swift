@@ -1,4 +1,4 @@
-/// The kind of a push: the value of `apns-push-type`, and its rules for topic and payload.
+/// The kind of a push: the value of `apns-push-type`, with its rules for topic and payload.
 /// - Source: Apple, "Sending notification requests to APNs".
 package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     case alert = 0
@@ -13,7 +13,7 @@ package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     case widgets = 9
     case controls = 10
 
-    /// Names, required ends of the topic and priorities, in the order of the cases.
+    /// The names, required topic suffixes and allowed priorities, in the order of the cases.
     private static let rules: [(name: String, topicSuffix: String, priorities: [UInt8])] = [
         ("alert", "", [1, 5, 10]), ("background", "", [5]), ("voip", ".voip", [1, 5, 10]),
         ("complication", ".complication", [1, 5, 10]),
@@ -26,19 +26,19 @@ package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     /// The word in a job and in the `apns-push-type` header.
     package var name: String { Self.rules[Int(rawValue)].name }
 
-    /// The required end of the topic; empty: any topic.
+    /// The suffix that the topic must have; empty: any topic is allowed.
     package var topicSuffix: String { Self.rules[Int(rawValue)].topicSuffix }
 
-    /// The priorities that the gateway takes for it.
+    /// The priorities that the gateway accepts for this type.
     package var priorities: [UInt8] { Self.rules[Int(rawValue)].priorities }
 
-    /// The largest payload the gateway takes, in bytes.
+    /// The largest payload that the gateway accepts, in bytes.
     package var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 
-    /// The priority of a push whose job names none.
+    /// The priority of a push if its job does not set one.
     package var defaultPriority: UInt8 { self == .background ? 5 : 10 }
 
-    /// The topic of a push whose job names none: the app's, with the suffix of this type (never doubled).
+    /// The default topic of a push: the app's topic with the suffix of this type. The suffix is never added twice.
     package func topic(ofApp topic: String) -> String {
         topic.hasSuffix(topicSuffix) ? topic : topic + topicSuffix
     }
@@ -51,7 +51,7 @@ package enum PushType: UInt8, NamedCase, Hashable, Sendable {
     }
 }
 
-/// A case that jobs, lists and events call by a name.
+/// An enum whose cases have names in jobs, lists and events.
 package protocol NamedCase: CaseIterable {
     var name: String { get }
 }

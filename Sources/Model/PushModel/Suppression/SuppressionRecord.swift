@@ -1,12 +1,12 @@
-/// A record of a shard's suppression list: a token becomes suppressed, or is removed from the list.
+/// A record in a shard's suppression list. It suppresses a token, or removes the token from the list.
 ///
 /// Big-endian: letter `UInt8` (a ``SuppressionReason``, or "-" for a removal), scope `UInt32`
 /// (``SuppressionScope/number``), time `UInt32`, token.
 package struct SuppressionRecord: Hashable, Sendable {
-    /// nil: the token is removed from the list.
+    /// The reason; nil if the record removes the token from the list.
     package var reason: SuppressionReason?
     package var scope: UInt32
-    /// Unix seconds since when the token is unregistered or invalid.
+    /// Unix seconds since which the token is unregistered or invalid.
     package var time: UInt32
     package var token: ArraySlice<UInt8>
 
@@ -29,7 +29,7 @@ package struct SuppressionRecord: Hashable, Sendable {
         return bytes
     }
 
-    /// nil: the record is damaged, or a newer version wrote it.
+    /// Returns nil if the record is damaged, or a newer version wrote it.
     package init?(decoding bytes: [UInt8]) {
         guard bytes.count > Self.head else { return nil }
         reason = SuppressionReason(rawValue: bytes[0])
@@ -46,16 +46,16 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
     case deviceTokenNotForTopic = 0x54  // T
     case unregistered = 0x55  // U
     case expiredToken = 0x45  // E
-    /// The binary interface's status 8.
+    /// Status 8 of the binary interface.
     case invalidToken = 0x49  // I
-    /// The binary interface's status 5.
+    /// Status 5 of the binary interface.
     case invalidTokenSize = 0x53  // S
-    /// The feedback service reported it.
+    /// The feedback service reported the token.
     case feedback = 0x46  // F
-    /// An operator suppressed it.
+    /// An operator suppressed the token.
     case `operator` = 0x4F  // O
 
-    /// The name in lists and events: the gateway's own word where it has one.
+    /// The name in lists and events: the gateway's own word if it has one.
     package var name: String {
         switch self {
         case .badDeviceToken: "BadDeviceToken"
@@ -84,7 +84,7 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
 
     private var isGateways: Bool { self != .feedback && self != .operator }
 
-    /// A later registration of the token removes the suppression.
+    /// Whether a later registration of the token ends the suppression.
     package var yieldsToRegistration: Bool {
         switch self {
         case .unregistered, .expiredToken, .feedback: true
@@ -92,27 +92,27 @@ package enum SuppressionReason: UInt8, NamedCase, Sendable {
         }
     }
 
-    /// A reason that yields to a registration does not replace one that does not.
+    /// Whether this reason may replace an older one. A reason that a registration ends must not replace one that stays.
     package func mayReplace(_ old: SuppressionReason) -> Bool {
         !yieldsToRegistration || old.yieldsToRegistration
     }
 
-    /// Gateways give this reason for tokens of another environment, too.
+    /// Whether the token may belong to another environment. Gateways give the same reason in that case.
     package var mayBeEnvironment: Bool { self == .badDeviceToken || self == .invalidToken }
 }
 
-/// Where a token is suppressed: a topic in one environment of an app. In another scope it may be valid.
+/// The scope of a suppression: a topic in one environment of an app. In another scope the token may be valid.
 package struct SuppressionScope: Hashable, Sendable {
-    /// A word without spaces: `production`, `sandbox`, or a gateway's host and port.
+    /// The environment, without spaces: `production`, `sandbox`, or a gateway's host and port.
     package let environment: String
-    /// May be empty.
+    /// The topic; may be empty.
     package let topic: String
 
     package init(environment: String, topic: String) {
         (self.environment, self.topic) = (environment, topic)
     }
 
-    /// Reads ``text``; nil without a space.
+    /// Reads ``text``; nil if it has no space.
     package init?(text: some StringProtocol) {
         guard let space = text.firstIndex(of: " ") else { return nil }
         environment = String(text[..<space])
@@ -121,6 +121,6 @@ package struct SuppressionScope: Hashable, Sendable {
 
     package var text: String { "\(environment) \(topic)" }
 
-    /// Stands for the scope in records: the low 32 bits of the XXH64, seed 0, of its text.
+    /// The number for this scope in records: the low 32 bits of the XXH64, seed 0, of its text.
     package var number: UInt32 { UInt32(truncatingIfNeeded: XXH64.hash(Array(text.utf8), seed: 0)) }
 }

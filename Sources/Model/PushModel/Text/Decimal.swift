@@ -1,9 +1,9 @@
-/// Whole numbers as decimal digits.
+/// Converts whole numbers to and from decimal digits.
 package enum Decimal {
-    /// The most characters that a number takes.
+    /// The maximum number of characters of a number.
     package static let longest = 20
 
-    /// Writes `number`, with a sign if it is negative, at the start of `room`.
+    /// Writes `number` to the start of `room`, with a sign if it is negative.
     ///
     /// - Returns: the number of characters.
     package static func write(_ number: Int64, to room: UnsafeMutableRawBufferPointer) -> Int {
@@ -26,7 +26,7 @@ package enum Decimal {
         return count
     }
 
-    /// Reads digits with an optional sign, and nothing else; nil if it is not a number or does not fit.
+    /// Reads digits with an optional sign and no other characters; nil if the text is not a number or does not fit.
     package static func read(_ text: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? UnsafeRawBufferPointer(rebasing: text.dropFirst()) : text
@@ -45,7 +45,7 @@ package enum Decimal {
 }
 
 extension [UInt8] {
-    /// Appends a number as decimal digits, without a String.
+    /// Appends a number as decimal digits without creating a String.
     package mutating func append(decimal value: Int64) {
         withUnsafeTemporaryAllocation(byteCount: Decimal.longest, alignment: 1) { room in
             let count = Decimal.write(value, to: room)

@@ -1,11 +1,11 @@
-/// Bytes as lower-case hexadecimal digits, and back.
+/// Converts bytes to and from lower-case hexadecimal digits.
 package enum Hexadecimal {
-    /// The digits of some bytes.
+    /// Returns the digits of some bytes.
     package static func text(of bytes: some Sequence<UInt8>) -> String {
         String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
     }
 
-    /// The bytes of digits of either case; nil if their number is odd, or for another character.
+    /// Returns the bytes of digits of either case; nil if the number of digits is odd or another character occurs.
     package static func bytes(of digits: some Sequence<UInt8>) -> [UInt8]? {
         Array(digits).withUnsafeBytes { digits in
             var bytes = [UInt8](repeating: 0, count: digits.count / 2)
@@ -14,7 +14,7 @@ package enum Hexadecimal {
         }
     }
 
-    /// Writes two digits a byte at the start of `room`.
+    /// Writes two digits for each byte to the start of `room`.
     ///
     /// - Returns: the number of digits.
     @discardableResult
@@ -29,9 +29,9 @@ package enum Hexadecimal {
         return 2 * bytes.count
     }
 
-    /// Reads digits of either case into the start of `room`.
+    /// Reads digits of either case and writes the bytes to the start of `room`.
     ///
-    /// - Returns: the number of bytes, or nil if `digits` is odd in number or holds another character.
+    /// - Returns: the number of bytes; nil if the number of digits is odd or another character occurs.
     package static func read(_ digits: UnsafeRawBufferPointer, to room: UnsafeMutableRawBufferPointer) -> Int?
     {
         guard digits.count.isMultiple(of: 2) else { return nil }
@@ -45,9 +45,9 @@ package enum Hexadecimal {
         return digits.count / 2
     }
 
-    /// Whether `digits` are pairs of digits of either case.
+    /// Whether `digits` has an even number of characters and all are digits of either case.
     package static func isValid(_ digits: UnsafeRawBufferPointer) -> Bool {
-        // Counted without an early end or a branch, so that the loop becomes vector instructions.
+        // The loop has no early exit and no branch, so that the compiler can use vector instructions.
         var others: UInt8 = 0
         for digit in digits {
             let decimal = digit &- UInt8(ascii: "0")
@@ -57,7 +57,7 @@ package enum Hexadecimal {
         return others == 0 && digits.count.isMultiple(of: 2)
     }
 
-    /// Without a branch or a table, so that a loop over it becomes vector instructions.
+    /// Converts a digit without a branch or a table, so that a loop can use vector instructions.
     @inline(__always)
     static func digit(_ nibble: UInt8) -> UInt8 {
         nibble &+ UInt8(ascii: "0") &+ ((nibble &+ 6) >> 4) &* 39
@@ -71,13 +71,13 @@ package enum Hexadecimal {
         return letter < 6 ? letter &+ 10 : nil
     }
 
-    /// The four bytes of eight digits, the first byte lowest; nil for another character.
+    /// The four bytes of eight digits, the first byte in the lowest bits; nil for another character.
     ///
-    /// - Parameter digits: eight characters, the first one lowest.
+    /// - Parameter digits: eight characters, the first one in the lowest bits.
     @inline(__always)
     package static func fourBytes(_ digits: UInt64) -> UInt32? {
         let lower = digits | 0x2020_2020_2020_2020
-        // Sums stay below 256 a byte as long as no character has its top bit set.
+        // Sums do not overflow into the next byte, because no character has its top bit set.
         let isNumber = (digits &+ 0x5050_5050_5050_5050) & ~(digits &+ 0x4646_4646_4646_4646)
         let isLetter = (lower &+ 0x1F1F_1F1F_1F1F_1F1F) & ~(lower &+ 0x1919_1919_1919_1919)
         guard ((isNumber | isLetter) & ~digits) & 0x8080_8080_8080_8080 == 0x8080_8080_8080_8080,

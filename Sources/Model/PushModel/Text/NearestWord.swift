@@ -1,4 +1,4 @@
-/// Finds the known word that an unknown one was most likely meant to be.
+/// Finds the known word that is most similar to an unknown word.
 package enum NearestWord {
     /// The element of `words` with the smallest edit distance to `word`: at most one change, or one for each three letters.
     /// Case, `_`, `-` and `.` are ignored. A missing part, as in rate for max_rate, is one change.
@@ -22,7 +22,7 @@ package enum NearestWord {
         }
     }
 
-    /// Letters to insert, delete, replace, or swap with their neighbour.
+    /// The number of letters to insert, delete, replace, or swap with their neighbour.
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var beforeLast = [Int](repeating: 0, count: b.count + 1)
         var last = Array(0...b.count)

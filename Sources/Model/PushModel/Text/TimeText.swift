@@ -1,18 +1,18 @@
-/// Reads durations and moments as people write them.
+/// Reads durations and times as people write them.
 package enum TimeText {
-    /// Milliseconds of each unit, the longest first.
+    /// The milliseconds of each unit, longest first.
     private static let units: [(name: String, milliseconds: Double)] = [
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
-    /// A thousand years.
+    /// The longest duration: a thousand years in milliseconds.
     private static let longest = 1000 * 366 * 86_400_000.0
 
-    /// Milliseconds of `90s`, `15m`, `1.5h`, `3d`, `500ms`, or of several that get shorter: `1h30m`.
+    /// The milliseconds of `90s`, `15m`, `1.5h`, `3d` or `500ms`, or of several units in descending order: `1h30m`.
     ///
-    /// - Returns: nil unless each number has a unit; nil above a thousand years.
+    /// - Returns: nil if a number has no unit, or the duration exceeds a thousand years.
     package static func duration(_ text: String) -> Int64? { try? readDuration(text) }
 
-    /// As ``duration(_:)``, with the fault of the text.
+    /// Reads a duration like ``duration(_:)``, and throws the fault of the text.
     package static func readDuration(_ text: String) throws(Fault) -> Int64 {
         guard text.utf8.count <= 40 else { throw .form }
         guard text.first != "-" else { throw .negative }
@@ -39,10 +39,10 @@ package enum TimeText {
 
     /// Milliseconds since 1970 of an ISO 8601 date or time: `2026-05-01`, `2026-05-01T10:00Z`, `2026-05-01T12:00:00.5+02:00`.
     ///
-    /// - Returns: nil unless a time says its zone; a date alone begins at midnight in UTC.
+    /// - Returns: nil for a time without a zone. A date alone means midnight in UTC.
     package static func moment(_ text: String) -> Int64? { try? readMoment(text) }
 
-    /// As ``moment(_:)``, with the fault of the text.
+    /// Reads a time like ``moment(_:)``, and throws the fault of the text.
     package static func readMoment(_ text: String) throws(Fault) -> Int64 {
         guard text.utf8.count <= 40 else { throw .form }
         let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
@@ -60,9 +60,9 @@ package enum TimeText {
         return midnight + time - offset * 60_000
     }
 
-    /// Seconds since 1970, in 32 bits, of a moment that has passed: a number of them, ISO 8601, or how long ago it was: `3d`.
+    /// Reads a past time as seconds since 1970 in 32 bits: a number of seconds, ISO 8601, or a duration before now such as `3d`.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: the present time in seconds since 1970.
     package static func since(_ text: some StringProtocol, now: Int64) -> Int64? {
         let text = String(text)
         let seconds =
@@ -86,7 +86,7 @@ package enum TimeText {
         else { return nil }
         var seconds = 0.0
         if parts.count == 3 {
-            // A leap second counts as the next second.
+            // A leap second counts as the first second of the next minute.
             guard parts[2].prefix(while: { $0 != "." }).count == 2, let number = decimal(parts[2]),
                 number < 61
             else { return nil }
@@ -95,7 +95,7 @@ package enum TimeText {
         return (hour * 60 + minute) * 60_000 + Int64(clamping: (seconds * 1000).rounded(.down))
     }
 
-    /// Minutes east of UTC: `Z`, `+02:00`, `-0530`.
+    /// Reads a zone as minutes east of UTC: `Z`, `+02:00`, `-0530`.
     private static func minutes(_ zone: Substring) -> Int64? {
         if zone == "Z" { return 0 }
         let digits = zone.dropFirst().filter { $0 != ":" }
@@ -112,7 +112,7 @@ package enum TimeText {
         return Int64(foreign: text)
     }
 
-    /// Digits, perhaps with a point and more digits.
+    /// Reads digits with an optional decimal point and more digits.
     private static func decimal(_ text: Substring) -> Double? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), text.utf8.count <= 20,
@@ -133,7 +133,7 @@ package enum TimeText {
         }
     }
 
-    /// Days since 1970-01-01: whole years before this one, the days of the months before, leap days.
+    /// Days since 1970-01-01: the days of the earlier years, of the earlier months of this year, and the leap days.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let before = (1..<month).reduce(0) { $0 + length($1, of: year) }
         let past = year - 1
@@ -143,7 +143,7 @@ package enum TimeText {
 }
 
 extension TimeText {
-    /// Why a text is not a duration or a moment.
+    /// Why a text is not a duration or a time.
     package enum Fault: Error, Equatable, CustomStringConvertible {
         case form
         case negative
@@ -158,7 +158,7 @@ extension TimeText {
         case noZone
         case zone
 
-        /// A sentence with the correction; nil if the form of the text is not recognised.
+        /// A sentence with the correct form; nil if the form of the text is not recognised.
         package var advice: String? {
             switch self {
             case .form: nil

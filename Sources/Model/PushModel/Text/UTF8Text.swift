@@ -1,4 +1,4 @@
-/// Text as bytes: whether it is valid UTF-8, and where it may be cut.
+/// Checks that bytes are valid UTF-8, and finds positions where text may be cut.
 /// - Source: The Unicode Standard, table 3-7, "Well-Formed UTF-8 Byte Sequences".
 package enum UTF8Text {
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -15,7 +15,7 @@ package enum UTF8Text {
         return true
     }
 
-    /// Length of the well-formed sequence of two to four bytes at `offset`, or 0 if there is none.
+    /// The length of the well-formed sequence of two to four bytes at `offset`; 0 if there is none.
     package static func sequenceLength(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Int {
         let lead = bytes[offset]
         let length: Int
@@ -38,12 +38,12 @@ package enum UTF8Text {
         return length
     }
 
-    /// Whether it is one of the control characters, general category Cc.
+    /// Whether the scalar is a control character (general category Cc).
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     }
 
-    /// The longest prefix of at most `limit` bytes that cuts no character in two.
+    /// The longest prefix of at most `limit` bytes that does not split a character.
     package static func prefix(_ bytes: UnsafeRawBufferPointer, limit: Int) -> UnsafeRawBufferPointer {
         guard bytes.count > limit else { return bytes }
         var end = limit
@@ -52,7 +52,7 @@ package enum UTF8Text {
     }
 }
 
-/// A short piece of input for messages, on one line. It never holds a whole device token.
+/// A short one-line part of an input, for messages. It never contains a complete device token.
 package enum Excerpt {
     static let limit = 40
 
@@ -72,7 +72,7 @@ package enum Excerpt {
 }
 
 extension UInt8 {
-    /// An ASCII letter or digit.
+    /// Whether the byte is an ASCII letter or digit.
     package var isLetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,11 +1,11 @@
-/// Turns the hex text of a device token into its bytes.
+/// Decodes the hex text of a device token.
 enum HexToken {
-    /// What ``decodePlain(_:from:into:)`` may write.
+    /// The number of bytes that ``decodePlain(_:from:into:)`` may write.
     static let room = JobLimits.tokenBytes.upperBound + 4
 
     /// Decodes a JSON string that is a token without escapes, eight digits at a time.
     ///
-    /// - Returns: bytes written, and the offset past the closing quote; nil for any other value.
+    /// - Returns: the number of bytes written, and the offset after the closing quote; nil for any other value.
     @inline(__always)
     static func decodePlain(
         _ bytes: UnsafeRawBufferPointer, from start: Int, into target: UnsafeMutableRawBufferPointer
@@ -44,14 +44,14 @@ enum HexToken {
     }
 }
 
-/// The text of a device token, outside of a job.
+/// Reads device tokens from texts other than jobs.
 package enum DeviceToken {
     /// Why a text is not a device token.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
 
-    /// The bytes of a token in hexadecimal of either case, with the lengths that a job allows.
+    /// Decodes a token from hexadecimal of either case. The length must be allowed in a job.
     package static func bytes(of text: some StringProtocol) throws(Fault) -> [UInt8] {
         do throws(MalformedPush.Fault) { return try HexToken.decode(Array(text.utf8)) } catch {
             throw Fault(description: error.reason)
@@ -59,10 +59,10 @@ package enum DeviceToken {
     }
 }
 
-/// Which shard a device token belongs to: the XXH64, seed 0, of its raw bytes, modulo the number of shards.
+/// Computes the shard of a device token: the XXH64, seed 0, of its raw bytes, modulo the number of shards.
 ///
-/// The definition is published (docs/internals/sharding.md) and never changes: another shard would break the order of a
-/// device's pushes.
+/// The definition is public (docs/internals/sharding.md) and never changes, because a change of shard would break the order
+/// of a device's pushes.
 package enum ShardHash {
     package static func shard(of token: UnsafeRawBufferPointer, shards: Int) -> Int {
         Int(XXH64.hash(token, seed: 0) % UInt64(shards))

@@ -1,16 +1,16 @@
-/// The device tokens of a job, decoded one after the other, each of them once.
+/// The decoded device tokens of a job in order, without duplicates.
 struct TokenList {
     private(set) var entries: [ParsedJob.Push] = []
     private(set) var malformed: [MalformedPush] = []
     private(set) var duplicates = 0
-    /// Tokens so far: accepted, malformed and duplicates.
+    /// The number of tokens so far: accepted, malformed and duplicates.
     private(set) var submitted = 0
-    /// The bytes of the accepted tokens, then room for the next one.
+    /// The bytes of the accepted tokens, followed by free space for the next token.
     private var storage: [UInt8] = []
     private var used = 0
     private var seen = TokenSet()
 
-    /// Reads the array of tokens at the scanner's position; false if it has more than `limit`.
+    /// Reads the array of tokens at the scanner's position. Returns false if it has more than `limit` tokens.
     mutating func readArray(_ scanner: inout JSONScanner, limit: Int) throws(JSONError) -> Bool {
         expect(textBytes: scanner.bytes.count - scanner.position, limit: limit)
         try scanner.enterArray()
@@ -21,7 +21,7 @@ struct TokenList {
         return true
     }
 
-    /// Reserves room for the tokens, of the usual 64 digits, that fit into `textBytes`.
+    /// Reserves memory for the tokens that fit into `textBytes`, with the usual 64 digits each.
     private mutating func expect(textBytes: Int, limit: Int) {
         let count = min(textBytes / 67 + 1, limit)
         storage.reserveCapacity(32 * count + HexToken.room)
@@ -29,7 +29,7 @@ struct TokenList {
         seen.expect(count)
     }
 
-    /// Reads the value at the scanner's position as the next push's token.
+    /// Reads the value at the scanner's position as the token of the next push.
     mutating func readToken(_ scanner: inout JSONScanner) throws(JSONError) {
         makeRoom()
         let (start, used) = (scanner.position, used)
@@ -65,7 +65,7 @@ struct TokenList {
         return storage
     }
 
-    /// Adds the token whose bytes were written behind the used ones.
+    /// Adds the token whose bytes were written after the used ones.
     private mutating func add(count: Int) {
         let token = used..<used + count
         let isNew = storage.withUnsafeBytes { seen.insert(token, at: entries, in: $0) }
@@ -81,7 +81,7 @@ struct TokenList {
         submitted += 1
     }
 
-    /// Keeps `HexToken.room` bytes free behind the used ones: first from the reserved capacity, then by doubling.
+    /// Keeps `HexToken.room` bytes free after the used ones: first from the reserved capacity, then by doubling.
     @inline(__always)
     private mutating func makeRoom() {
         guard storage.count - used < HexToken.room else { return }

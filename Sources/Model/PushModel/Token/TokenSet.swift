@@ -1,11 +1,11 @@
-/// The set of a list's tokens: an open-addressing hash table over the list's own bytes.
+/// The set of tokens in a list: an open-addressing hash table over the list's own bytes.
 ///
-/// Each process has its own seed, so that prepared tokens cannot all fall into one slot.
+/// Each process has its own seed, so that a producer cannot choose tokens that all hash to one slot.
 struct TokenSet {
-    /// Up to this number of tokens are compared one by one.
+    /// A set of at most this many tokens needs no table; the tokens are compared one by one.
     private static let compared = 8
 
-    /// Upper half: of the hash. Lower half: number of the token, from 1; 0 is a free slot.
+    /// Upper half of an element: bits of the hash. Lower half: number of the token, from 1. A free slot is 0.
     private var slots: [UInt64] = []
     private let seed: UInt64
     private var expected = 0
@@ -16,10 +16,10 @@ struct TokenSet {
         seed = UInt64(bitPattern: Int64(hasher.finalize()))
     }
 
-    /// About how many tokens will come.
+    /// Sets the expected number of tokens.
     mutating func expect(_ count: Int) { expected = count }
 
-    /// Adds a token. False if one of `entries` has the same bytes.
+    /// Adds a token. Returns false if one of `entries` has the same bytes.
     mutating func insert(
         _ token: Range<Int>, at entries: [ParsedJob.Push], in bytes: UnsafeRawBufferPointer
     ) -> Bool {
