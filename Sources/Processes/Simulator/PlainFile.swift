@@ -1,6 +1,6 @@
 import POSIX
 
-/// Small files, read and written whole, before the gateway serves.
+/// Reads and writes small files as a whole, before the gateway starts serving.
 enum PlainFile {
     static func read(_ path: String, limit: Int = 1 << 20) throws(SimulatorError) -> [UInt8] {
         do throws(SystemFailure) { return try SmallFile.read(path, limit: limit) } catch {
@@ -10,7 +10,7 @@ enum PlainFile {
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Writes a file that only its owner may read. The file is replaced in one step.
+    /// Writes a file that only its owner may read. The old file is replaced atomically.
     static func write(_ bytes: [UInt8], to path: String) throws(SimulatorError) {
         let draft = path + ".new"
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -21,7 +21,7 @@ enum PlainFile {
         }
     }
 
-    /// Makes the folder and its parents, for the owner only.
+    /// Creates the folder and its parents, readable by the owner only.
     static func makeFolder(_ path: String) throws(SimulatorError) {
         var made = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
@@ -30,7 +30,7 @@ enum PlainFile {
         }
     }
 
-    /// Blocks until everything is written; false on an error.
+    /// Blocks until all bytes are written. Returns false on an error.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {

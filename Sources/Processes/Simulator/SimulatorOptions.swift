@@ -1,28 +1,28 @@
 package import OpenSSL
 
-/// The settings of a simulated gateway at its start. ``FaultCommand`` changes faults while it runs.
+/// The start settings of a simulated gateway. ``FaultCommand`` changes faults while the gateway runs.
 package struct SimulatorOptions: Sendable {
     package enum Environment: String, Sendable, CaseIterable {
         case production, sandbox
     }
 
-    /// Which clients may push.
+    /// The credentials that a client needs to push.
     package enum Authentication: String, Sendable, CaseIterable {
-        /// A provider token, or a client certificate, as with Apple.
+        /// A client needs a provider token or a client certificate, as at Apple.
         case required
-        /// Anybody: for load generators.
+        /// A client needs no credentials; for load generators.
         case none
     }
 
-    /// A key whose provider tokens are accepted.
+    /// A signing key. The gateway accepts provider tokens that are signed with this key.
     package struct Key: Sendable {
         package var id: String
         package var team: String
-        /// PEM: a `.p8`, or the public key alone.
+        /// A PEM file: a `.p8` file, or only the public key.
         package var file: String
-        /// Bundle ids that it may push to; nil: all that no key of another team names.
+        /// The bundle ids that the key may push to; nil: all bundle ids except those of another team's keys.
         package var topics: [String]?
-        /// nil: good for both.
+        /// The environment in which the key is valid; nil: both environments.
         package var environment: Environment?
 
         package init(
@@ -36,81 +36,81 @@ package struct SimulatorOptions: Sendable {
         }
     }
 
-    /// Each has all the ports.
+    /// The addresses to listen on. Every address uses the same ports.
     package var hosts = ["127.0.0.1"]
-    /// 0: the system chooses a port.
+    /// The port of the HTTP/2 interface; 0: the system chooses a port.
     package var port: UInt16 = 8443
-    /// Port of the binary interface; nil: it is off.
+    /// The port of the binary interface; nil: the interface is off.
     package var binaryPort: UInt16?
-    /// Port of the feedback service; nil: it is off.
+    /// The port of the feedback service; nil: the service is off.
     package var feedbackPort: UInt16?
-    /// Bytes of the tokens that the binary interface takes.
+    /// The token lengths in bytes that the binary interface accepts.
     package var tokenLengths = [32]
-    /// False: HTTP/2 without TLS, with prior knowledge.
+    /// True uses TLS. False uses HTTP/2 with prior knowledge and without TLS.
     package var usesTLS = true
-    /// The newest version that it speaks.
+    /// The newest TLS version that the gateway supports.
     package var newestTLS = TLSVersion.tls13
     package var environment = Environment.production
 
-    /// Holds the throw-away authority and credentials; made when absent, for the owner only.
+    /// The folder of the throw-away authority and credentials. Missing files are created, readable by the owner only.
     package var folder = "./var/simulator"
-    /// Host names and addresses of the server certificate.
+    /// The host names and addresses in the server certificate.
     package var serverNames = ["localhost", "127.0.0.1", "::1"]
-    /// The bundle id of the throw-away client certificate.
+    /// The bundle id in the throw-away client certificate.
     package var bundle = "com.example.demo"
 
     package var authentication = Authentication.required
-    /// Whether clients are asked for a certificate.
+    /// Whether the gateway asks clients for a certificate.
     package var asksForCertificates = true
-    /// Accepted besides the key in ``folder``.
+    /// Further accepted keys besides the key in ``folder``.
     package var keys: [Key] = []
-    /// By key id, the one in ``folder`` included: as in ``Key/topics``.
+    /// Topics by key id, also for the key in ``folder``. The meaning is that of ``Key/topics``.
     package var keyTopics: [String: [String]] = [:]
-    /// By key id, the one in ``folder`` included: as in ``Key/environment``.
+    /// Environments by key id, also for the key in ``folder``. The meaning is that of ``Key/environment``.
     package var keyEnvironments: [String: Environment] = [:]
-    /// Seconds that a provider token lives.
+    /// The lifetime of a provider token in seconds.
     package var tokenLifetime: Int64 = 3_600
-    /// Seconds before a connection may show another provider token.
+    /// The minimum number of seconds before a connection may change its provider token.
     package var tokenUpdateInterval: Int64 = 1_200
 
-    /// Streams that a connection may have open.
+    /// The maximum number of open streams on a connection.
     package var streams: UInt32 = 1_000
-    /// One stream only until a request with a valid provider token has come.
+    /// True allows only one stream until a request with a valid provider token has arrived.
     package var firstStreamAlone = true
-    /// The limit falls to 1 after `ExpiredProviderToken`, and rises again after the next accepted push.
+    /// True lowers the limit of streams to 1 after `ExpiredProviderToken`. The next accepted push raises the limit again.
     package var limitDropsAfterExpiredToken = true
-    /// The limit falls to 1 after a refused push, and rises again after the next accepted one.
+    /// True lowers the limit of streams to 1 after a refused push. The next accepted push raises the limit again.
     package var limitDropsAfterRefusal = false
-    /// Pushes to one token within a second, above which it is throttled; nil: any number.
+    /// The number of pushes per second to one token before throttling; nil: no limit.
     package var pushesPerTokenAndSecond: Int?
-    /// A connection without a request gets GOAWAY IdleTimeout after this time; nil: never.
+    /// After this time without a request, a connection gets GOAWAY IdleTimeout; nil: never.
     package var idleTimeout: Duration?
-    /// Refusals with status 400 on one connection, after which it gets GOAWAY; nil: any number.
+    /// After this number of refusals with status 400, a connection gets GOAWAY; nil: never.
     package var refusalsPerConnection: Int?
 
-    /// A file of tokens and their states, see ``TokenFile``.
+    /// A file of tokens and their states; see ``TokenFile``.
     package var tokenFile: String?
-    /// Lines of ``FaultCommand`` carried out at the start.
+    /// Lines of ``FaultCommand`` that are executed at the start.
     package var faults: [String] = []
-    /// The seed of everything random, but for the ids that the gateway makes.
+    /// The seed of all random decisions except the ids that the gateway creates.
     package var seed: UInt64 = 1
-    /// The seed of the ids: another one at each start, because no gateway gives the same id twice.
+    /// The seed of the ids. It differs at each start, because no gateway creates the same id twice.
     package var idSeed = UInt64.random(in: .min ... .max)
 
-    /// Gets a JSON line for each request, appended before the answer is written.
+    /// A file that gets one JSON line for each request. The line is appended before the response is written.
     package var ledger: String?
-    /// Warns, in the ledger and by a counter, of accepted payloads that are no JSON objects.
+    /// True warns, in the ledger and by a counter, about accepted payloads that are not JSON objects.
     package var checksPayloads = true
-    /// Counts different tokens and repeated `apns-id`s: 8 bytes or more of memory for each.
+    /// True counts different tokens and repeated `apns-id`s. Each needs 8 bytes of memory or more.
     package var countsDistinct = false
-    /// Where the control socket is made; nil: there is none.
+    /// The path of the control socket; nil: no control socket.
     package var controlSocket: String?
 
     package init() {}
 }
 
 extension SimulatorOptions {
-    /// The key in ``folder`` and all others, with their topics and environments.
+    /// The key in ``folder`` and all other keys, with their topics and environments.
     func allKeys(own credentials: SimulatorCredentials) throws(SimulatorError) -> [Key] {
         let own = Key(
             id: SimulatorCredentials.keyID, team: SimulatorCredentials.teamID,
@@ -130,11 +130,11 @@ extension SimulatorOptions {
     }
 }
 
-/// Why the simulator cannot start, or cannot go on.
+/// Why the simulator cannot start or cannot continue.
 package enum SimulatorError: Error, Hashable, CustomStringConvertible {
-    /// Something that the user gave, with what is wrong about it.
+    /// An invalid setting from the user, with the reason.
     case unusable(String)
-    /// A file or a socket, and the system's reason.
+    /// An error of a file or a socket, with the system's reason.
     case system(String)
 
     package var description: String {

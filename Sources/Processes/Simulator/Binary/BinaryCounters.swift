@@ -1,30 +1,30 @@
 import APNs
 import PushModel
 
-/// What the binary interface has counted since its start, or since the counters were last reset.
+/// Counters of the binary interface since its start or the last reset.
 package struct BinaryCounters: Sendable {
     package internal(set) var connections = 0
-    /// The most that were open at a time.
+    /// The maximum number of open connections so far.
     package internal(set) var mostConnections = 0
-    /// Connections refused for their certificate, or by a fault.
+    /// Connections that were refused because of their certificate, or by a fault.
     package internal(set) var closedAtOnce = 0
-    /// Frames that came whole.
+    /// Frames that arrived completely.
     package internal(set) var frames = 0
     package internal(set) var accepted = 0
     package internal(set) var discarded = 0
     package internal(set) var byStatus: [UInt8: Int] = [:]
-    /// Accepted payloads that are no JSON objects.
+    /// Accepted payloads that are not JSON objects.
     package internal(set) var warnings = 0
     package internal(set) var replies = 0
     package internal(set) var lostReplies = 0
-    /// Replies of which only some bytes were sent.
+    /// Replies that were sent only in part.
     package internal(set) var cutReplies = 0
     package internal(set) var shutdowns = 0
-    /// Closes without a refused frame.
+    /// Connections that the gateway closed without a refused frame.
     package internal(set) var causelessCloses = 0
     /// Connections that ended in the middle of a frame.
     package internal(set) var halfFrames = 0
-    /// Hashes of the tokens that were accepted; nil unless they are counted.
+    /// Hashes of the accepted tokens; nil if tokens are not counted.
     private var tokens: Set<UInt64>?
 
     init(countsDistinct: Bool) {
@@ -49,9 +49,9 @@ package struct BinaryCounters: Sendable {
         tokens?.insert(XXH64.hash(token, seed: 0))
     }
 
-    /// A JSON object.
+    /// Writes the counters as a JSON object.
     ///
-    /// - Parameter delayed: connections that are not accepted yet, and the most that were not at a time.
+    /// - Parameter delayed: the number of connections that are not accepted yet: now, and at most so far.
     func json(
         openConnections: Int, failedHandshakes: Int, brokenHandshakes: Int, delayed: (now: Int, most: Int),
         perSecond: Int

@@ -2,22 +2,22 @@ import APNs
 import BinaryProtocol
 import PushModel
 
-/// What happens on one connection of the binary interface: frames are accepted until one is not, and everything behind it
-/// is discarded. Owns no socket and no clock.
+/// Simulates one connection of the binary interface: accepts frames until the first refused frame, and discards all later
+/// frames. It has no socket and no clock.
 struct BinaryCourse {
-    /// A frame of the connection.
+    /// The number and identifier of a frame on the connection.
     struct Place: Hashable {
-        /// Counted from 1.
+        /// The number of the frame, counted from 1.
         var number = 0
-        /// 0: it had none.
+        /// The frame's identifier; 0 if the frame has none.
         var identifier: UInt32 = 0
-        /// A reply can name it.
+        /// Whether a reply can name the frame.
         var isIdentified = true
     }
 
     enum Outcome: Hashable {
         case accepted
-        /// `isLost`: the reply is lost on purpose, or a part of it.
+        /// The frame was refused. `isLost`: a fault drops the reply or a part of it.
         case refused(BinaryStatus, isLost: Bool)
         case discarded(after: Place)
     }
@@ -28,19 +28,19 @@ struct BinaryCourse {
 
     struct End: Hashable {
         let cause: Cause
-        /// The last frame that counts: refused, or accepted before a close or a shutdown.
+        /// The last frame that counts: the refused frame, or the last accepted frame before a close or a shutdown.
         let place: Place
-        /// Nil: no word.
+        /// The reply to send; nil closes without a reply.
         var reply: BinaryReply?
         var isReplyLost = false
-        /// Only these bytes of the reply are sent.
+        /// The number of bytes of the reply that are sent.
         var replyLength = BinaryReply.length
-        /// From one byte of the reply to the next; nil: they are sent in one.
+        /// The delay between two bytes of the reply; nil: all bytes are sent together.
         var pause: Latency?
         var isReset = false
-        /// From now to the reply.
+        /// The delay before the reply.
         var replyDelay: Double = 0
-        /// From the reply, or from now if there is none, to the close.
+        /// The delay between the reply and the close. Without a reply the delay starts now.
         var closeDelay: Double = 0
 
         var isReplyCut: Bool { replyLength < BinaryReply.length }
@@ -84,7 +84,7 @@ struct BinaryCourse {
         return refuse(place, .protocolError, naming: identifier, faults, &random)
     }
 
-    /// A byte that begins no command: nothing behind it can be read.
+    /// Handles a byte that is not a known command. Later bytes cannot be parsed.
     mutating func takeUnknownCommand(
         faults: BinaryFaults, random: inout SeededRandom
     ) -> Outcome {
@@ -93,7 +93,7 @@ struct BinaryCourse {
         return refuse(place, .protocolError, naming: 0, faults, &random)
     }
 
-    /// Says that the gateway goes, naming the last notification that was accepted.
+    /// Sends a shutdown reply that names the last accepted notification.
     mutating func shutDown(faults: BinaryFaults, random: inout SeededRandom) {
         guard end == nil else { return }
         conclude(.shutdown, last, .shutdown, naming: last.identifier, faults, &random)
@@ -153,20 +153,20 @@ struct BinaryCourse {
     }
 }
 
-/// Judges one notification of the binary interface: what its sizes and its token deserve, were there no faults.
+/// Judges one notification of the binary interface by its sizes and its token, without faults.
 ///
-/// The first that fails decides, in the order of the statuses, and the gateway's own trouble comes last.
+/// The first failed check decides, in the order of the statuses. The gateway's own errors come last.
 struct BinaryJudge {
     enum Verdict: Hashable {
         case accepted
-        /// Accepted, but the token is unregistered; `since`: milliseconds since 1970.
+        /// The notification is accepted, but its token is unregistered. `since`: milliseconds since 1970.
         case undeliverable(since: Int64)
         case refused(BinaryStatus)
     }
 
     var tokenLengths = [32]
 
-    /// - Parameter hasTopic: whether the connection's certificate names one, or needs none.
+    /// - Parameter hasTopic: true if the connection's certificate names a topic, or no topic is needed.
     func judge(
         _ push: BinaryNotification, as command: BinaryCommand, hasTopic: Bool, table: borrowing TokenTable
     ) -> Verdict {
@@ -193,7 +193,7 @@ struct BinaryJudge {
         }
     }
 
-    /// What a sender reads from an array that was never filled.
+    /// Whether the token is all zero. A client may send such a token from an array that was never filled.
     private static func isZero(_ token: UnsafeRawBufferPointer) -> Bool {
         token[0] == 0 && token.allSatisfy { $0 == 0 }
     }

@@ -2,7 +2,7 @@ import APNs
 import BinaryProtocol
 
 extension Change<BinaryFaults> {
-    /// One fault of the binary interface switched on, changed or switched off.
+    /// Reads a change that switches a fault of the binary interface on or off, or changes it.
     init(_ name: String, _ words: inout FaultWords) throws(SimulatorError) {
         let isOff = words.take("off")
         self =

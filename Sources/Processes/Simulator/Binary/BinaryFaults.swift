@@ -2,80 +2,80 @@ import APNs
 import BinaryProtocol
 import PushModel
 
-/// Faults and delays of the binary interface. ``FaultCommand`` changes them.
+/// The faults and delays of the binary interface. ``FaultCommand`` changes them.
 package struct BinaryFaults: Hashable, Sendable {
-    /// Refuses notifications that are valid.
+    /// Refuses some valid notifications.
     package struct Refusal: Hashable, Sendable {
         var share: Double
         var status: BinaryStatus
     }
 
-    /// The reply is never sent, only the close comes.
+    /// Closes the connection without sending the reply.
     package struct Loss: Hashable, Sendable {
         var share: Double
         var isReset: Bool
     }
 
-    /// The reply breaks off, and the close comes.
+    /// Sends only a part of the reply and closes the connection.
     package struct Cut: Hashable, Sendable {
         var share: Double
-        /// How many of its bytes are sent; nil: some.
+        /// The number of bytes of the reply that are sent; nil: a random number.
         var bytes: Int?
         var isReset: Bool
     }
 
-    /// The reply goes out byte by byte.
+    /// Sends the reply byte by byte.
     package struct Trickle: Hashable, Sendable {
         var share: Double
-        /// Between one byte and the next.
+        /// The delay between two bytes.
         var pause: Latency
     }
 
-    /// The end of a connection after a number of accepted frames.
+    /// Ends a connection after a number of accepted frames.
     package struct Ending: Hashable, Sendable {
-        /// 0: before the first one.
+        /// The number of accepted frames; 0: the connection ends before the first frame.
         var every: Int
-        /// Share of the connections that end this way.
+        /// The share of the connections that end this way.
         var share: Double
-        /// From the last accepted frame to the close; frames in between are discarded.
+        /// The delay between the last accepted frame and the close. Frames in between are discarded.
         var delay = Latency.none
         var isReset = false
     }
 
-    /// From a refused frame to the reply.
+    /// The delay between a refused frame and the reply.
     package var delay = Latency.uniform(300, 700)
-    /// From the reply to the close: with the delay, a second at most.
+    /// The delay between the reply and the close. Together with ``delay`` it is at most one second by default.
     package var linger = Latency.uniform(0, 300)
     package var refusal: Refusal?
     package var lostReplies: Loss?
     package var cutReplies: Cut?
     package var trickledReplies: Trickle?
-    /// A close without a refused frame and without a reply.
+    /// Closes connections without a refused frame and without a reply.
     package var closing: Ending?
-    /// A reply with status 10 that names the last accepted notification.
+    /// Ends connections with a reply of status 10 that names the last accepted notification.
     package var shutdown: Ending?
-    /// Bytes a second that are read from a connection; nil: no limit.
+    /// The number of bytes per second that are read from a connection; nil: no limit.
     package var bytesPerSecond: Int?
-    /// Share of the connections that are closed in the middle of the handshake.
+    /// The share of the connections that are closed in the middle of the handshake.
     package var brokenHandshakes: Double = 0
-    /// An unknown command is answered with the close alone, not with a status.
+    /// True closes the connection at an unknown command without a reply.
     package var closesAtUnknownCommand = false
-    /// From the arrival of a connection to the beginning of its handshake.
+    /// The delay between the arrival of a connection and the start of its handshake.
     package var acceptDelay = Latency.none
-    /// A reply about an empty token names the notification, not 0.
+    /// True puts the notification's identifier into a reply about an empty token. False puts 0 there.
     package var namesEmptyTokens = false
 
     package init() {}
 }
 
-/// Faults of the binary interface on all addresses, and on single addresses.
+/// The faults of the binary interface on all addresses and on single addresses.
 package struct AddressedFaults: Hashable, Sendable {
     package private(set) var general = BinaryFaults()
     private(set) var single: [String: BinaryFaults] = [:]
 
     package subscript(address: String) -> BinaryFaults { single[address] ?? general }
 
-    /// - Parameter address: nil changes all addresses, single ones too.
+    /// - Parameter address: the address to change; nil changes all addresses, including single ones.
     mutating func apply(_ change: Change<BinaryFaults>, at address: String?) {
         guard let address else {
             change.apply(&general)
@@ -87,10 +87,10 @@ package struct AddressedFaults: Hashable, Sendable {
 }
 
 extension AddressedFaults {
-    /// No fault has changed since the start.
+    /// True if all faults are as at the start.
     var isCalm: Bool { self == AddressedFaults() }
 
-    /// Members of a JSON object: what is other than at the start, and the same for single addresses under `at`.
+    /// Writes the changed faults as members of a JSON object. Faults of single addresses are below `at`.
     func write(to text: inout JSONText) {
         general.write(to: &text)
         guard !single.isEmpty else { return }

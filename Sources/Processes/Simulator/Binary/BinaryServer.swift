@@ -68,7 +68,7 @@ import Transport
         }
     }
 
-    /// Applies a changed reading speed.
+    /// Applies a changed reading speed to all connections.
     func faultsChanged() {
         for connection in connections.values { connection.paceChanged() }
     }
@@ -90,16 +90,16 @@ import Transport
 
 /// The client of a connection to the binary interface or the feedback service.
 struct BinaryClient {
-    /// The bundle id of the certificate; nil without one.
+    /// The bundle id in the certificate; nil without a certificate.
     var topic: String?
-    /// False: the certificate names no topic.
+    /// False if the client has a certificate that names no topic.
     var hasTopic = true
 
     init() {}
 
-    /// Nil if the certificate is refused.
+    /// Returns nil if the certificate is refused.
     ///
-    /// - Parameter fault: what a full check of the certificate holds against it.
+    /// - Parameter fault: the fault that a full check of the certificate found.
     init?(
         _ certificate: Certificate, fault: CertificateFault?, environment: SimulatorOptions.Environment
     ) {

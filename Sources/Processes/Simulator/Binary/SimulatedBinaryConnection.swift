@@ -3,21 +3,21 @@ import BinaryProtocol
 import EventLoop
 import Transport
 
-/// One sender's connection to the binary interface.
+/// One client's connection to the binary interface.
 @Loop final class SimulatedBinaryConnection: TurnListener {
     let number: Int64
-    /// The address that it came to.
+    /// The address at which the connection arrived.
     let host: String
-    /// Strong, for speed: the server lets go of its connections when they end.
+    /// A strong reference, for speed. The server releases its connections when they end.
     private let server: BinaryServer
     private let gateway: SimulatedGateway
     private let stream: ByteStream
     private let client: BinaryClient
     private let topic: [UInt8]
     private var course: BinaryCourse
-    /// The beginning of a frame that is not whole yet.
+    /// The beginning of an incomplete frame.
     private var rest = OutputBuffer()
-    /// It is unknown where the next frame begins.
+    /// True when the start of the next frame is unknown.
     private var isLost = false
     private var phase = Phase.open
     private var replied = 0
@@ -28,8 +28,8 @@ import Transport
         case open, answering, closing, leaving, gone
     }
 
-    /// What the system takes in of a connection that is read slowly, bytes: two segments of the loopback, below which a
-    /// sender waits for its timers.
+    /// The receive buffer in bytes of a connection that is read slowly: two segments of the loopback. With a smaller
+    /// buffer the client waits for its TCP timers.
     private static let slowBuffer = 128 << 10
 
     init(
@@ -72,8 +72,8 @@ import Transport
         Loop.atEndOfTurn(self)
     }
 
-    /// Reads all whole frames.
-    /// - Returns: the bytes that are done with.
+    /// Reads all complete frames.
+    /// - Returns: the number of processed bytes.
     private func read(_ bytes: UnsafeRawBufferPointer) -> Int {
         let faults = gateway.faults.binary[host]
         let table = gateway.judge.table
@@ -188,7 +188,7 @@ import Transport
         case .answering:
             if let reply = end.reply {
                 answer(reply, end)
-                // Each byte in a turn of its own, or they would leave together.
+                // Each byte is sent in a separate turn. In one turn they would be sent together.
                 if let pause = end.pause, replied < end.replyLength {
                     return wait(max(1, pause.draw(&gateway.random)))
                 }
@@ -196,7 +196,7 @@ import Transport
             phase = .closing
             wait(end.closeDelay)
         case .closing:
-            // Closes when the turn is over, because this may be in the middle of a read.
+            // Closes at the end of the turn, because this may run in the middle of a read.
             phase = .leaving
             Loop.atEndOfTurn(self)
         case .open, .leaving, .gone: break
@@ -214,7 +214,7 @@ import Transport
     func loopTurnEnded() {
         gateway.flushLedger()
         guard phase == .leaving else { return }
-        // Frames that have arrived are still noted. Unread bytes would turn the close into a reset.
+        // Records frames that have arrived. Unread bytes would turn the close into a TCP reset.
         stream.readNow()
         guard phase == .leaving else { return }
         gateway.flushLedger()

@@ -2,7 +2,7 @@ package import EventLoop
 import POSIX
 package import Transport
 
-/// A unix socket that takes one command a line and answers each with one JSON object on one line.
+/// A Unix socket that reads one command per line and answers each with one JSON object on one line.
 @Loop final class ControlSocket {
     private static let longestLine = 4_096
 
@@ -14,7 +14,7 @@ package import Transport
     init(_ path: String, answer: @escaping @Loop (String) -> String) async throws(SimulatorError) {
         self.path = path
         self.answer = answer
-        unlink(path)  // What an earlier run has left behind.
+        unlink(path)  // Removes the socket file of an earlier run.
         do {
             listener = try await Listener(.unix(path: path), tls: nil, mode: 0o600) { [unowned self] in
                 accept($0)
@@ -54,9 +54,9 @@ package import Transport
     }
 }
 
-/// The other end of the control socket: what `pushfarm simulator control` does.
+/// The client of the control socket, used by `pushfarm simulator control`.
 @Loop package enum SimulatorControl {
-    /// Sends one command and waits for its answer, a JSON object on one line.
+    /// Sends one command and waits for the reply, a JSON object on one line.
     package static func send(
         _ command: String, socket path: String, timeout: Duration = .seconds(5)
     ) async throws(TransportError) -> String {

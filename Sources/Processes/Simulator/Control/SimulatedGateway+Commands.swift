@@ -1,9 +1,9 @@
 import EventLoop
 import PushModel
 
-/// Commands of the control socket and of the start.
+/// Executes commands of the control socket and of the start options.
 extension SimulatedGateway {
-    /// Carries a command out.
+    /// Executes a command.
     /// - Returns: a JSON object on one line.
     @discardableResult
     package func carryOut(_ command: FaultCommand) throws(SimulatorError) -> String {

@@ -4,7 +4,7 @@ import OpenSSL
 import POSIX
 import Transport
 
-/// The credentials of one connection, and the check of each of its requests.
+/// Checks the credentials of each request on one connection.
 struct Credentials {
     private enum Kind {
         case anybody
@@ -14,11 +14,11 @@ struct Credentials {
 
     private let kind: Kind
     private var rules: ProviderTokenRules
-    /// The token that was accepted last, byte by byte, and what it may push to.
+    /// The bytes of the token that was accepted last, to recognise its repetition.
     private var accepted: [UInt8] = []
     private var verdict = PushCheck.Credentials.refused(.missingProviderToken)
 
-    /// - Parameter certificate: the outcome of the check of a client certificate; nil if none was shown.
+    /// - Parameter certificate: the result of checking the client certificate; nil without a certificate.
     init(_ options: SimulatorOptions, certificate: PushCheck.Credentials?) {
         kind =
             if let certificate { .certificate(certificate) } else if options.authentication == .none {
@@ -34,7 +34,7 @@ struct Credentials {
     }
 
     /// - Parameters:
-    ///   - authorization: the header's value, if there is one.
+    ///   - authorization: the value of the `authorization` header; nil without the header.
     ///   - now: seconds since 1970.
     mutating func check(
         _ authorization: UnsafeRawBufferPointer?, keys: inout KeyRing, now: Int64
@@ -91,7 +91,7 @@ enum ClientCertificateCheck {
 }
 
 extension SimulatorOptions {
-    /// What a connection's client certificate allows; nil without a certificate.
+    /// The permissions of a connection's client certificate; nil without a certificate.
     @Loop func certificateOutcome(of stream: ByteStream) -> PushCheck.Credentials? {
         stream.withSession { session in
             session.peerCertificate.map { certificate in
@@ -101,7 +101,7 @@ extension SimulatorOptions {
         } ?? nil
     }
 
-    /// The client of a connection to the binary interface or the feedback service; nil if it is refused.
+    /// The client of a connection to the binary interface or the feedback service; nil if the client is refused.
     @Loop func binaryClient(of stream: ByteStream) -> BinaryClient? {
         guard authentication == .required else { return BinaryClient() }
         return stream.withSession { session in

@@ -1,13 +1,13 @@
 import APNs
 import OpenSSL
 
-/// The keys whose provider tokens are good here, and the tokens that were checked already.
+/// The keys whose provider tokens are accepted, and the tokens that were already checked.
 struct KeyRing {
-    /// A provider token and what its signature proves.
+    /// A provider token, with the result of checking its signature.
     struct Checked {
         let parts: ProviderTokenParts
         let isSigned: Bool
-        /// Why it may not be used here although it is genuine.
+        /// Why the genuine token is not accepted here; nil if it is.
         let refusal: Reason?
         let topics: TopicRules
     }
@@ -19,7 +19,7 @@ struct KeyRing {
         let topics: TopicRules
     }
 
-    /// More tokens than this at a time are not remembered.
+    /// The maximum number of checked tokens that are remembered.
     private static let memory = 4_096
 
     private var entries: [String: Entry] = [:]
@@ -29,7 +29,7 @@ struct KeyRing {
     init(
         _ keys: [SimulatorOptions.Key], environment: SimulatorOptions.Environment
     ) throws(SimulatorError) {
-        /// A topic that a key names belongs to its team: keys of other teams may not push to it.
+        /// The teams that own a topic, because one of their keys names it. Other teams' keys may not push to the topic.
         var teams: [String: Set<String>] = [:]
         for key in keys { for topic in key.topics ?? [] { teams[topic, default: []].insert(key.team) } }
         for key in keys {
@@ -44,7 +44,7 @@ struct KeyRing {
         }
     }
 
-    /// Takes a token apart and checks its signature, once for the same bytes; nil if it is malformed.
+    /// Parses a token and checks its signature; nil if it is malformed. The result for the same bytes is remembered.
     mutating func check(_ token: UnsafeRawBufferPointer) -> Checked? {
         let bytes = Array(token)
         if let known = checked[bytes] { return known }
@@ -66,7 +66,7 @@ struct KeyRing {
 
     private static func verifyingKey(_ pem: [UInt8], file: String) throws(SimulatorError) -> VerifyingKey {
         do throws(CredentialError) { return try SigningKey(pem: pem).verifyingKey } catch {
-            // Not a private key; a public one will do.
+            // The file has no private key. A public key is enough.
             do throws(CredentialError) { return try VerifyingKey(pem: pem) } catch {
                 throw .unusable("\(file): \(error)")
             }

@@ -1,24 +1,24 @@
 import EventLoop
 import OpenSSL
 
-/// Throw-away credentials in a folder. Missing credentials and those that soon expire are made again.
+/// Throw-away credentials in a folder. Missing credentials, and those that expire soon, are created again.
 package struct SimulatorCredentials: Sendable {
-    /// Key id and team id of the folder's signing key.
+    /// The key id and team id of the folder's signing key.
     package static let keyID = "SIMULATOR1"
     package static let teamID = "PUSHFARM01"
-    /// Opens ``clientPKCS12``.
+    /// The password of ``clientPKCS12``.
     package static let password = "simulator"
 
-    /// Certificates that have less time left are made again, seconds.
+    /// A certificate with fewer seconds of validity left is created again.
     private static let leastLifetime: Int64 = 7 * 86_400
 
     package let folder: String
-    /// The authority that clients must trust, as PEM.
+    /// The file of the authority that clients must trust, as PEM.
     package var authorityFile: String { folder + "/ca.pem" }
     package var signingKeyFile: String { folder + "/AuthKey_\(Self.keyID).p8" }
     package var clientPKCS12: String { folder + "/push.p12" }
     package var clientPEM: String { folder + "/push.pem" }
-    /// The bundle id of the client certificate.
+    /// The bundle id in the client certificate.
     package let bundle: String
 
     let authorityPEM: [UInt8]
@@ -94,13 +94,13 @@ package struct SimulatorCredentials: Sendable {
         certificate.notAfter - WallClock.milliseconds / 1000 > leastLifetime
     }
 
-    /// An IPv6 address stands in a certificate in its long or short form; only the usual short one is
-    /// compared.
+    /// Normalises a name. An IPv6 address in a certificate may have its long or short form; only the usual short form is
+    /// recognised.
     private static func written(_ name: String) -> String { name.lowercased() }
 }
 
 extension SimulatorCredentials {
-    /// How to point a farm at this gateway: the app's part of `pushfarm.yaml`.
+    /// The part of `pushfarm.yaml` that connects a farm's app to this gateway.
     package func instructions(port: UInt16) -> String {
         """
         apps:

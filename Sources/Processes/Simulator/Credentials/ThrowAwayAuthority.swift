@@ -1,14 +1,14 @@
 import APNs
 package import OpenSSL
 
-/// A certificate authority that is made in memory, for the simulator, its clients, and tests. Only they trust it.
+/// A certificate authority created in memory, for the simulator, its clients, and tests. Other programs do not trust it.
 package struct ThrowAwayAuthority: Sendable {
     /// The two environments of APNs, as a certificate names them.
     package enum Environment: Sendable, CaseIterable {
         case sandbox, production
     }
 
-    /// One entry of a certificate's topic list: "com.example.voip" of the kinds ["voip"].
+    /// One entry of a certificate's topic list, such as "com.example.voip" with the kinds ["voip"].
     package struct Topic: Hashable, Sendable {
         package let name: String
         package let kinds: [String]
@@ -21,7 +21,7 @@ package struct ThrowAwayAuthority: Sendable {
 
     private let identity: TLSIdentity
 
-    /// Makes a new authority, valid for ten years.
+    /// Creates a new authority that is valid for ten years.
     package init(
         name: String = "Pushfarm throw-away authority", validity: Validity = .days(3653)
     ) throws(CredentialError) {
@@ -36,12 +36,12 @@ package struct ThrowAwayAuthority: Sendable {
     /// The certificate that clients and servers trust.
     package var certificatePEM: [UInt8] { identity.chainPEM }
 
-    /// The authority with its private key, for ``init(pem:)``.
+    /// The authority with its private key. ``init(pem:)`` reads it.
     package var pem: Secret { identity.pem }
 
-    /// A server's certificate and key.
+    /// Creates a server's certificate and key.
     ///
-    /// - Parameter names: host names, `*.example.com` too, and IP addresses; at least one.
+    /// - Parameter names: host names, also `*.example.com`, and IP addresses; at least one.
     package func server(
         names: [String], validity: Validity = .days(397)
     ) throws(CredentialError) -> TLSIdentity {
@@ -51,11 +51,11 @@ package struct ThrowAwayAuthority: Sendable {
         return try draft.issued(by: identity)
     }
 
-    /// A client's certificate and key, as Apple issues them for one app.
+    /// Creates a client's certificate and key, like Apple's certificates for one app.
     ///
     /// - Parameters:
-    ///   - bundle: bundle id, which is the default topic.
-    ///   - topics: the topic list extension; nil leaves it out, as old certificates do.
+    ///   - bundle: the bundle id, which is the default topic.
+    ///   - topics: the topic list extension; nil leaves the extension out, as in old certificates.
     package func client(
         bundle: String, environments: Set<Environment> = [.sandbox, .production],
         topics: [Topic]? = nil, validity: Validity = .days(397)

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Answers that are delayed, grouped by the millisecond when they are due.
+/// Delayed responses, grouped by the millisecond in which they are due.
 struct DelayLine {
     struct Waiting {
         let connection: Int64
@@ -10,10 +10,10 @@ struct DelayLine {
     }
 
     private var rows: [UInt64: [Waiting]] = [:]
-    /// The rows' times, soonest first.
+    /// The due times of the groups, soonest first.
     private var times: [UInt64] = []
 
-    /// Milliseconds of the loop's clock.
+    /// The next due time in milliseconds of the loop's clock; nil if no response is delayed.
     var nextDue: UInt64? { times.first }
 
     mutating func add(_ waiting: Waiting, due: UInt64) {
@@ -22,7 +22,7 @@ struct DelayLine {
         times.insert(due, at: (times.lastIndex { $0 < due } ?? -1) + 1)
     }
 
-    /// The answers that are due first, if they are due, in the order in which they were added.
+    /// Removes and returns the earliest group if it is due, in the order in which its responses were added.
     mutating func takeDue(_ now: UInt64) -> [Waiting]? {
         guard let due = times.first, due <= now else { return nil }
         times.removeFirst()
@@ -30,7 +30,7 @@ struct DelayLine {
     }
 }
 
-/// Sends delayed answers when they are due.
+/// Sends delayed responses when they are due.
 @Loop final class DelayedAnswers {
     private var line = DelayLine()
     private let send: @Loop (DelayLine.Waiting) -> Void
@@ -38,7 +38,7 @@ struct DelayLine {
 
     init(send: @escaping @Loop (DelayLine.Waiting) -> Void) { self.send = send }
 
-    /// - Parameter due: by the loop's clock.
+    /// - Parameter due: the due time by the loop's clock.
     func add(_ waiting: DelayLine.Waiting, due: UInt64) {
         let isSoonest = line.nextDue.map { due < $0 } ?? true
         line.add(waiting, due: due)

@@ -1,6 +1,6 @@
 import APNs
 
-/// A change of a value, to be made later.
+/// A change of a value that can be applied later.
 struct Change<Target>: Sendable {
     let apply: @Sendable (inout Target) -> Void
 
@@ -14,7 +14,7 @@ struct Change<Target>: Sendable {
 }
 
 extension Change<Faults> {
-    /// One fault of the HTTP/2 interface switched on, changed or switched off.
+    /// Reads a change that switches a fault of the HTTP/2 interface on or off, or changes it.
     init(_ name: String, _ words: inout FaultWords, now: Int64) throws(SimulatorError) {
         let isOff = words.take("off")
         self =

@@ -3,13 +3,13 @@ import BinaryProtocol
 import EventLoop
 import PushModel
 
-/// One line of the control socket, or of a `--fault` flag, read and ready to be carried out.
+/// A parsed line of the control socket, or of a `--fault` flag, that can be executed.
 package struct FaultCommand {
-    /// Carries it out. The reply is a JSON object on one line; nil is a plain success.
+    /// Executes the command. The reply is a JSON object on one line; nil means success without data.
     typealias Action = @Loop (SimulatedGateway) -> String?
 
     let action: Action
-    /// The address of the binary interface that it names; nil: it names none.
+    /// The address of the binary interface in the command; nil if the command names no address.
     let address: String?
 
     package static let manual = """
@@ -77,7 +77,7 @@ package struct FaultCommand {
         SHARE is 0.05 or 5%; TIME is 500ms, 10s, 2m or 1h.
         """
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the present time in milliseconds since 1970.
     package init(_ line: String, now: Int64) throws(SimulatorError) {
         var words = FaultWords(line)
         let name = try words.next("a command; say help for a list")

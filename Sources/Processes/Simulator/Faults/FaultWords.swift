@@ -1,6 +1,6 @@
 import PushModel
 
-/// The words of a command line. They are taken from the front; `name=value` words are taken from any place.
+/// The words of a command line. They are read from the front; `name=value` words may stand anywhere.
 struct FaultWords {
     private var words: [Substring]
 
@@ -14,7 +14,7 @@ struct FaultWords {
     /// Whether the next word is `name=value`.
     var nextIsNamed: Bool { words.first?.contains("=") ?? false }
 
-    /// - Parameter what: what was expected, for the error.
+    /// - Parameter what: the expected word, for the error message.
     mutating func next(_ what: String) throws(SimulatorError) -> String {
         guard !words.isEmpty else { throw .unusable("expected \(what)") }
         return String(words.removeFirst())
@@ -26,8 +26,8 @@ struct FaultWords {
         return true
     }
 
-    /// Takes the next word, which is one of two.
-    /// - Returns: whether it is the first.
+    /// Reads the next word, which must be one of two words.
+    /// - Returns: true for the first word.
     mutating func choice(_ first: String, or second: String) throws(SimulatorError) -> Bool {
         let word = try next("\(first) or \(second)")
         guard word == first || word == second else {
@@ -36,8 +36,8 @@ struct FaultWords {
         return word == first
     }
 
-    /// Takes the value of `name=value`, wherever it stands.
-    /// - Parameter mayBeEmpty: nothing behind the sign is a value, too.
+    /// Reads the value of `name=value` from any position.
+    /// - Parameter mayBeEmpty: true allows an empty value after `=`.
     mutating func value(of name: String, mayBeEmpty: Bool = false) throws(SimulatorError) -> String? {
         guard let index = words.firstIndex(where: { $0.hasPrefix(name + "=") }) else { return nil }
         let value = words.remove(at: index).dropFirst(name.utf8.count + 1)
@@ -54,9 +54,9 @@ struct FaultWords {
         return number
     }
 
-    /// Seconds since 1970, in 32 bits; `usual` when no word is left.
+    /// Reads a time in seconds since 1970, in 32 bits. Returns `usual` when there are no more words.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the present time in milliseconds since 1970.
     mutating func since(_ usual: Int64, now: Int64) throws(SimulatorError) -> Int64 {
         guard !isEmpty else { return usual }
         let word = try next("a time")
@@ -74,7 +74,7 @@ struct FaultWords {
         return token
     }
 
-    /// A token and `forget`, or its state and since when.
+    /// Reads a token and either `forget` or the token's state with its start time.
     mutating func tokenRule(
         since usual: Int64, now: Int64
     ) throws(SimulatorError) -> (token: [UInt8], rule: TokenRule?) {
@@ -91,7 +91,7 @@ struct FaultWords {
         try Self.share(try next("a share, such as 5% or 0.05"))
     }
 
-    /// In whole milliseconds.
+    /// Reads a duration in whole milliseconds.
     mutating func time() throws(SimulatorError) -> Int64 {
         Int64(try Self.milliseconds(try next("a time, such as 10s")))
     }

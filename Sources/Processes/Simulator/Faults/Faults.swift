@@ -1,48 +1,48 @@
 import PushModel
 
-/// The gateway's faults and delays. All are off at the start; ``FaultCommand`` changes them.
+/// The gateway's faults and delays. All faults are off at the start; ``FaultCommand`` changes them.
 package struct Faults: Hashable, Sendable {
-    /// GOAWAY on a connection after a number of requests.
+    /// Sends GOAWAY on a connection after a number of requests.
     package struct GoAway: Hashable, Sendable {
         var every: Int
-        /// A GOAWAY without a last stream comes first, the final GOAWAY a little later.
+        /// True sends a GOAWAY without a last stream first, and the final GOAWAY a little later.
         var announced: Bool
         var reason: String?
     }
 
-    /// A share of the requests that get no answer.
+    /// A share of the requests get no response.
     package struct Loss: Hashable, Sendable {
         var share: Double = 0
-        /// The request counts as accepted (status in the ledger); only its answer is lost.
+        /// True accepts the request (with its status in the ledger) and loses only its response.
         var processed = false
     }
 
-    /// A share of the requests whose streams are reset.
+    /// The streams of a share of the requests are reset.
     package struct Reset: Hashable, Sendable {
         var share: Double
         var code: UInt32
         var processed: Bool
     }
-    /// A share of the requests gets the same answer for a while.
+    /// A share of the requests get the same response for some time.
     package struct Phase: Hashable, Sendable {
         var reply: Reply
         var share: Double
-        /// Milliseconds since 1970; `.max`: until it is switched off.
+        /// The end of the fault in milliseconds since 1970; `.max`: until it is switched off.
         var until: Int64
     }
 
     package var latency: Latency = .none
     package var goAway: GoAway?
-    /// Share of requests that are refused with REFUSED_STREAM.
+    /// The share of requests that are refused with REFUSED_STREAM.
     package var refused: Double = 0
     package var reset: Reset?
     package var silence = Loss()
     /// A connection gets a TCP reset after this number of requests.
     package var cutEvery: Int?
     package var phase: Phase?
-    /// Pushes a second to all devices together, above which each gets 429.
+    /// The maximum number of pushes per second to all tokens together. Further pushes get status 429.
     package var rate: Int?
-    /// Connections are closed right after the handshake until then, milliseconds since 1970.
+    /// New connections are closed right after the handshake until this time, in milliseconds since 1970.
     package var closesNewUntil: Int64 = 0
 
     package var binary = AddressedFaults()
@@ -50,7 +50,7 @@ package struct Faults: Hashable, Sendable {
 
     package init() {}
 
-    /// A fault of one stream, instead of an answer.
+    /// A fault of one stream, which replaces the response.
     enum StreamFault: Hashable {
         case refused
         case reset(Reset)
@@ -64,7 +64,7 @@ package struct Faults: Hashable, Sendable {
         return nil
     }
 
-    /// The answer that a phase imposes on a request that came at `now`, milliseconds since 1970.
+    /// The response that a ``Phase`` fault sets for a request at `now`, in milliseconds since 1970.
     func imposed(at now: Int64, _ random: inout SeededRandom) -> Reply? {
         guard let phase, now < phase.until, phase.share >= 1 || random.happens(phase.share) else {
             return nil

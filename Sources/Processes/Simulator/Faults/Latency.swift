@@ -1,13 +1,13 @@
 import POSIX
 import PushModel
 
-/// How long an answer waits.
+/// The delay of a response.
 package enum Latency: Hashable, Sendable {
     case none
     case fixed(milliseconds: Double)
-    /// Evenly between two bounds, milliseconds.
+    /// A uniform distribution between two bounds, in milliseconds.
     case uniform(Double, Double)
-    /// Log-normal, given by the times that half and 99 % of the answers stay below, milliseconds.
+    /// A log-normal distribution, given by the median and the 99th percentile in milliseconds.
     case skewed(p50: Double, p99: Double)
 
     func draw(_ random: inout SeededRandom) -> Double {
@@ -19,7 +19,7 @@ package enum Latency: Hashable, Sendable {
         }
     }
 
-    /// One normally distributed number (Box and Muller).
+    /// Returns one normally distributed random number (method of Box and Muller).
     private static func normal(_ random: inout SeededRandom) -> Double {
         let radius = (-2 * log(1 - random.fraction())).squareRoot()
         return radius * cos(2 * .pi * random.fraction())
@@ -38,7 +38,7 @@ extension Latency: CustomStringConvertible {
 }
 
 extension Latency {
-    /// `20ms`, `5ms-50ms` or `p50=20ms p99=300ms`.
+    /// Reads `20ms`, `5ms-50ms` or `p50=20ms p99=300ms`.
     init(_ words: inout FaultWords) throws(SimulatorError) {
         guard let p50 = try words.value(of: "p50"), let p99 = try words.value(of: "p99") else {
             self = try Latency(try words.next("a time, such as 20ms, 5ms-50ms, or p50=20ms p99=300ms"))
@@ -51,7 +51,7 @@ extension Latency {
         self = .skewed(p50: half, p99: most)
     }
 
-    /// `20ms` or `5ms-50ms`.
+    /// Reads `20ms` or `5ms-50ms`.
     init(_ word: String) throws(SimulatorError) {
         let bounds = word.split(separator: "-")
         let low = try FaultWords.milliseconds(bounds.first ?? "")

@@ -1,17 +1,17 @@
 import PushModel
 
-/// Limits the rate of pushes to all devices together: a token bucket that holds a tenth of a second.
+/// Limits the rate of pushes to all tokens together: a token bucket with the capacity of a tenth of a second.
 struct OverallThrottle {
     private static let burstSeconds = 0.1
     private var left: Double?
     private var filledAt: Int64 = 0
 
     /// - Parameters:
-    ///   - rate: allowed pushes a second.
-    ///   - now: milliseconds since 1970.
+    ///   - rate: the allowed pushes per second.
+    ///   - now: the present time in milliseconds since 1970.
     mutating func exceeds(_ rate: Int, now: Int64) -> Bool {
         let most = max(1, Double(rate) * Self.burstSeconds)
-        // A clock that was set back adds nothing.
+        // A clock that was set back adds nothing to the bucket.
         let passed = Double(max(0, now - filledAt)) / 1000
         left = min(most, (left ?? most) + passed * Double(rate))
         filledAt = now
@@ -21,7 +21,7 @@ struct OverallThrottle {
     }
 }
 
-/// Counts the pushes to each token within a second.
+/// Counts the pushes to each device token within a second.
 struct TokenThrottle {
     private let limit: Int
     private var second: Int64 = 0
@@ -31,7 +31,7 @@ struct TokenThrottle {
         self.limit = limit
     }
 
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameter now: the present time in milliseconds since 1970.
     mutating func exceeds(_ token: UnsafeRawBufferPointer, now: Int64) -> Bool {
         if now / 1000 != second {
             second = now / 1000

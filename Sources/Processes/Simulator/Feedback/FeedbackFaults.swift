@@ -1,23 +1,23 @@
 /// Faults of the feedback service.
 package struct FeedbackFaults: Hashable, Sendable {
-    /// The stream ends in the middle of a tuple.
+    /// Ends the stream in the middle of a tuple.
     package struct Cut: Hashable, Sendable {
-        /// Whole tuples before the end.
+        /// The number of complete tuples before the end.
         var after: Int
         var isReset: Bool
     }
 
     package var cut: Cut?
-    /// The connection stays open behind the last tuple, in silence.
+    /// True keeps the connection open after the last tuple, without further bytes.
     package var stays = false
-    /// Milliseconds before the first tuple.
+    /// The delay before the first tuple in milliseconds; nil: no delay.
     package var thinks: Int64?
 
     package init() {}
 }
 
 extension Change<FeedbackFaults> {
-    /// One fault of the feedback service switched on or off; nil if `name` is none of them.
+    /// Reads a command that switches a fault of the feedback service on or off. Nil if no fault has the name.
     init?(_ name: String, _ words: inout FaultWords) throws(SimulatorError) {
         switch name {
         case "cut" where words.take("off"): self = .set(\.cut, to: nil)

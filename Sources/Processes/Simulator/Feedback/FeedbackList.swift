@@ -2,7 +2,7 @@ import APNs
 import BinaryProtocol
 import PushModel
 
-/// Unregistered tokens that a push has found and no client has read yet. Oldest first, each once.
+/// Unregistered tokens that a push has found and no client has read yet. The oldest is first; each token occurs once.
 struct FeedbackList {
     static let most = 1 << 20
 
@@ -12,8 +12,8 @@ struct FeedbackList {
 
     var count: Int { times.count }
 
-    /// - Parameter time: seconds since 1970, when the token was found to be unregistered.
-    /// - Returns: whether the token is new in the list.
+    /// - Parameter time: when the token was found to be unregistered, in seconds since 1970.
+    /// - Returns: true if the token was not in the list.
     @discardableResult
     mutating func add(_ token: some Collection<UInt8>, time: UInt32) -> Bool {
         let token = Array(token)
@@ -39,10 +39,10 @@ struct FeedbackList {
     }
 }
 
-/// The lists of all topics. The list without a topic is for the first reader.
+/// The lists of all topics. The first reader gets the list without a topic.
 struct FeedbackTable {
     private var lists: [String: FeedbackList] = [:]
-    /// Tuples ever put on a list, and ever taken from one.
+    /// The number of tuples added to lists and removed from lists since the start.
     private(set) var listed = 0
     private(set) var read = 0
 
@@ -52,9 +52,9 @@ struct FeedbackTable {
         if lists[topic ?? "", default: FeedbackList()].add(token, time: time) { listed += 1 }
     }
 
-    /// Adds invented tokens of 32 bytes, unregistered for up to a day.
+    /// Adds invented tokens of 32 bytes that have been unregistered for up to a day.
     ///
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: the present time in seconds since 1970.
     mutating func fill(_ count: Int, topic: String?, now: UInt32, random: inout SeededRandom) {
         for _ in 0..<count {
             let words = (random.next(), random.next(), random.next(), random.next())
@@ -63,7 +63,7 @@ struct FeedbackTable {
         }
     }
 
-    /// - Parameter topic: nil: of any.
+    /// - Parameter topic: the client's topic; nil: all topics.
     mutating func popFirst(topic: String?) -> FeedbackTuple? {
         let topics = topic.map { [$0, ""] } ?? lists.keys.sorted()
         for topic in topics {

@@ -4,7 +4,7 @@ import OpenSSL
 import PushModel
 import Transport
 
-/// The gateway's feedback service: a client gets the unregistered tokens that no client has read yet.
+/// The gateway's feedback service. A client gets the unregistered tokens that no client has read yet.
 @Loop final class FeedbackServer {
     unowned let gateway: SimulatedGateway
     private(set) var connections = 0
@@ -58,8 +58,8 @@ import Transport
     }
 }
 
-/// One connection to the feedback service. A tuple leaves the list when the socket has room for it: two readers share
-/// the list, and a tuple that the network loses is not sent again.
+/// One connection to the feedback service. A tuple is removed from the list when the socket has room for the tuple. Two readers
+/// share the list, and a tuple that the network loses is not sent again.
 @Loop final class FeedbackReader: TurnListener {
     private let server: FeedbackServer
     private let stream: ByteStream
@@ -70,7 +70,7 @@ import Transport
     private var bytes: [UInt8] = []
     private lazy var thought = Timer { [unowned self] in begin() }
 
-    /// Bytes that are encoded at a time.
+    /// The number of bytes that are encoded at a time.
     private static let piece = 32 << 10
 
     init(_ stream: ByteStream, topic: String?, of server: FeedbackServer) {
@@ -90,7 +90,7 @@ import Transport
         stream.setNeedsFlush()
     }
 
-    /// Asked again when the socket has taken all.
+    /// Fills the output. It is called again when the socket has accepted all bytes.
     private func fill(_ output: inout OutputBuffer) {
         guard !isLeaving else { return }
         bytes.removeAll(keepingCapacity: true)

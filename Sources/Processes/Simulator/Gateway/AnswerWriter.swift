@@ -3,7 +3,7 @@ import EventLoop
 import HTTP2
 import PushModel
 
-/// Puts replies on streams: one HEADERS frame for 200, HEADERS and a JSON body for everything else.
+/// Writes responses to streams: one HEADERS frame for status 200; HEADERS and a JSON body for other statuses.
 @Loop final class AnswerWriter {
     private let isSandbox: Bool
     private let ok: HeaderBlock
@@ -21,7 +21,7 @@ import PushModel
         ok = HeaderBlock(fields)
     }
 
-    /// - Returns: false if the stream has gone in the meantime.
+    /// - Returns: false if the stream is already closed.
     @discardableResult
     func write(_ reply: Reply, id: EchoedID, to stream: Int32, of session: ServerSession) -> Bool {
         guard reply.status != 200 else {
@@ -60,14 +60,14 @@ import PushModel
     }
 }
 
-/// What the gateway answers to one request.
+/// The gateway's response to one request.
 package struct Reply: Hashable, Sendable {
     package var status: UInt16
-    /// nil with status 200 only.
+    /// The reason; nil only with status 200.
     package var reason: String?
-    /// Of a dead token, milliseconds since 1970.
+    /// When the token became unregistered, in milliseconds since 1970; nil for other reasons.
     package var timestamp: Int64?
-    /// Seconds.
+    /// The value of the `retry-after` header in seconds; nil without the header.
     package var retryAfter: Int64?
 
     static let accepted = Reply(status: 200)
@@ -83,7 +83,7 @@ package struct Reply: Hashable, Sendable {
         self.init(status: UInt16(reason.status), reason: reason.rawValue, timestamp: timestamp)
     }
 
-    /// The reason that goes with a status when a command names none.
+    /// The reason for a status when a command names no reason.
     static func usualReason(for status: UInt16) -> String? {
         switch status {
         case 400: Reason.badDeviceToken.rawValue
@@ -100,8 +100,8 @@ package struct Reply: Hashable, Sendable {
     }
 }
 
-/// The `apns-id` of an answer: the request's own, or a new one. A plain value, so that an answer can wait
-/// with it.
+/// The `apns-id` of a response: the request's own id or a new id. It is a plain value, so a delayed response can
+/// store it.
 struct EchoedID {
     static let longest = PushID.textLength
 
@@ -110,7 +110,7 @@ struct EchoedID {
 
     private init() {}
 
-    /// Takes the request's id if it is short enough to be one, else makes one.
+    /// Uses the request's id if its length is plausible, else creates an id.
     init(_ id: UnsafeRawBufferPointer?, random: inout SeededRandom) {
         self.init()
         guard let id, !id.isEmpty, id.count <= Self.longest else {
@@ -121,7 +121,7 @@ struct EchoedID {
         withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: id) }
     }
 
-    /// A new lower-case UUID, version 4.
+    /// Creates a lower-case UUID of version 4.
     init(random: inout SeededRandom) {
         self.init()
         count = UInt8(Self.longest)

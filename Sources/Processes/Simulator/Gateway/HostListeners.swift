@@ -2,22 +2,22 @@ import EventLoop
 import OpenSSL
 import Transport
 
-/// Listens on one port of every address of the gateway.
+/// Listens on the same port of every address of the gateway.
 @Loop final class HostListeners {
     private var listeners: [Listener] = []
 
     /// - Parameters:
-    ///   - port: 0: the system chooses a port.
-    ///   - breaksHandshake: asked for each connection, with the address that it came to.
-    ///   - acceptDelay: asked for each connection, with the address that it came to.
-    ///   - onStream: gets each stream, with the address that it came to.
+    ///   - port: the port; 0: the system chooses a port.
+    ///   - breaksHandshake: called for each connection with the address at which the connection arrived.
+    ///   - acceptDelay: called for each connection with the address at which the connection arrived.
+    ///   - onStream: gets each stream and the address at which the stream arrived.
     init(
         _ hosts: [String], port: UInt16, tls: TLSContext?,
         breaksHandshake: @escaping @Loop (String) -> Bool = { _ in false },
         acceptDelay: @escaping @Loop (String) -> Duration = { _ in .zero },
         onStream: @escaping @Loop (ByteStream, String) -> Void
     ) async throws(SimulatorError) {
-        // A port that is free on the first address may be taken on another.
+        // A port that is free on the first address may be in use on another address.
         for attempt in 1... {
             do {
                 var port = port
@@ -43,7 +43,7 @@ import Transport
     var failedHandshakes: Int { listeners.reduce(0) { $0 + $1.failedHandshakes } }
     var brokenHandshakes: Int { listeners.reduce(0) { $0 + $1.brokenHandshakes } }
 
-    /// Connections that are not accepted yet, and the most that were not at a time.
+    /// The number of connections that are not accepted yet: now, and at most so far.
     var delayed: (now: Int, most: Int) {
         listeners.reduce((0, 0)) { ($0.0 + $1.delayed.now, $0.1 + $1.delayed.most) }
     }

@@ -7,7 +7,7 @@ import PushModel
 struct PushJudge {
     enum Verdict {
         case reply(Reply)
-        /// A token that never gets an answer.
+        /// The token's pushes never get a response.
         case silent
     }
 
@@ -15,8 +15,8 @@ struct PushJudge {
     var throttle: TokenThrottle?
 
     /// - Parameters:
-    ///   - credentials: outcome of the check of the connection's credentials, asked once if it matters.
-    ///   - now: milliseconds since 1970.
+    ///   - credentials: returns the result of the check of the connection's credentials. It is called at most once.
+    ///   - now: the present time in milliseconds since 1970.
     mutating func judge(
         _ request: ServerRequest, now: Int64, credentials: () -> PushCheck.Credentials
     ) -> Verdict {
@@ -48,13 +48,13 @@ struct PushJudge {
     }
 }
 
-/// Looks whether payloads are JSON objects. APNs's answer to others is not known: they are accepted, with a
-/// warning.
+/// Checks whether payloads are JSON objects. APNs's response to other payloads is not known, so the simulator accepts them with
+/// a warning.
 struct PayloadInspector {
     private var latest: [UInt8] = []
     private var latestWarning: String?
 
-    /// What to note about a payload; nil if it is a JSON object.
+    /// The warning about a payload; nil if the payload is a JSON object.
     mutating func warning(about payload: UnsafeRawBufferPointer) -> String? {
         let isSame =
             payload.count == latest.count && !latest.isEmpty

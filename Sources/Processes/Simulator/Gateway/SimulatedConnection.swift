@@ -8,22 +8,22 @@ import Transport
 @Loop final class SimulatedConnection: TurnListener {
     let number: Int64
     private(set) var lastRequestAt: UInt64 = Loop.milliseconds
-    /// Strong, for speed: the gateway lets go of its connections when they end.
+    /// A strong reference, for speed. The gateway releases its connections when they end.
     private let gateway: SimulatedGateway
     private let stream: ByteStream
     private let session: ServerSession
     private var credentials: Credentials
     private var requests = 0
     private var refusals = 0
-    /// Streams above it are not processed.
+    /// The highest stream that is processed.
     private var lastStream = Int32.max
     private var newestHandled: Int32 = 0
     private var isLeaving = false
     private var limit: StreamLimit
     private var farewell: Timer?
-    /// How long a client may take to close its side after GOAWAY.
+    /// The time in which a client must close its side after GOAWAY.
     ///
-    /// A close while the client's bytes are unread makes TCP reset the connection, and the client loses what it has not read.
+    /// If this side closes with unread bytes, TCP resets the connection, and the client loses the responses that it has not read.
     private static let lingerTime = Duration.seconds(5)
     private static let streamLimitText = "Maximum active streams violated for this endpoint."
     private var lingerTimer: Timer?
@@ -67,18 +67,18 @@ import Transport
             do throws(HTTP2Error) { return try session.fill(room) } catch { return 0 }
         }
         drain()
-        // Asked again, with nothing left, when the socket has taken all.
+        // No output was added. The source is called again when the socket has accepted all bytes.
         if output.count == before, session.isFinished { leave() }
     }
 
-    /// Ends the output when the turn is over, because this may be asked for in the middle of a read or a write.
+    /// Ends the output at the end of the turn, because this may run in the middle of a read or a write.
     private func leave() {
         guard !isLeaving else { return }
         isLeaving = true
         Loop.atEndOfTurn(self)
     }
 
-    /// Sends what waits and ends the output; the connection closes when the client has closed its side.
+    /// Sends queued output and ends the output. The connection closes when the client has closed its side.
     func loopTurnEnded() {
         gateway.flushLedger()
         stream.onBytes = { _ in }
@@ -172,15 +172,15 @@ import Transport
         }
     }
 
-    /// The session refuses what comes above a limit that was just lowered, or has too large a header list, and shows nothing of it.
+    /// Records a request that the session refused unread: the stream is above a lowered limit, or the header list is too large.
     private func refusedUnread(_ number: Int32, _ reason: String) {
         gateway.counters.requests += 1
         gateway.counters.refusedStreams += 1
         gateway.note(unread: number, connection: self.number, reason: reason)
     }
 
-    /// A request whose answer is lost on purpose; if it counts as processed, it gets the verdict that it
-    /// deserves.
+    /// Handles a request whose response is lost by a fault. If the request counts as processed, it is judged like any
+    /// other request.
     private func lose(_ request: ServerRequest, _ id: EchoedID, processed: Bool, reason: String) {
         guard processed, case .reply(let reply) = verdict(of: request) else {
             return note(request, id, status: 0, reason: reason)
@@ -212,7 +212,7 @@ import Transport
         if let most = gateway.options.refusalsPerConnection, refusals >= most {
             goAway(announced: false, reason: reply.reason)
         }
-        // What APNs was seen to do when a provider token ran out, and after each refusal in older days.
+        // APNs was observed to lower the limit after an expired token, and in earlier years after each refusal.
         let isExpired =
             reply.reason == Reason.expiredProviderToken.rawValue
             && gateway.options.limitDropsAfterExpiredToken

@@ -6,25 +6,25 @@ import OpenSSL
 import PushModel
 import Transport
 
-/// A gateway that behaves like APNs over HTTP/2, with faults on demand.
+/// A gateway that behaves like APNs over HTTP/2 and can simulate faults.
 @Loop package final class SimulatedGateway {
     package let options: SimulatorOptions
     package let credentials: SimulatorCredentials
     package internal(set) var counters: Counters
     package internal(set) var faults = Faults()
-    /// Is called once, when the `stop` command comes.
+    /// Called once, when the `stop` command arrives.
     package var onStop: @Loop () -> Void = {}
 
     var random: SeededRandom
-    /// Draws the ids that the gateway makes.
+    /// The random numbers for the ids that the gateway creates.
     var ids: SeededRandom
     var judge: PushJudge
     private var throttle = OverallThrottle()
     var keys: KeyRing
     let writer: AnswerWriter
-    /// Microseconds since 1970, read once for all requests that come with one piece.
+    /// Microseconds since 1970. The time is read once for all requests that arrive in one piece.
     private(set) var moment = WallClock.microseconds
-    /// The same moment by the loop's clock: an answer is never early by the ledger, however long a turn lasts.
+    /// The same time by the loop's clock. With it, no response is early according to the ledger, however long a turn lasts.
     private var arrival = Loop.milliseconds
     var now: Int64 { moment / 1000 }
     private let log: Logger
@@ -40,11 +40,11 @@ import Transport
     private var streamLimit: UInt32
     private lazy var delays = DelayedAnswers { [unowned self] in connections[$0.connection]?.answerNow($0) }
     private var clock: Timer?
-    /// Requests of the last whole second, and of all seconds before the present one.
+    /// The number of requests in the last whole second, and the total of all earlier seconds.
     package private(set) var perSecond = 0
     private var requestsBefore = 0
 
-    /// Makes credentials, opens the ledger, listens.
+    /// Creates the credentials, opens the ledger and starts listening.
     package static func start(
         _ options: SimulatorOptions, log: Logger
     ) async throws(SimulatorError) -> SimulatedGateway {
@@ -96,7 +96,7 @@ import Transport
         }
     }
 
-    /// The port on which it listens.
+    /// The port of the HTTP/2 interface.
     package var port: UInt16 { listeners?.port ?? 0 }
     package var binaryPort: UInt16? { binary?.port }
     package var feedbackPort: UInt16? { feedback?.port }
@@ -104,7 +104,7 @@ import Transport
     package var openConnections: Int { connections.count }
     package var openStreams: Int { connections.values.reduce(0) { $0 + $1.openStreams } }
 
-    /// Closes everything; the ledger is complete.
+    /// Closes all connections and completes the ledger.
     package func stop() {
         listeners?.close()
         binary?.close()
@@ -153,7 +153,7 @@ import Transport
         connections[connection.number] = nil
     }
 
-    /// Sets a limit of streams for every connection, and for later ones.
+    /// Sets the limit of streams for all present and later connections.
     func setStreamLimit(_ limit: UInt32) {
         streamLimit = limit
         for connection in connections.values { connection.setLimit(limit) }
@@ -170,7 +170,7 @@ import Transport
         feedbackTable.fill(count, topic: topic, now: now, random: &random)
     }
 
-    /// The client of a new connection to the binary interface or the feedback service; nil if it is refused.
+    /// The client of a new connection to the binary interface or the feedback service; nil if the client is refused.
     func admit(_ stream: ByteStream) -> BinaryClient? {
         WallClock.milliseconds < faults.closesNewUntil ? nil : options.binaryClient(of: stream)
     }
@@ -192,7 +192,7 @@ import Transport
 
     func readClock() { (moment, arrival) = (WallClock.microseconds, Loop.readMilliseconds()) }
 
-    /// Whether the push is above the rate of all devices together.
+    /// Whether the push exceeds the rate limit of all tokens together.
     func isTooMany() -> Bool {
         guard let rate = faults.rate else { return false }
         return throttle.exceeds(rate, now: now)
@@ -200,7 +200,7 @@ import Transport
 
     func flushLedger() { ledger?.flush() }
 
-    /// What to note about an accepted payload; nil if it is a JSON object.
+    /// The warning about an accepted payload; nil if the payload is a JSON object.
     func warning(about payload: UnsafeRawBufferPointer) -> String? {
         options.checksPayloads ? payloads.warning(about: payload) : nil
     }

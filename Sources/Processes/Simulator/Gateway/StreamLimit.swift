@@ -1,4 +1,4 @@
-/// How many streams a client may open on one connection: one at first and after some refusals, then the gateway's limit.
+/// How many streams a client may open on one connection: 1 at first and after some refusals, else the gateway's limit.
 struct StreamLimit {
     private var limit: UInt32
     private var isRaised: Bool
@@ -7,22 +7,22 @@ struct StreamLimit {
 
     var current: UInt32 { isRaised ? limit : min(1, limit) }
 
-    /// Allows the gateway's limit.
-    /// - Returns: the limit to send; nil if it stays the same, as below.
+    /// Raises the limit to the gateway's limit.
+    /// - Returns: the limit to send; nil if the limit does not change.
     mutating func raise() -> UInt32? {
         guard !isRaised else { return nil }
         isRaised = true
         return limit
     }
 
-    /// Allows one stream.
+    /// Lowers the limit to one stream.
     mutating func lower() -> UInt32? {
         guard isRaised, limit > 1 else { return nil }
         isRaised = false
         return 1
     }
 
-    /// The gateway has another limit.
+    /// Applies a new limit of the gateway.
     mutating func change(to streams: UInt32) -> UInt32? {
         limit = streams
         guard isRaised || streams == 0 else { return nil }

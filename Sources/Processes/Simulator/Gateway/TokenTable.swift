@@ -1,12 +1,12 @@
 package import APNs
 import PushModel
 
-/// The states of device tokens: first of single tokens, then of prefixes; all other tokens are valid.
+/// The states of device tokens. Rules for single tokens come first, then rules for prefixes. All other tokens are valid.
 ///
-/// The prefixes have eight digits, so that a random token has one of them once in 600 million.
+/// A prefix has eight digits, so a random token matches one of the prefixes only once in 600 million.
 struct TokenTable {
-    /// The prefixes that always work. `dead0001` is followed by eight more digits: the Unix time in
-    /// hexadecimal since when the token is unregistered.
+    /// The built-in prefixes. After `dead0001`, eight more digits give the Unix time in hexadecimal since when the token is
+    /// unregistered.
     static let prefixes: [(digits: StaticString, meaning: String)] = [
         ("bad00000", "bad"), ("bad10000", "wrong-topic"), ("bad20000", "wrong-environment"),
         ("dead0000", "unregistered"), ("fade0000", "expired"), ("f100d000", "throttled"),
@@ -14,13 +14,13 @@ struct TokenTable {
     ]
     private static let timedPrefix: StaticString = "dead0001"
 
-    /// By the first eight digits, read as a number.
+    /// The rules by the first eight digits of the token, as a number.
     private var byPrefix: [UInt32: TokenRule] = [:]
     private let timed: UInt32
-    /// By hash, so that bytes need not become an array to be looked up.
+    /// The rules by a hash of the token, so that a look-up needs no array.
     private var single: [UInt64: [(token: [UInt8], rule: TokenRule)]] = [:]
 
-    /// - Parameter since: when the tokens behind prefixes died, seconds since 1970.
+    /// - Parameter since: when the tokens with built-in prefixes became unregistered, in seconds since 1970.
     init(deadSince since: Int64) {
         for (digits, word) in Self.prefixes {
             byPrefix[Self.prefix(of: digits.bytes)!] = TokenRule(word: word, since: since)!
@@ -28,7 +28,7 @@ struct TokenTable {
         timed = Self.prefix(of: Self.timedPrefix.bytes)!
     }
 
-    /// - Parameter rule: nil makes the token one like any other.
+    /// - Parameter rule: the new rule; nil removes the rule of this token.
     mutating func set(_ token: [UInt8], _ rule: TokenRule?) {
         let hash = XXH64.hash(token, seed: 0)
         var entries = single[hash, default: []]
@@ -52,7 +52,7 @@ struct TokenTable {
         return byPrefix[prefix]
     }
 
-    /// - Parameter token: its bytes.
+    /// - Parameter token: the bytes of the token.
     func rule(forBytes token: UnsafeRawBufferPointer) -> TokenRule? {
         if !single.isEmpty, let rule = singleRule(for: token) { return rule }
         guard token.count >= 4 else { return nil }
@@ -68,14 +68,14 @@ struct TokenTable {
         single[XXH64.hash(token, seed: 0)]?.first { $0.token.elementsEqual(token) }?.rule
     }
 
-    /// The first eight digits as a number; nil if there are fewer, or others.
+    /// The first eight digits as a number; nil if there are fewer than eight, or other characters.
     private static func prefix(of digits: UnsafeRawBufferPointer) -> UInt32? {
         guard digits.count >= 8 else { return nil }
         let eight = digits.loadUnaligned(as: UInt64.self)
         return Hexadecimal.fourBytes(UInt64(littleEndian: eight))?.byteSwapped
     }
 
-    /// The bytes of hexadecimal digits; nil if there are no digits, or other characters.
+    /// The bytes of hexadecimal digits; nil for an empty text or other characters.
     static func bytes(of digits: some Collection<UInt8>) -> [UInt8]? {
         digits.isEmpty ? nil : Hexadecimal.bytes(of: digits)
     }
@@ -90,16 +90,16 @@ extension StaticString {
 /// How the gateway treats pushes to a device token, or to all tokens with a prefix.
 package enum TokenRule: Hashable, Sendable {
     case state(TokenState)
-    /// The gateway fails for these tokens only.
+    /// The gateway has a fault for these tokens only.
     case trouble(Reason)
     case silent
 
-    /// The words of a token file and of the `token` command.
+    /// Reads a word of a token file or of the `token` command.
     ///
     /// - Parameters:
-    ///   - since: seconds since 1970, for tokens that are unregistered or expired.
+    ///   - since: when the token became unregistered or expired, in seconds since 1970.
     init?(word: some StringProtocol, since: Int64) {
-        // Milliseconds of a later time would overflow.
+        // A later time in milliseconds would overflow.
         guard since.magnitude < 1 << 50 else { return nil }
         switch word {
         case "valid": self = .state(.valid)
@@ -122,11 +122,11 @@ package enum TokenRule: Hashable, Sendable {
     ]
 }
 
-/// A file of device tokens: one a line, `TOKEN STATE [SINCE]`, `#` starts a comment.
+/// A file of device tokens. Each line is `TOKEN STATE [SINCE]`; `#` starts a comment.
 ///
 /// STATE is one of ``TokenRule/words``; SINCE is a time as in ``TimeText/since(_:now:)``, by default a day before the start.
 enum TokenFile {
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: the present time in seconds since 1970.
     static func read(_ path: String, into table: inout TokenTable, now: Int64) throws(SimulatorError) {
         let text = String(decoding: try PlainFile.read(path, limit: .max), as: UTF8.self)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -147,17 +147,17 @@ enum TokenFile {
 /// The state of a device token for a topic.
 package enum TokenState: Hashable, Sendable {
     case valid
-    /// The gateway does not know the token, or it is malformed.
+    /// The gateway does not know the token, or the token is malformed.
     case unknown
     case otherTopic
     case otherEnvironment
-    /// `since`: milliseconds since 1970.
+    /// The token is unregistered. `since`: milliseconds since 1970.
     case unregistered(since: Int64)
-    /// `since`: milliseconds since 1970.
+    /// The token is expired. `since`: milliseconds since 1970.
     case expired(since: Int64)
     case throttled
 
-    /// Why a push to the token is refused; nil if it is not.
+    /// Why a push to the token is refused; nil if the push is accepted.
     package var refusal: (reason: Reason, timestamp: Int64?)? {
         switch self {
         case .valid: nil

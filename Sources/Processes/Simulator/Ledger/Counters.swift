@@ -1,31 +1,31 @@
 import PushModel
 
-/// What the gateway has counted since its start, or since the counters were last reset.
+/// Counters of the gateway since its start or the last reset.
 package struct Counters: Sendable {
-    /// Requests that came whole.
+    /// Requests that arrived completely.
     package internal(set) var requests = 0
-    /// Answered with 200, also if a fault then lost the answer.
+    /// Requests with status 200, also if a fault lost the response.
     package internal(set) var accepted = 0
     package internal(set) var byStatus: [UInt16: Int] = [:]
     package internal(set) var byReason: [String: Int] = [:]
-    /// Accepted payloads that are no JSON objects.
+    /// Accepted payloads that are not JSON objects.
     package internal(set) var warnings = 0
     package internal(set) var refusedStreams = 0
     package internal(set) var resetStreams = 0
     package internal(set) var silentStreams = 0
-    /// Above the last stream of a GOAWAY.
+    /// Streams above the last stream of a GOAWAY.
     package internal(set) var unprocessedStreams = 0
-    /// Streams that the client reset before it had its answer.
+    /// Streams that the client reset before it got the response.
     package internal(set) var abandonedStreams = 0
     package internal(set) var connections = 0
     package internal(set) var closedAtOnce = 0
     package internal(set) var goAways = 0
     package internal(set) var cuts = 0
     package internal(set) var protocolErrors = 0
-    /// nil unless they are counted.
+    /// The distinct tokens and ids; nil if they are not counted.
     package private(set) var distinct: Distinct?
 
-    /// Tokens and ids that came with an accepted push, by their hashes.
+    /// Hashes of the tokens and ids of accepted pushes.
     package struct Distinct: Sendable {
         private var tokens: Set<UInt64> = []
         private var ids: Set<UInt64> = []
@@ -101,7 +101,7 @@ extension Counters {
 }
 
 extension JSONText {
-    /// One member for each count, in the order of what is counted.
+    /// Writes one member for each counter, sorted by its key.
     mutating func members<Counted: Comparable>(_ counts: [Counted: Int]) {
         for (counted, count) in counts.sorted(by: { $0.key < $1.key }) { member("\(counted)", count) }
     }

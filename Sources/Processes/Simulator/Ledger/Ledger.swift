@@ -5,27 +5,27 @@ import HTTP2
 import OpenSSL
 import POSIX
 
-/// The file in which the gateway notes each request, one JSON object a line, before its answer leaves.
+/// The file with one JSON line for each request. The line is written before the response is sent.
 ///
-/// Lines wait until ``flush()``. A connection calls it before it writes to its socket, so that the kernel has the line of
-/// an answer before a client can read the answer.
+/// Lines are buffered until ``flush()``. A connection calls it before it writes to its socket, so that the kernel has the line of
+/// a response before a client can read the response.
 @Loop final class Ledger {
-    /// The values of one request, as they came; nil if absent.
+    /// The values of one request, as they arrived; nil if absent.
     struct Entry {
         /// Microseconds since 1970.
         var moment: Int64
         var connection: Int64
         var stream: Int32
-        /// Nil: it was not read.
+        /// The request; nil if it was not read.
         var request: ServerRequest?
-        /// The one of the answer.
+        /// The id in the response.
         var id: UnsafeRawBufferPointer?
         var token: UnsafeRawBufferPointer?
-        /// 0: there is no answer; `reason` says why.
+        /// The status of the response; 0: there was no response, and `reason` says why.
         var status: UInt16
         var reason: String?
         var warning: String?
-        /// The answer was lost on purpose after the push had been accepted.
+        /// True if a fault lost the response after the push was accepted.
         var isLost = false
 
         fileprivate var size: Int {
@@ -36,7 +36,7 @@ import POSIX
         }
     }
 
-    /// The headers of a request that are noted.
+    /// The request headers that are written to the ledger.
     private nonisolated static let fields: [(label: StaticString, field: RequestField)] = [
         (",\"topic\":", .topic), (",\"push_type\":", .pushType), (",\"priority\":", .priority),
         (",\"expiration\":", .expiration), (",\"collapse_id\":", .collapseID),
@@ -75,7 +75,7 @@ import POSIX
         end(body: entry.request?.body)
     }
 
-    /// Makes room for a line, and begins it.
+    /// Reserves room for a line and writes its beginning.
     private func begin(_ size: Int, at moment: Int64, _ connection: Int64) {
         text.reserve(size)
         text.put("{\"time\":", moment / 1000)
@@ -91,7 +91,7 @@ import POSIX
         if text.count > 1 << 20 { flush() }
     }
 
-    /// Writes the lines that wait. Ends the process if the file cannot be written: tests rely on a complete ledger.
+    /// Writes the buffered lines. Ends the process if the file cannot be written: tests rely on a complete ledger.
     func flush() {
         guard !text.isEmpty else { return }
         guard PlainFile.writeAll(text.bytes, to: descriptor) else {
@@ -100,7 +100,7 @@ import POSIX
         text.clear()
     }
 
-    /// A job's payload usually comes many times in a row: it is compared before it is hashed again.
+    /// A job's payload usually arrives many times in a row, so it is compared with the last one before it is hashed.
     private func hash(_ body: UnsafeRawBufferPointer) {
         let isSame =
             body.count == hashed.count
@@ -113,16 +113,16 @@ import POSIX
     }
 }
 
-/// A frame of the binary interface in the ledger.
+/// Writes frames of the binary interface to the ledger.
 extension Ledger {
     struct Frame {
         /// Microseconds since 1970.
         var moment: Int64
         var connection: Int64
         var number: Int
-        /// The frame's first byte.
+        /// The first byte of the frame.
         var command: UInt8
-        /// Nil: it could not be read, or there is none.
+        /// The identifier of the frame; nil if it is missing or could not be read.
         var identifier: UInt32?
         var push: BinaryNotification?
         var topic: UnsafeRawBufferPointer

@@ -1,8 +1,8 @@
 import APNs
 import PushModel
 
-/// Text that is appended to without allocation: room is reserved once a line, then written without checks of
-/// each piece.
+/// A text buffer for appending without allocation. Room is reserved once per line, and then each piece is written without a
+/// check.
 struct TextBuffer: ~Copyable {
     private var storage: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -15,7 +15,7 @@ struct TextBuffer: ~Copyable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Valid until the buffer changes.
+    /// The text so far. The bytes are valid until the buffer changes.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
 
     mutating func clear() { count = 0 }
@@ -49,8 +49,8 @@ struct TextBuffer: ~Copyable {
         count += Hexadecimal.write(bytes, to: UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
     }
 
-    /// As a JSON string with its quotes; up to 6 bytes for each of `bytes`, and 2. Bytes that are no ASCII
-    /// are written as `\u00XX`, since nothing says that a header is UTF-8.
+    /// Appends a JSON string with its quotes. It needs up to 6 bytes for each of `bytes`, and 2 more. Bytes that are not ASCII
+    /// are written as `\u00XX`, because a header need not be UTF-8.
     mutating func put(quoted bytes: UnsafeRawBufferPointer) {
         put("\"")
         if Self.isPlain(bytes) {
@@ -68,7 +68,7 @@ struct TextBuffer: ~Copyable {
         put("\"")
     }
 
-    /// A label such as `,"topic":` and a quoted text; writes nothing if the text is nil.
+    /// Appends a label such as `,"topic":` and a quoted text. Appends nothing if the text is nil.
     mutating func put(_ label: StaticString, quoted text: UnsafeRawBufferPointer?) {
         guard let text else { return }
         put(label)
@@ -91,7 +91,7 @@ struct TextBuffer: ~Copyable {
         text.withUTF8 { put(quoted: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether nothing in it needs an escape. Without a branch, so that it becomes vector instructions.
+    /// Whether no byte needs an escape. The loop has no branch, so the compiler can use vector instructions.
     private static func isPlain(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var special: UInt8 = 0
         for byte in bytes {

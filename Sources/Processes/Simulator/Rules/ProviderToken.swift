@@ -2,24 +2,24 @@ import APNs
 import OpenSSL
 import PushModel
 
-/// A provider token taken apart, as a gateway does before it checks the signature.
+/// The parts of a provider token, before the signature is checked.
 ///
-/// Tolerant where APNs is: `iat` may be a number or text, in seconds or milliseconds; other claims are
+/// The parser is as tolerant as APNs: `iat` may be a number or text, in seconds or milliseconds; other claims are
 /// ignored; the signature may be raw (64 bytes) or DER.
 struct ProviderTokenParts: Hashable, Sendable {
-    /// Times from here on are milliseconds.
+    /// Numbers of this size or larger are times in milliseconds, not seconds.
     private static let leastMilliseconds: Int64 = 100_000_000_000
 
     let keyID: String
     let teamID: String
-    /// Seconds since 1970.
+    /// The claim `iat` in seconds since 1970.
     let issuedAt: Int64
-    /// How many of the token's first bytes are signed.
+    /// The number of signed bytes at the start of the token.
     let signedLength: Int
-    /// r and s, 32 bytes each, big-endian.
+    /// The signature: r and s, 32 bytes each, big-endian.
     let signature: [UInt8]
 
-    /// nil if the token is malformed, not ES256, or lacks key, team or time.
+    /// Returns nil if the token is malformed, not ES256, or has no key, team or time.
     init?(_ token: UnsafeRawBufferPointer) {
         let dots = token.indices.filter { token[$0] == UInt8(ascii: ".") }
         guard dots.count == 2, let header = Base64URL.decode(token[..<dots[0]]),
@@ -41,7 +41,7 @@ struct ProviderTokenParts: Hashable, Sendable {
         self.signature = raw
     }
 
-    /// The token in the value of an `authorization` header; nil if that is not a bearer's, or empty.
+    /// The token in the value of an `authorization` header; nil if the value is not a bearer token, or is empty.
     static func token(inAuthorization value: UnsafeRawBufferPointer)
         -> UnsafeRawBufferPointer?
     {
@@ -61,7 +61,7 @@ struct ProviderTokenParts: Hashable, Sendable {
         var string: String? { kind == .string ? text : nil }
     }
 
-    /// The members of the one JSON object that `object` is; nil if it is none.
+    /// The members of a JSON object; nil if `object` is not exactly one JSON object.
     private static func members(of object: [UInt8]) -> [String: Member]? {
         object.withUnsafeBytes { bytes in
             var scanner = JSONScanner(bytes)
@@ -87,7 +87,7 @@ struct ProviderTokenParts: Hashable, Sendable {
             kind: kind, text: String(decoding: scanner.bytes[try scanner.skipValue()], as: UTF8.self))
     }
 
-    /// A time without its fraction.
+    /// Reads a time without its fraction.
     private static func seconds(_ text: String) -> Int64? {
         var whole = String(text.prefix { $0 != "." })
         guard let time = whole.withUTF8({ Decimal.read(UnsafeRawBufferPointer($0)) }), time >= 0 else {
@@ -99,11 +99,11 @@ struct ProviderTokenParts: Hashable, Sendable {
 
 /// Decides which provider tokens one connection of a gateway accepts.
 ///
-/// The first accepted token binds the connection to its team and key; a token lives for an hour, and another
-/// may follow no sooner than 20 minutes after the one before. Times are seconds since 1970. The signature is
-/// the caller's to check.
-/// - Source: Apple, "Establishing a token-based connection to APNs". Reasons for another team and for times
-///   in the future are ours.
+/// The first accepted token binds the connection to its team and key. A token is valid for an hour. A different token is
+/// accepted at the earliest 20 minutes after the previous one. Times are seconds since 1970. The caller must check
+/// the signature.
+/// - Source: Apple, "Establishing a token-based connection to APNs". The reasons for another team and for times
+///   in the future are this project's choice.
 struct ProviderTokenRules: Hashable, Sendable {
     let lifetime: Int64
     let updateInterval: Int64
@@ -115,10 +115,10 @@ struct ProviderTokenRules: Hashable, Sendable {
         self.updateInterval = updateInterval
     }
 
-    /// Judges a token that differs from the token that was accepted last.
+    /// Judges a token that differs from the last accepted token.
     ///
-    /// - Parameter isSigned: whether the key is known, belongs to the team and has made the signature.
-    /// - Returns: why it is refused; nil if it is accepted, and now is the connection's token.
+    /// - Parameter isSigned: true if the key is known, belongs to the team and made the signature.
+    /// - Returns: why the token is refused; nil if it is accepted and becomes the connection's token.
     mutating func refusal(of token: ProviderTokenParts, isSigned: Bool, now: Int64) -> Reason? {
         guard isSigned, token.issuedAt - now <= lifetime else { return .invalidProviderToken }
         guard now - token.issuedAt <= lifetime else { return .expiredProviderToken }
@@ -136,7 +136,7 @@ struct ProviderTokenRules: Hashable, Sendable {
         return nil
     }
 
-    /// Judges the token that was accepted last, when it comes again.
+    /// Judges the last accepted token when it is sent again.
     func refusalOfRepeated(now: Int64) -> Reason? {
         guard let accepted else { preconditionFailure("no provider token was accepted before") }
         return now - accepted.issuedAt <= lifetime ? nil : .expiredProviderToken

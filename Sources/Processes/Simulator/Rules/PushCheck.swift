@@ -1,16 +1,16 @@
 import APNs
 import PushModel
 
-/// What a gateway answers to a push: the checks of APNs in one fixed order; the first that fails decides.
+/// Decides a gateway's response to a push. The checks of APNs run in a fixed order, and the first failed check decides.
 ///
-/// Method, path, credentials, repeated headers, `apns-id`, `apns-expiration`, `apns-priority`,
+/// The order: method, path, credentials, repeated headers, `apns-id`, `apns-expiration`, `apns-priority`,
 /// `apns-push-type` and the priority it allows, `apns-collapse-id`, `apns-topic`, the token,
-/// payload empty, payload too large. A push without `apns-push-type` is an alert.
-/// Nothing is allocated for a push that is accepted.
+/// empty payload, payload too large. A push without `apns-push-type` is an alert.
+/// An accepted push needs no allocation.
 ///
-/// The order is our choice: which reason APNs gives for a push with several faults is not known.
+/// The order is this project's choice, because the reason that APNs gives for a push with several faults is not known.
 enum PushCheck {
-    /// The outcome of the check of a connection's credentials.
+    /// The result of checking a connection's credentials.
     enum Credentials: Hashable, Sendable {
         case accepted(TopicRules)
         case refused(Reason)
@@ -18,7 +18,7 @@ enum PushCheck {
 
     struct Refusal: Error, Hashable {
         let reason: Reason
-        /// Milliseconds since 1970.
+        /// When the token became unregistered or expired, in milliseconds since 1970; nil for other reasons.
         var timestamp: Int64?
 
         init(_ reason: Reason, timestamp: Int64? = nil) {
@@ -28,8 +28,8 @@ enum PushCheck {
     }
 
     /// - Parameters:
-    ///   - credentials: asked once, and only when method and path are right.
-    ///   - tokenState: asked once, and only when all headers are right, with well-formed hexadecimal of
+    ///   - credentials: called once, and only when method and path are right.
+    ///   - tokenState: called once, and only when all headers are right and the token is well-formed hexadecimal of
     ///     a length within `JobLimits.tokenBytes`.
     static func check(
         _ push: ReceivedPush, credentials: () -> Credentials,
@@ -110,9 +110,9 @@ enum PushCheck {
     }
 }
 
-/// A push as a gateway receives it: header values as they came, nil if absent.
+/// A push as a gateway receives it: the header values as they arrived, nil if absent.
 ///
-/// Valid only as long as the bytes are; made and judged on the stack.
+/// It is valid only while the received bytes are valid. It exists only on the stack.
 struct ReceivedPush {
     var method: UnsafeRawBufferPointer?
     var path: UnsafeRawBufferPointer?

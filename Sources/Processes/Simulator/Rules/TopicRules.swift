@@ -1,7 +1,7 @@
 import APNs
 import PushModel
 
-/// Which topics a connection's credentials may push to, and what its pushes may leave out.
+/// The topics that a connection's credentials may push to, and the headers that its pushes may leave out.
 struct TopicRules: Hashable, Sendable {
     private enum Credentials: Hashable {
         case anyToken(except: [String])
@@ -11,16 +11,16 @@ struct TopicRules: Hashable, Sendable {
 
     private let credentials: Credentials
 
-    /// A provider token: the bundle ids of its team or key, with all suffixes; nil: any bundle id except `others`.
+    /// Creates the rules for a provider token: its bundle ids with all suffixes; nil allows any bundle id except `others`.
     init(tokenBundles bundles: [String]?, except others: [String] = []) {
         credentials = bundles.map { .token(bundles: $0) } ?? .anyToken(except: others)
     }
 
     init(certificate: CertificateTopics) { credentials = .certificate(certificate) }
 
-    /// Why a push of this type may not go to `topic` (nil: it names none); nil if it may.
+    /// Why a push of this type to `topic` is refused; nil if it is allowed. A nil `topic` means that the push names no topic.
     ///
-    /// A type with a suffix wants a topic with that suffix. Location pushes need a provider token.
+    /// A push type with a suffix needs a topic with that suffix. Location pushes need a provider token.
     func refusal(of topic: UnsafeRawBufferPointer?, type: PushType) -> Reason? {
         if case .certificate(let topics) = credentials {
             if type == .location { return .topicDisallowed }
@@ -46,7 +46,7 @@ struct TopicRules: Hashable, Sendable {
         return isPrintable ? nil : .badTopic
     }
 
-    /// Whether `topic` is the bundle id, alone or with the suffix of some push type.
+    /// Whether `topic` is the bundle id, alone or with the suffix of a push type.
     private static func topic(_ topic: UnsafeRawBufferPointer, isOf bundle: String) -> Bool {
         guard topic.hasPrefix(bundle) else { return false }
         let suffix = topic.after(bundle.utf8.count)
