@@ -60,7 +60,7 @@ package import Transport
 
     private func page(_ path: String) -> PageResponse? {
         guard urgent.contains(path) || answers < Self.mostAnswers else {
-            return PageResponse(503, "too many answers are under way")
+            return PageResponse(503, "too many responses are being sent")
         }
         return handler(path)
     }

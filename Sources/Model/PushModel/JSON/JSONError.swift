@@ -40,7 +40,7 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case .endsTooEarly: "it ends too early"
         case .goesOn: "something follows after its end"
         case .tooDeep: "more than \(JSONScanner.depthLimit) objects and arrays are nested"
-        case .number: "this is no number that JSON knows"
+        case .number: "this is not a valid JSON number"
         case .escape: "a backslash starts no escape that JSON knows"
         case .surrogate: "a \\u escape is half of a surrogate pair, without the other half"
         case .controlCharacter: "a string holds a control character that is not escaped"

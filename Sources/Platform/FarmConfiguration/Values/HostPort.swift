@@ -100,7 +100,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible {
         }
         usesTLS = parts.scheme == "https"
         guard let place = HostPort(parts.authority, defaultPort: usesTLS ? 443 : 80) else {
-            throw InvalidValue("expected a host's name or address, and perhaps a port, after //")
+            throw InvalidValue("expected a host name or address, and an optional port, after //")
         }
         self.place = place
         let path = (parts.path.isEmpty ? "/" : String(parts.path)) + (parts.query.map { "?" + $0 } ?? "")

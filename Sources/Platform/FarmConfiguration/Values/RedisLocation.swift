@@ -83,7 +83,7 @@ extension RedisLocation {
         case "unix":
             guard let written = LocatorText.decoded(parts.authority + parts.path), !written.utf8.contains(0)
             else {
-                throw InvalidValue("the socket's path has a % that is no escape")
+                throw InvalidValue("the socket's path has a % that does not start an escape")
             }
             guard !written.isEmpty, !written.hasSuffix("/") else {
                 throw InvalidValue("the Redis address names no socket: expected unix:///path/redis.sock")

@@ -67,7 +67,7 @@ package final class ServerSession {
         state.pointee.nextEvent()
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     /// Queues the response to a request. `body` is copied. A response without a body is a single HEADERS frame.
     /// - Returns: false if the stream is closed or already has a response.

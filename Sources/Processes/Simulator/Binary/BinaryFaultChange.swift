@@ -33,14 +33,14 @@ extension Change<BinaryFaults> {
 
     private static func refusal(_ words: inout FaultWords) throws(SimulatorError) -> BinaryFaults.Refusal {
         let text = try words.value(of: "status") ?? "1"
-        guard let status = UInt8(text) else { throw .unusable("\"\(text)\" is no status from 0 to 255") }
+        guard let status = UInt8(text) else { throw .unusable("\"\(text)\" is not a status from 0 to 255") }
         return BinaryFaults.Refusal(share: try words.share(), status: BinaryStatus(rawValue: status))
     }
 
     private static func cut(_ words: inout FaultWords) throws(SimulatorError) -> BinaryFaults.Cut {
         let bytes = try words.value(of: "bytes").map { (text) throws(SimulatorError) in
             guard let bytes = Int(text), (1..<BinaryReply.length).contains(bytes) else {
-                throw .unusable("\"\(text)\" is no part of the \(BinaryReply.length) bytes of a reply")
+                throw .unusable("\"\(text)\" is not a part of the \(BinaryReply.length) bytes of a reply")
             }
             return bytes
         }

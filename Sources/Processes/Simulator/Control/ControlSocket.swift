@@ -73,7 +73,7 @@ package import Transport
         var line = command.split(whereSeparator: \.isNewline).joined(separator: " ") + "\n"
         line.withUTF8 { stream.write(UnsafeRawBufferPointer($0)) }
         await end.wait(atMost: timeout)
-        guard answer.last == lineFeed else { throw .timedOut(stage: "the simulator's answer") }
+        guard answer.last == lineFeed else { throw .timedOut(stage: "the simulator's reply") }
         return String(decoding: answer.dropLast(), as: UTF8.self)
     }
 }

@@ -9,7 +9,7 @@ extension SimulatedGateway {
     package func carryOut(_ command: FaultCommand) throws(SimulatorError) -> String {
         if let address = command.address, !options.hosts.contains(address) {
             let known = options.hosts.joined(separator: ", ")
-            throw .unusable("nobody listens on \(address); there are \(known)")
+            throw .unusable("the simulator does not listen on \(address); its addresses are \(known)")
         }
         return command.action(self) ?? "{\"ok\":true}"
     }

@@ -14,7 +14,7 @@ struct Credentials {
 
     private let kind: Kind
     private var rules: ProviderTokenRules
-    /// The bytes of the token that was accepted last, to recognise its repetition.
+    /// The bytes of the last accepted token (`accepted`), and what it may push to (`verdict`).
     private var accepted: [UInt8] = []
     private var verdict = PushCheck.Credentials.refused(.missingProviderToken)
 

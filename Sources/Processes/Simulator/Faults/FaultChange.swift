@@ -56,7 +56,7 @@ extension Change<Faults> {
     private static func reset(_ words: inout FaultWords) throws(SimulatorError) -> Faults.Reset {
         let share = try words.share()
         let text = try words.value(of: "code") ?? "2"
-        guard let code = UInt32(text) else { throw .unusable("\"\(text)\" is no error code") }
+        guard let code = UInt32(text) else { throw .unusable("\"\(text)\" is not an error code") }
         return Faults.Reset(share: share, code: code, processed: words.take("processed"))
     }
 
@@ -71,7 +71,7 @@ extension Change<Faults> {
         var reply = Reply(status: status, reason: reason ?? Reply.usualReason(for: status))
         if let retryAfter {
             guard let seconds = Int64(retryAfter), seconds >= 0 else {
-                throw .unusable("\"\(retryAfter)\" is no number of seconds")
+                throw .unusable("\"\(retryAfter)\" is not a number of seconds")
             }
             reply.retryAfter = seconds
         }

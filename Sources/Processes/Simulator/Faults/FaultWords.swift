@@ -49,7 +49,7 @@ struct FaultWords {
     mutating func count(in range: ClosedRange<Int>) throws(SimulatorError) -> Int {
         let word = try next("a number")
         guard let number = Int(word), range.contains(number) else {
-            throw .unusable("\"\(word)\" is no number from \(range.lowerBound) to \(range.upperBound)")
+            throw .unusable("\"\(word)\" is not a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -62,7 +62,7 @@ struct FaultWords {
         let word = try next("a time")
         guard let seconds = TimeText.since(word, now: now / 1000) else {
             throw .unusable(
-                "\"\(word)\" is no time: Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago")
+                "\"\(word)\" is not a time: Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago")
         }
         return seconds
     }
@@ -104,7 +104,7 @@ struct FaultWords {
         let isPercent = word.hasSuffix("%")
         let number = Double(isPercent ? word.dropLast() : word[...]).map { isPercent ? $0 / 100 : $0 }
         guard let number, number >= 0, number <= 1 else {
-            throw .unusable("\"\(word)\" is no share, such as 5% or 0.05")
+            throw .unusable("\"\(word)\" is not a share, such as 5% or 0.05")
         }
         return number
     }
@@ -115,6 +115,6 @@ struct FaultWords {
             guard let number = Double(word.dropLast(unit.count)), number >= 0, number < 1e9 else { break }
             return number * scale
         }
-        throw .unusable("\"\(word)\" is no time, such as 500ms, 10s, 2m or 1h")
+        throw .unusable("\"\(word)\" is not a time, such as 500ms, 10s, 2m or 1h")
     }
 }

@@ -188,7 +188,7 @@ import Transport
         }
     }
 
-    // MARK: Ledger, clock, waiting answers
+    // MARK: Ledger, clock, delayed responses
 
     func readClock() { (moment, arrival) = (WallClock.microseconds, Loop.readMilliseconds()) }
 
