@@ -1,2 +1,2 @@
-/* Only the reply reader is used; connections are our own (Transport), so that TLS needs no hiredis_ssl. */
+/* Only the reply reader is used. The module Transport makes the connections, so TLS needs no hiredis_ssl. */
 #include <hiredis/read.h>

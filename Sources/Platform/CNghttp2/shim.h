@@ -1,2 +1,2 @@
-/* libnghttp2, 1.52 or later. Nothing here: every call and constant that we use can be imported as it is. */
+/* libnghttp2, 1.52 or later. Swift can import all calls and constants that are used, so no shims are needed. */
 #include <nghttp2/nghttp2.h>

@@ -122,7 +122,7 @@ package final class HeaderBlock {
         return made
     }
 
-    /// Calls `body` with each encoded field that belongs to this message only, or with its pseudo-header fields.
+    /// Calls `body` with each encoded field of this message only: if `pseudo`, its pseudo-header fields, else its other fields.
     func forEachOwn(pseudo: Bool, _ body: (UnsafeRawBufferPointer) -> Void) {
         for room in rooms where room.isOwn && room.isPresent && room.isPseudo == pseudo {
             body(UnsafeRawBufferPointer(rebasing: storage[room.start..<room.value + room.count]))
