@@ -9,9 +9,9 @@ struct BacklogCommand: FarmCommand {
         abstract: "Shows open pushes by app and lane.",
         discussion: """
             Counts pushes. OLDEST is the age of the oldest push that is ready to send.
-            --eta samples twice and shows the rate and the remaining time. The command
-            reads the state of every batch, a few at a time: about 0.1 s for a million
-            pushes.
+            --eta takes two samples and shows the rate and the remaining time. The command
+            reads the state of every batch, a few batches at a time. That takes about 0.1 s
+            for a million pushes.
 
             Example:
               pushfarm backlog --eta
@@ -20,13 +20,13 @@ struct BacklogCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("Only this app's pushes.", valueName: "name"), completion: .apps)
     var app: String?
 
     @Flag(help: "Measures the rate and shows the remaining time.")
     var eta = false
 
-    @Option(reads: ArgumentHelp("For how long the rate is measured.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How long to measure the rate.", valueName: "duration"))
     var over = TimeSpan(seconds: 2)
 
     func validate() throws {

@@ -11,11 +11,11 @@ struct BanditCommand: ParsableCommand {
 struct BanditSimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Simulates allocations with known chances.",
+        abstract: "Simulates allocations with known reward rates.",
         discussion: """
-            Each game is a row of pushes. The allocation chooses a variant for each push
-            and learns from its reward at once. The table shows averages over all games:
-            how often the last push went to the best variant, and the rewards.
+            A game is a series of pushes. The allocation chooses a variant for each push
+            and learns the reward at once. The table shows averages over all games: the
+            share of games whose last push used the best variant, and the rewards.
 
             Nothing is sent, and no farm is needed.
 
@@ -28,30 +28,30 @@ struct BanditSimulateCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Chance of a reward of each variant, 0 to 1, with commas.", valueName: "chances"),
+            "The reward rate of each variant, 0 to 1, separated by commas.", valueName: "chances"),
         transform: { try BanditSimulateCommand.numbers($0) })
     var arms: [[Double]]
 
     @Option(
         help: ArgumentHelp(
-            "even, epsilon-greedy, softmax or thompson; may be repeated.", valueName: "name"))
+            "even, epsilon-greedy, softmax or thompson; repeatable.", valueName: "name"))
     var policy: [String]
 
     @Option(
-        help: ArgumentHelp("Temperatures of softmax, above 0, with commas.", valueName: "numbers"),
+        help: ArgumentHelp("Temperatures of softmax, above 0, separated by commas.", valueName: "numbers"),
         transform: { try BanditSimulateCommand.numbers($0) })
     var temperature: [[Double]] = []
 
     @Option(
         help: ArgumentHelp(
-            "Shares that epsilon-greedy explores with, 0 to 1, with commas.", valueName: "numbers"),
+            "Exploration rates of epsilon-greedy, 0 to 1, separated by commas.", valueName: "numbers"),
         transform: { try BanditSimulateCommand.numbers($0) })
     var epsilon: [[Double]] = []
 
-    @Option(reads: ArgumentHelp("Games that are played.", valueName: "number"))
+    @Option(reads: ArgumentHelp("The number of games.", valueName: "number"))
     var simulations = 5_000
 
-    @Option(reads: ArgumentHelp("Pushes of each game.", valueName: "number"))
+    @Option(reads: ArgumentHelp("The number of pushes in each game.", valueName: "number"))
     var horizon = 250
 
     @Option(reads: ArgumentHelp("The same seed gives the same result.", valueName: "number"))

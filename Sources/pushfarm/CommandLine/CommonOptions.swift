@@ -16,7 +16,7 @@ struct CommonOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Sets one value over file and environment, as in --set apps.demo.gateway=https://127.0.0.1:8443.",
+            "Overrides one setting of the file or the environment, as in --set apps.demo.gateway=https://127.0.0.1:8443.",
             valueName: "key=value"))
     var assignments: [String] = []
 
@@ -30,7 +30,7 @@ struct CommonOptions: ParsableArguments, Sendable {
         completion: .directory)
     var stateDir: String?
 
-    @Flag(name: .long, help: "Answer in JSON; its fields are stable.")
+    @Flag(name: .long, help: "Prints JSON with stable fields.")
     var json = false
 
     /// All flags as overrides; `--set` comes last and wins.

@@ -6,7 +6,7 @@ struct Pushfarm: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "pushfarm",
-        abstract: "A push delivery farm: jobs in through Redis, pushes out to APNs.",
+        abstract: "Delivers push notifications: reads jobs from Redis and sends pushes to APNs.",
         discussion: """
             Try it, without an Apple account:
 
@@ -15,7 +15,7 @@ struct Pushfarm: ParsableCommand {
               pushfarm push --app demo --token $TOKEN --alert "Hello" --wait
 
             Exit status: 0 done, 1 refused, failed or degraded, 2 usage or configuration
-            error, 3 not in time or not everywhere, 75 Redis or gateway not reachable.
+            error, 3 done in part or not in time, 75 Redis or gateway not reachable.
             """,
         version: version,
         groupedSubcommands: groups.map { CommandGroup(name: $0.name, subcommands: $0.first + $0.others) })

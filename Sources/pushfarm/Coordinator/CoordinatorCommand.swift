@@ -10,8 +10,8 @@ struct CoordinatorCommand: ParsableCommand {
         commandName: "coordinator",
         abstract: "Runs this host's coordinator and workers.",
         discussion: """
-            TERM or INT stops it gracefully: workers finish the pushes in flight. HUP reads
-            apps and credentials again.
+            TERM or INT stops the coordinator gracefully: workers finish the pushes in
+            flight. HUP reloads apps and credentials.
 
             Example:
               pushfarm coordinator --config /etc/pushfarm/pushfarm.yaml
@@ -22,7 +22,7 @@ struct CoordinatorCommand: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
+        help: ArgumentHelp("Worker processes, or auto: one per processor.", valueName: "n"))
     var workers: String?
 
     /// Only a coordinator that hands over starts another one so.

@@ -7,9 +7,9 @@ struct DeadCommand: ParsableCommand {
         commandName: "dead",
         abstract: "Shows, exports and deletes dead letters.",
         discussion: """
-            A dead letter keeps pushes of one job that failed for one reason although their
-            tokens are valid. The setting dead_letters limits their number and age.
-            pushfarm replay sends them again.
+            A dead letter keeps pushes of one job that failed for the same reason although
+            their tokens are valid. The setting dead_letters limits the number and the age
+            of dead letters. pushfarm replay sends them again.
 
             Example:
               pushfarm dead list
@@ -36,10 +36,12 @@ struct DeadListCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: DeadLetterOptions
 
-    @Flag(help: "Names each letter, the oldest first, instead of sums.")
+    @Flag(help: "Lists single dead letters, the oldest first, instead of counts.")
     var letters = false
 
-    @Option(reads: ArgumentHelp("With --letters: so many at most.", valueName: "count"))
+    @Option(
+        reads: ArgumentHelp("With --letters: the largest number of dead letters to list.", valueName: "count")
+    )
     var limit = 100
 
     func validate() throws {
@@ -80,15 +82,15 @@ struct DeadShowCommand: FarmCommand {
               pushfarm dead show 1780000000123-0
               pushfarm dead show 1780000000123-0 --json
 
-            With --json each letter is a document on a line of its own.
+            With --json, each dead letter is a JSON document on its own line.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Option(help: ArgumentHelp("The app, when several are there.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Argument(help: "Ids, as dead list --letters names them.")
+    @Argument(help: "Ids of dead letters, as dead list --letters shows them.")
     var ids: [String]
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -130,16 +132,17 @@ struct DeadDropCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: DeadLetterOptions
 
-    @Argument(help: "Ids, as dead list --letters names them.")
+    @Argument(help: "Ids of dead letters, as dead list --letters shows them.")
     var ids: [String] = []
 
-    @Flag(help: "All of them.")
+    @Flag(help: "Deletes all dead letters.")
     var all = false
 
-    @Option(reads: ArgumentHelp("So many pushes; letters go whole.", valueName: "count"))
+    @Option(
+        reads: ArgumentHelp("At most this many pushes; a dead letter is never split.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Says what would be done, and does nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
     func validate() throws {
@@ -162,11 +165,11 @@ struct DeadDropCommand: FarmCommand {
 struct DeadExportCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Exports dead letters to a file, one push a line.",
+        abstract: "Exports dead letters to a file, one push per line.",
         discussion: """
-            Each line is a JSON document: token, payload, options (in the words of the
-            job contract), reason, status, cause, attempts, at (Unix milliseconds), app,
-            job, dead_letter. The dead letters are kept: dead drop deletes them.
+            Each line is a JSON document: token, payload, options (named as in the job
+            contract), reason, status, cause, attempts, at (Unix milliseconds), app, job,
+            dead_letter. The export keeps the dead letters; dead drop deletes them.
 
             Example:
               pushfarm dead export letters.jsonl --reason PayloadTooLarge
@@ -176,7 +179,7 @@ struct DeadExportCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: DeadLetterOptions
 
-    @Argument(help: "Where to; - is standard output.")
+    @Argument(help: "The file to write; - is standard output.")
     var file: String
 
     func run(_ client: FarmClient, _ console: Console) async throws {

@@ -5,21 +5,21 @@ import StoreProtocol
 
 /// Which dead letters a command is about.
 struct DeadLetterOptions: ParsableArguments, Sendable {
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("Only this app's dead letters.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("Only of this job.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only dead letters of this job.", valueName: "id"))
     var job: String?
 
     @Option(
         name: .customLong("reason"),
         help: ArgumentHelp(
-            "Only those that failed for this reason; several times for several.", valueName: "word"))
+            "Only failures with this reason; repeatable.", valueName: "word"))
     var reasons: [String] = []
 
     @Option(
         reads: ArgumentHelp(
-            "Only since then: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
+            "Only dead letters since this time: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var since: Moment?
 

@@ -7,13 +7,14 @@ struct ReplayCommand: FarmCommand {
         commandName: "replay",
         abstract: "Replays dead letters as new jobs.",
         discussion: """
-            The failed pushes of a job OLD become a new job OLD.r1 (the next time OLD.r2),
-            whose record says replay_of. The same step deletes the dead letter, so it is
-            sent once. An interrupted replay continues when it is given the same --id.
+            The failed pushes of a job OLD become a new job OLD.r1 (the next time OLD.r2).
+            The new job record has the field replay_of. The same step deletes the dead
+            letters, so their pushes are sent once. After an interruption, run replay again
+            with the same --id to continue.
 
-            Three kinds of pushes are skipped: expired ones (--ttl gives them a new time to
-            live), those that were to be sent at most once and may have been delivered
-            (--even-unknown), and those that crashed workers (--reason poison).
+            Replay skips expired pushes (--ttl sets a new time to live), at-most-once
+            pushes that may have been delivered (--even-unknown), and pushes that crashed
+            workers (--reason poison).
 
             Example:
               pushfarm replay --job order-4711
@@ -21,7 +22,7 @@ struct ReplayCommand: FarmCommand {
               pushfarm replay --reason TopicDisallowed --since 2h --dry-run
               pushfarm replay --reason exhausted --rate 500 --id outage-12-may
 
-            Status 3 when it was interrupted or pushes were skipped.
+            Status 3 when the replay was interrupted or pushes were skipped.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -29,31 +30,34 @@ struct ReplayCommand: FarmCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A name for this replay. The same name again goes on where it was, and never takes letters that came after it began.",
+            "A name for this replay. A later run with the same name continues it, and ignores newer dead letters.",
             valueName: "name"))
     var id: String?
 
-    @Option(reads: ArgumentHelp("So many pushes; letters go whole.", valueName: "count"))
+    @Option(
+        reads: ArgumentHelp("At most this many pushes; a dead letter is never split.", valueName: "count"))
     var limit: Int?
 
-    @Option(reads: ArgumentHelp("So many pushes a second are put in; letters go whole.", valueName: "count"))
+    @Option(
+        reads: ArgumentHelp("Pushes to submit per second; a dead letter is never split.", valueName: "count"))
     var rate: Int?
 
     @Option(
         help: ArgumentHelp(
-            "high or bulk. Default: the old job's; bulk when its job record is gone.", valueName: "lane"))
+            "high or bulk. Default: the old job's lane, or bulk when its job record has expired.",
+            valueName: "lane"))
     var lane: String?
 
-    @Option(reads: ArgumentHelp("Time to live from now on.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("A new time to live, from now.", valueName: "duration"))
     var ttl: TimeSpan?
 
-    @Flag(help: "Also those that were to be sent at most once and may have been delivered.")
+    @Flag(help: "Also at-most-once pushes that may have been delivered.")
     var evenUnknown = false
 
-    @Flag(help: "Says what would be done, and does nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
-    @Argument(help: "Ids, as dead list --letters names them.")
+    @Argument(help: "Ids of dead letters, as dead list --letters shows them.")
     var ids: [String] = []
 
     func validate() throws {

@@ -3,7 +3,7 @@ import ArgumentParser
 struct DebugCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "debug",
-        abstract: "Commands for trouble: processes, leases, accounting.",
+        abstract: "Troubleshooting: processes, leases, accounting.",
         discussion: """
             Example:
               pushfarm debug fsck --app demo

@@ -7,9 +7,9 @@ struct FeedbackCommand: ParsableCommand, Sendable {
         commandName: "feedback",
         abstract: "Reads the feedback services of binary gateways now.",
         discussion: """
-            The farm reads them by itself every feedback_interval. It suppresses the tokens
-            that they list and reports each as an event. Status 75 when a service cannot be
-            read, or when no coordinator is running.
+            The farm reads each feedback service every feedback_interval. It suppresses the
+            listed tokens and reports each token as an event. Status 75 when a service
+            cannot be read, or when no coordinator is running.
 
             Example:
               pushfarm debug feedback demo
@@ -21,7 +21,7 @@ struct FeedbackCommand: ParsableCommand, Sendable {
     @Argument(help: "The app, or all.", completion: .apps)
     var app: String
 
-    @Option(reads: ArgumentHelp("How long to wait for it.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("How long to wait for the result.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 120)
 
     func validate() throws {

@@ -6,11 +6,11 @@ struct FsckCommand: FarmCommand {
         commandName: "fsck",
         abstract: "Checks the accounting of all pushes and jobs.",
         discussion: """
-            Status 1 when there are faults. The farm may run meanwhile. With --repair,
-            sendable pushes go back to their queue, unreadable data is quarantined, and
-            lost pushes fail with the reason lost, so that no push stays open for ever.
-            Originals of unreadable data are kept, and status reports them, until
-            --drop-unreadable.
+            Status 1 when the check finds errors. The farm may run meanwhile. --repair
+            returns sendable pushes to their queue, quarantines unreadable data, and fails
+            lost pushes with the reason lost, so that no push stays open forever.
+            --repair keeps the originals of unreadable data. pushfarm status reports them
+            until --drop-unreadable deletes them.
 
             Example:
               pushfarm debug fsck
@@ -20,13 +20,14 @@ struct FsckCommand: FarmCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
     @Option(
-        help: ArgumentHelp("Only this app; a repair needs it, or all.", valueName: "name"), completion: .apps)
+        help: ArgumentHelp("Only this app; --repair needs an app or all.", valueName: "name"),
+        completion: .apps)
     var app: String?
 
-    @Flag(help: "Repairs what is wrong.")
+    @Flag(help: "Repairs the errors.")
     var repair = false
 
-    @Flag(help: "Drops the originals of what cannot be read.")
+    @Flag(help: "Deletes the originals of unreadable data.")
     var dropUnreadable = false
 
     func validate() throws {

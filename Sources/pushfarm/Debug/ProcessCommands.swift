@@ -7,8 +7,8 @@ struct DumpCommand: ParsableCommand {
         commandName: "dump",
         abstract: "Writes the state of processes to their log.",
         discussion: """
-            Leases, windows and connections of the coordinator and its workers, or of one
-            worker: as the signal USR2 for a worker.
+            Writes leases, windows and connections of the coordinator and its workers, or
+            of one worker. For one worker, the signal USR2 does the same.
 
             Example:
               pushfarm debug dump alpha
@@ -31,7 +31,7 @@ struct LogLevelCommand: ParsableCommand {
         commandName: "log-level",
         abstract: "Changes the log level.",
         discussion: """
-            For the coordinator, its workers and its intake, until they exit.
+            Sets the level of the coordinator, its workers and its intake until they exit.
 
             Example:
               pushfarm debug log-level debug alpha
@@ -57,9 +57,9 @@ struct KillCommand: ParsableCommand {
         commandName: "kill",
         abstract: "Kills a worker's process.",
         discussion: """
-            For a worker that hangs or must stop at once. Another worker takes its place;
-            its pushes in flight may be sent twice, and the job records count them. The
-            kill makes no push suspect.
+            For a worker that hangs or must stop at once. The coordinator starts a new
+            worker. Pushes in flight may be sent twice, and the job records count these
+            pushes. The kill makes no push suspect.
 
             Example:
               pushfarm debug kill alpha/0
@@ -72,7 +72,7 @@ struct KillCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The worker.", valueName: "host[/worker]"))
     var target: OperatorTarget
 
-    @Flag(help: "SIGABRT first: the system writes a core, if it is set up to.")
+    @Flag(help: "Sends SIGABRT first, so that the system can write a core.")
     var abrt = false
 
     func validate() throws {
@@ -87,10 +87,10 @@ struct KillCommand: ParsableCommand {
 struct PurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",
-        abstract: "Stops workers whose coordinator is gone.",
+        abstract: "Stops workers whose coordinator has exited.",
         discussion: """
-            Such a worker exits by itself within seconds, unless a signal or a debugger
-            has stopped it. Its batches are already back in the queues.
+            Such a worker exits by itself within seconds, unless a signal or a debugger has
+            stopped it. Its batches are already back in the queues.
 
             Example:
               pushfarm debug purge alpha

@@ -11,10 +11,11 @@ struct TakeoverCommand: ParsableCommand, Sendable {
         commandName: "takeover",
         abstract: "Takes a shard from a stuck owner.",
         discussion: """
-            shards move waits for the owner; takeover does not. From then on Redis refuses
-            the owner's requests, and its pushes in flight may be sent twice. The command
-            shows how many pushes these are and asks for the shard's number again, unless
-            --yes gives it. The shard stays with the host until it is moved to auto.
+            shards move waits for the owner; takeover does not. After a takeover, Redis
+            refuses the old owner's requests, and pushes that were in flight may be sent
+            twice. The command shows the number of these pushes and asks for the shard's
+            number again, unless --yes gives it. The shard stays with the host until you
+            move it to auto.
 
             Example:
               pushfarm debug takeover 7 --app demo --host beta
@@ -30,10 +31,10 @@ struct TakeoverCommand: ParsableCommand, Sendable {
     @Option(help: ArgumentHelp("The app.", valueName: "name"), completion: .apps)
     var app: String
 
-    @Option(help: ArgumentHelp("The host that takes it.", valueName: "name"))
+    @Option(help: ArgumentHelp("The new owner of the shard.", valueName: "name"))
     var host: String
 
-    @Flag(help: "Takes it also from an owner whose lease is valid.")
+    @Flag(help: "Takes the shard even if the owner's lease is valid.")
     var force = false
 
     @Option(reads: ArgumentHelp("Confirms the shard's number instead of asking for it.", valueName: "shard"))

@@ -7,9 +7,9 @@ struct DemoCommand: ParsableCommand, Sendable {
         commandName: "demo",
         abstract: "Sends a million pushes to the simulator and counts them.",
         discussion: """
-            Starts a private Redis, a simulated gateway and a farm in a folder of its
-            own. Sends pushes, kills a worker meanwhile, and compares the job records with
-            the gateway's own count. Leaves no files or processes. Status 1 when the counts
+            Starts a private Redis, a simulated gateway and a farm in a temporary folder.
+            Sends pushes, kills a worker meanwhile, and compares the job records with the
+            gateway's own count. Leaves no files or processes. Status 1 when the counts
             differ. Ignores configuration files and environment variables.
 
             Example:
@@ -21,23 +21,24 @@ struct DemoCommand: ParsableCommand, Sendable {
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Sets one value of the demo's app, as in --set apps.demo.max_conns=2.", valueName: "key=value"))
+            "Changes one setting of the demo's app, as in --set apps.demo.max_conns=2.",
+            valueName: "key=value"))
     var assignments: [String] = []
 
-    @Flag(name: .long, help: "Answer in JSON; its fields are stable.")
+    @Flag(name: .long, help: "Prints JSON with stable fields.")
     var json = false
 
-    @Option(reads: ArgumentHelp("Pushes, in jobs of 1,000.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Number of pushes, in jobs of 1,000.", valueName: "n"))
     var pushes = 1_000_000
 
     @Option(
-        reads: ArgumentHelp("How many of them go to bad tokens. Default: one in a hundred.", valueName: "n"))
+        reads: ArgumentHelp("Number of pushes to bad tokens. Default: one in a hundred.", valueName: "n"))
     var bad: Int?
 
     @Option(reads: ArgumentHelp("Worker processes.", valueName: "n"))
     var workers = 2
 
-    @Option(reads: ArgumentHelp("Workers that are killed on the way.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Workers to kill during the delivery.", valueName: "n"))
     var kill = 1
 
     func validate() throws {

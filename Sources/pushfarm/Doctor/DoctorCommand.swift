@@ -8,12 +8,12 @@ struct DoctorCommand: ParsableCommand {
         commandName: "doctor",
         abstract: "Checks configuration, Redis, credentials and gateways.",
         discussion: """
-            Nothing is sent to a gateway but a TLS handshake. With --live, and always to a
-            simulator on this machine, one push goes to a device token that cannot exist:
-            the response shows a wrong team, key id or topic. The environment shows only
-            when the gateway's reason names it. The feedback service of a binary gateway
-            is read once. Status 1 when a check failed, 75 when something could not be
-            reached.
+            Opens a TLS connection to each gateway and sends no push. With --live, and
+            always to a simulator on this machine, it sends one push to a device token that
+            cannot exist. The response shows a wrong team, key id or topic. It shows a
+            wrong environment only when the gateway's reason names it. The feedback service
+            of a binary gateway is read once. Status 1 when a check failed, 75 when
+            something could not be reached.
 
             Example:
               pushfarm doctor --config /etc/pushfarm/pushfarm.yaml
@@ -22,7 +22,7 @@ struct DoctorCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Flag(help: "Send each gateway one push to a device token that cannot exist.")
+    @Flag(help: "Sends each gateway one push to a device token that cannot exist.")
     var live = false
 
     func run() throws {

@@ -7,11 +7,11 @@ import StoreProtocol
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Shows the events for producers and operators.",
+        abstract: "Shows events for producers and operators.",
         discussion: """
             Shows the events stream of each app (docs/jobs.md), the oldest event first.
-            --follow waits for new events, also while Redis is away; Control-C ends it with
-            status 0.
+            --follow waits for new events, also while Redis is not reachable. Control-C
+            ends it with status 0.
 
             Example:
               pushfarm events --since 15m --type app.paused --type admission.closed
@@ -22,29 +22,30 @@ struct EventsCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("Only this app's events.", valueName: "name"), completion: .apps)
     var app: String?
 
     @Option(
         name: .customLong("type"),
         help: ArgumentHelp(
-            "Only of this type, or of all that begin with it when it ends in a dot (job.); several times for several.",
+            "Only events of this type; job. selects all types that begin with it; repeatable.",
             valueName: "type"),
         completion: .list(FarmEvent.Kind.allCases.map(\.rawValue)))
     var types: [String] = []
 
     @Option(
         reads: ArgumentHelp(
-            "All since then: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
+            "All events since this time: 90s, 15m, 2h or 3d ago, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var since: Moment?
 
     @Option(
         reads: ArgumentHelp(
-            "Without --since: so many of the last ones. Default: 100, with --follow 0.", valueName: "count"))
+            "Without --since: the number of latest events. Default: 100, with --follow 0.", valueName: "count"
+        ))
     var limit: Int?
 
-    @Flag(help: "Shows the audit log: commands of operators and the hosts' replies.")
+    @Flag(help: "Shows the audit log: commands of operators and replies of hosts.")
     var operations = false
 
     @Flag(name: .shortAndLong, help: "Waits for new events.")

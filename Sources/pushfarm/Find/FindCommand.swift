@@ -6,17 +6,18 @@ struct FindCommand: ParsableCommand {
         commandName: "find",
         abstract: "Finds a push and shows its history.",
         discussion: """
-            By device token, apns-id or job. Shows where the push is: in the inbox, in a
-            queue, in flight and with which worker, delayed and until when, paused, a dead
-            letter, or suppressed; and whether its token or shard is paused. Shows its
-            events and, with audit: in the configuration, each outcome of the last hours.
+            Searches by device token, apns-id or job. Shows the state of the push: in the
+            inbox, queued, in flight (with its worker), delayed (with the due time),
+            paused, a dead letter, or suppressed. Shows pauses of its token and its shard.
+            Shows its events and, with audit: in the configuration, each outcome of the
+            last hours.
 
             Example:
               pushfarm find --token $TOKEN --app demo
               pushfarm find --apns-id 5f0c1a0e-1b1d-8c2a-9f3b-0123456789ab
               pushfarm find --job order-4711
 
-            Status 1 when nothing is known.
+            Status 1 when nothing is found.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -30,10 +31,10 @@ struct FindCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The id of a job.", valueName: "id"))
     var job: String?
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("Only this app's pushes.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(reads: ArgumentHelp("Events to look at, the latest; 0: none.", valueName: "count"))
+    @Option(reads: ArgumentHelp("Number of latest events to search; 0: none.", valueName: "count"))
     var events = 100_000
 
     func validate() throws {

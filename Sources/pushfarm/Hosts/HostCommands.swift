@@ -7,10 +7,10 @@ struct ScaleCommand: ParsableCommand {
         commandName: "scale",
         abstract: "Changes the number of workers.",
         discussion: """
-            A new worker gets shards when it is ready; one that leaves hands its shards
-            over first. No push is lost or sent twice. auto turns the autoscaler on. The
-            number is stored in Redis and overrides the configuration, after a restart too;
-            default removes it. +0 fixes the number of workers that run now.
+            A new worker gets shards when it is ready. A worker that leaves hands over its
+            shards first. No push is lost or sent twice. auto turns the autoscaler on. The
+            number is stored in Redis and overrides the configuration, also after a
+            restart. default removes it. +0 fixes the number of workers that run now.
 
             Example:
               pushfarm scale 4 all
@@ -25,7 +25,7 @@ struct ScaleCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "N, +N, -N, auto, or default for what is configured.", valueName: "workers"))
+            "N, +N, -N, auto, or default for the configured number.", valueName: "workers"))
     var workers: String
 
     @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
@@ -42,8 +42,8 @@ struct ReloadCommand: ParsableCommand {
         commandName: "reload",
         abstract: "Reloads configuration and credentials.",
         discussion: """
-            The same as the signal HUP. The configuration is checked first: when it has a
-            mistake, nothing changes, and the answer names it. Connections with the old
+            Does the same as the signal HUP. Checks the configuration first: if it has an
+            error, nothing changes, and the reply names the error. Connections with the old
             credentials close when they are idle. Ends a drain.
 
             Example:
@@ -67,13 +67,12 @@ struct UpgradeCommand: ParsableCommand {
         commandName: "upgrade",
         abstract: "Replaces a running coordinator with a new program.",
         discussion: """
-            Starts the installed program, or the one that the configuration names
-            (program), beside the old one. The successor gets the shards a few at a time,
-            each when none of its pushes is in flight, and at the end the host's name; then
-            the predecessor exits. Hosts follow one after the other. When the successor
-            does not start, or exits, the predecessor continues. Not in a container or
-            under supervisord, foreman or pushfarm up, where the exit of the first process
-            ends the service: restart the service instead.
+            Starts the installed program, or the configured one (program), beside the old
+            one. The successor gets the shards a few at a time, without pushes in flight,
+            and at last the host's name. Then the predecessor exits. Hosts are upgraded one
+            after the other. If the successor fails, the predecessor continues. Do not use
+            upgrade in a container or under supervisord, foreman or pushfarm up, where the
+            exit of the first process ends the service. Restart the service instead.
 
             Example:
               pushfarm upgrade all
@@ -101,9 +100,10 @@ struct QuietCommand: ParsableCommand {
         commandName: "quiet",
         abstract: "Stops new work for a host or a worker.",
         discussion: """
-            Pushes in flight are finished. The shards go to the other hosts, or to the
-            host's other workers. When no other can serve them, their queued pushes wait,
-            and pushfarm status says so. resume and scale end quiet.
+            The workers finish the pushes in flight. The shards go to the other hosts, or
+            to the host's other workers. If no other host or worker can serve the shards,
+            their pushes stay queued, and pushfarm status says so. resume and scale end
+            quiet.
 
             Example:
               pushfarm quiet alpha
@@ -120,10 +120,10 @@ struct DrainCommand: ParsableCommand {
         commandName: "drain",
         abstract: "Drains a host or a worker.",
         discussion: """
-            It takes no new work, finishes the pushes in flight, and hands its shards over
-            to the other hosts, or to the host's other workers. The process keeps running:
-            resume ends the drain of a host, restart that of a worker. Status 3 when it is
-            not drained in time.
+            The host or worker takes no new work, finishes the pushes in flight, and hands
+            over its shards to the other hosts, or to the host's other workers. The process
+            keeps running. resume ends the drain of a host, restart the drain of a worker.
+            Status 3 when the drain did not finish in time.
 
             Example:
               pushfarm drain alpha
@@ -133,7 +133,7 @@ struct DrainCommand: ParsableCommand {
 
     @OptionGroup var options: TargetOptions
 
-    @Flag(help: "Then stop the coordinator, or the worker.")
+    @Flag(help: "Stops the coordinator, or the worker, after the drain.")
     var andExit = false
 
     func run() throws {
@@ -146,9 +146,9 @@ struct StopCommand: ParsableCommand {
         commandName: "stop",
         abstract: "Stops a coordinator or a worker gracefully.",
         discussion: """
-            Like the signal TERM: it takes no new work, finishes the pushes in flight,
-            hands its shards to the others, and exits with status 0. The reply comes when
-            its workers have exited. restart or scale starts a stopped worker again.
+            Does the same as the signal TERM: it takes no new work, finishes the pushes in
+            flight, hands over its shards, and exits with status 0. The reply comes when
+            the workers have exited. restart or scale starts a stopped worker again.
 
             Example:
               pushfarm stop alpha
@@ -166,9 +166,9 @@ struct RestartCommand: ParsableCommand {
         abstract: "Restarts workers.",
         discussion: """
             Each worker finishes its pushes in flight. --rolling restarts one worker at a
-            time, on one host at a time: the others serve its shards meanwhile, and the
-            next worker follows when the last one delivers again. When one does not become
-            ready, the others are not restarted.
+            time, on one host at a time. The other workers serve its shards meanwhile. The
+            next worker restarts when the last one delivers again. If a worker does not
+            become ready, the others are not restarted.
 
             Example:
               pushfarm restart all --rolling
@@ -183,7 +183,7 @@ struct RestartCommand: ParsableCommand {
         help: ArgumentHelp("The host, HOST/N for one of its workers, or all.", valueName: "host[/worker]"))
     var target: OperatorTarget
 
-    @Flag(help: "One worker at a time.")
+    @Flag(help: "Restarts one worker at a time.")
     var rolling = false
 
     func run() throws {

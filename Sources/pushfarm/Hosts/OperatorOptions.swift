@@ -8,7 +8,7 @@ struct OperatorOptions: ParsableArguments, Sendable {
     @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
-    @Flag(inversion: .prefixedNo, help: "Waits until every host has done it.")
+    @Flag(inversion: .prefixedNo, help: "Waits until every host has carried out the command.")
     var wait = true
 
     @Option(reads: ArgumentHelp("The longest time to wait.", valueName: "duration"))

@@ -7,16 +7,16 @@ struct CancelCommand: FarmCommand {
         commandName: "cancel",
         abstract: "Cancels a job's unsent pushes.",
         discussion: """
-            Pushes in flight get their outcome from the gateway; all others end as
+            Pushes in flight get their outcome from the gateway. All other pushes end as
             cancelled, in every queue and on every host, and are not retried. The job is
             finished when the last response has come. A job in the inbox is cancelled when
             the intake takes it. A cancelled job cannot be resumed.
 
-            With --expire-at, the job runs until that moment; its unsent pushes are
-            cancelled then.
+            With --expire-at, the job runs until that time. Pushes that are unsent by then
+            are cancelled.
 
-            Waits until the job is finished; an interrupt ends only the waiting. Status 3
-            when it is not finished within --timeout.
+            The command waits until the job is finished. An interrupt ends only the wait.
+            Status 3 when the job is not finished within --timeout.
 
             Example:
               pushfarm cancel order-4711
@@ -30,17 +30,17 @@ struct CancelCommand: FarmCommand {
 
     @Option(
         reads: ArgumentHelp(
-            "Only what is not sent by then: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
+            "Cancels the pushes that are not sent by then: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var expireAt: Moment?
 
-    @Flag(inversion: .prefixedNo, help: "Wait until the job is finished.")
+    @Flag(inversion: .prefixedNo, help: "Waits until the job is finished.")
     var wait = true
 
     @Option(reads: ArgumentHelp("How long to wait.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 300)
 
-    @Flag(help: "Says what would be done, and changes nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
     func validate() throws {

@@ -10,9 +10,9 @@ struct JobCommand: FarmCommand {
             Example:
               pushfarm job order-4711 --wait --json
 
-            Of an open job it says why pushes wait: a pause, their time, or a retry
-            and its cause. Status 1 when there is no such job, or when it is finished
-            and not all of it was delivered.
+            For an open job, shows why pushes are delayed: a pause, deliver_at, or a retry
+            and its cause. Status 1 when the job does not exist, or when it is finished and
+            not every push was delivered.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -21,7 +21,7 @@ struct JobCommand: FarmCommand {
 
     @Flag(
         name: [.long, .customLong("watch")],
-        help: "Waits until the job is finished; a terminal shows how far it is.")
+        help: "Waits until the job is finished; a terminal shows the progress.")
     var wait = false
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -45,8 +45,8 @@ struct PromoteCommand: FarmCommand {
         commandName: "promote",
         abstract: "Sends a job's delayed pushes now.",
         discussion: """
-            Pushes that wait for deliver_at or for a retry go to the end of the queue at
-            once. Other jobs' pushes stay where they are.
+            Moves pushes that are delayed by deliver_at or a retry to the end of their
+            queue. Pushes of other jobs stay delayed.
 
             Example:
               pushfarm promote campaign-7
@@ -56,7 +56,7 @@ struct PromoteCommand: FarmCommand {
 
     @OptionGroup var choice: JobChoice
 
-    @Flag(help: "Says what would be done, and changes nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -93,7 +93,7 @@ struct JobChoice: ParsableArguments, Sendable {
     var job: String
 
     @Option(
-        help: ArgumentHelp("The app, when several have a job of that id.", valueName: "name"),
+        help: ArgumentHelp("The app, if several apps have a job with this id.", valueName: "name"),
         completion: .apps)
     var app: String?
 }

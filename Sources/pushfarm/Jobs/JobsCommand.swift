@@ -13,10 +13,10 @@ struct JobsCommand: FarmCommand {
               pushfarm jobs --running
               pushfarm jobs --stuck
 
-            --running lists jobs that are not finished, the oldest first, with their rate,
-            the remaining time, and why pushes are delayed: their time or a retry.
-            --stuck lists jobs without progress for five minutes that are not paused or
-            delayed, and jobs that wait for a quiet host. Status 1 when there are any.
+            --running lists unfinished jobs, the oldest first, with their rate, the
+            remaining time, and why pushes are delayed: deliver_at or a retry. --stuck
+            lists jobs without progress for five minutes that are not paused or delayed,
+            and jobs whose batches are queued on a quiet host. Status 1 when there are any.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -24,19 +24,19 @@ struct JobsCommand: FarmCommand {
     @Option(help: ArgumentHelp("Only this app's jobs.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(reads: ArgumentHelp("So many jobs at most.", valueName: "n"))
+    @Option(reads: ArgumentHelp("The largest number of jobs to list.", valueName: "n"))
     var limit = 20
 
-    @Flag(help: "Only jobs that are not finished.")
+    @Flag(help: "Only unfinished jobs.")
     var open = false
 
-    @Flag(help: "Only jobs that are not finished, with their rate: looks twice.")
+    @Flag(help: "Only unfinished jobs, with their rate; reads the counts twice.")
     var running = false
 
-    @Flag(help: "Only running jobs in which nothing happens.")
+    @Flag(help: "Only running jobs without progress.")
     var stuck = false
 
-    @Option(reads: ArgumentHelp("Between the two looks.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("Time between the two readings.", valueName: "duration"))
     var over = TimeSpan(seconds: 1)
 
     func validate() throws {

@@ -7,9 +7,9 @@ struct RateCommand: FarmCommand {
         commandName: "rate",
         abstract: "Changes the rate limit of an app for the whole farm.",
         discussion: """
-            It holds for all workers of all hosts together, survives restarts, and wins
-            over budget.max_rate of the configuration until it is set to default. Without
-            a rate it says what holds.
+            Limits all workers of all hosts together. The limit survives restarts and
+            overrides budget.max_rate of the configuration until it is set to default.
+            Without RATE, shows the current limit.
 
             Example:
               pushfarm rate demo 500/s
@@ -23,10 +23,11 @@ struct RateCommand: FarmCommand {
     @Argument(help: "The app.", completion: .apps)
     var app: String
 
-    @Argument(help: ArgumentHelp("As 500/s, 6000/m or 100/h; off; default.", valueName: "rate"))
+    @Argument(
+        help: ArgumentHelp("For example 500/s, 6000/m or 100/h; or off; or default.", valueName: "rate"))
     var rate: String?
 
-    @Flag(help: "Says what would be done, and changes nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
     func validate() throws { _ = try desired() }

@@ -8,13 +8,13 @@ struct UpCommand: ParsableCommand, Sendable {
         commandName: "up",
         abstract: "Runs everything in one terminal.",
         discussion: """
-            A private Redis if none is configured, a simulated gateway if asked, the
-            coordinator and its workers. It prints the lines with which another terminal
-            pushes; commands that are started in the same folder find it by themselves.
-            Control-C ends it in order; what is queued is kept in the state folder.
+            Starts a private Redis if none is configured, a simulated gateway with
+            --simulate, the coordinator and its workers. Prints commands for pushing from
+            another terminal. Commands in the same folder find this farm. Control-C stops
+            everything in order. Queued pushes stay in the state folder.
 
-            The private Redis has a password, which is in redis.password of the state
-            folder, and listens on a socket there and on a free port of 127.0.0.1.
+            The private Redis has a password in the file redis.password of the state
+            folder. It listens on a socket there and on a free port of 127.0.0.1.
 
             Example:
               pushfarm up --simulate
@@ -24,12 +24,12 @@ struct UpCommand: ParsableCommand, Sendable {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var service: ServiceOptions
 
-    @Flag(help: "Points every app at a simulated gateway; without any app there is one called demo.")
+    @Flag(help: "Points every app at a simulated gateway; creates the app demo if no app is configured.")
     var simulate = false
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Worker processes, or auto for one a processor.", valueName: "n"))
+        help: ArgumentHelp("Worker processes, or auto: one per processor.", valueName: "n"))
     var workers: String?
 
     func run() throws {
@@ -95,7 +95,8 @@ struct UpCommand: ParsableCommand, Sendable {
                 "push": .string(directions.push), "redis_cli": .text(directions.redisCommand),
             ]),
             """
-            \(Paint.bold.on("pushfarm is up", if: console.colours)): \(workers) workers, \(apps.joined(separator: ", "))
+            \(Paint.bold.on("pushfarm is up", if: console.colours)): \(workers) workers,
+            \(apps.joined(separator: ", "))
               Redis    \(redis)\(port.map { ", and 127.0.0.1:\($0) with the password in \(passwordFile ?? "")" } ?? "")
               gateway  \(simulation.map { "\($0.places) (simulated)" } ?? "as configured")
               end      Control-C

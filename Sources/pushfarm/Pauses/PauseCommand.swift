@@ -5,13 +5,13 @@ struct PauseCommand: ParsableCommand {
         commandName: "pause",
         abstract: "Pauses an app, a job, a token, a shard or all apps.",
         discussion: """
-            No new push is sent, on any host. Workers wait for the responses to the pushes
-            in flight and return the rest of their batches to the queue. Producers can
-            still submit jobs. No push is lost. The pause outlasts restarts and new
-            credentials; it ends with resume.
+            No host sends a new push. Workers wait for the responses to the pushes in
+            flight and return the rest of their batches to the queue. Producers can still
+            submit jobs. No push is lost. The pause survives restarts and new credentials.
+            resume ends it.
 
-            A name that fits an app and a job is refused; --app and --job say which one is
-            meant. At most 1,000 tokens of an app can be paused.
+            A name that fits both an app and a job is refused; use --app or --job. At most
+            1,000 tokens of an app can be paused.
 
             Example:
               pushfarm pause demo --reason "the text is wrong"

@@ -8,7 +8,7 @@ struct PausedCommand: FarmCommand {
         commandName: "paused",
         abstract: "Lists what is paused or quarantined.",
         discussion: """
-            Apps, jobs, tokens and shards that operators paused, jobs that are being
+            Lists apps, jobs, tokens and shards that operators paused, jobs that are being
             cancelled, and jobs that the farm quarantined because they crashed workers.
 
             Example:
@@ -17,7 +17,8 @@ struct PausedCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    @Option(
+        help: ArgumentHelp("Only this app's pauses and quarantines.", valueName: "name"), completion: .apps)
     var app: String?
 
     /// One thing that is paused or quarantined.

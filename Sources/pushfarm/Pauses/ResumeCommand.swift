@@ -6,16 +6,16 @@ struct ResumeCommand: ParsableCommand {
         commandName: "resume",
         abstract: "Ends a pause, quiet, drain or quarantine.",
         discussion: """
-            Ends a pause. An app is paused by an operator, or by the farm: when the gateway
+            An operator or the farm pauses an app. The farm pauses an app when the gateway
             refuses its credentials, or when too many of its tokens are invalid. The farm
-            resumes an app by itself when the credential file changes; it never ends an
+            resumes such an app when the credential file changes. It never ends an
             operator's pause.
 
             A host's name ends quiet and drain; a worker's name ends quiet. A name that
-            fits several kinds is refused; --app, --host and --job say which one is meant.
+            fits several kinds is refused; use --app, --host or --job.
 
-            With --quarantined, jobs, batches and shards that the farm isolated after
-            crashes are served again. With an app or all, paused tokens are resumed too.
+            --quarantined also ends the quarantine of jobs, batches and shards that crashed
+            workers. With an app or all, --quarantined also resumes paused tokens.
 
             Example:
               pushfarm resume demo
@@ -34,7 +34,7 @@ struct ResumeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A host, or HOST/N for one of its workers.", valueName: "name"))
     var host: OperatorTarget?
 
-    @Flag(help: "Resumes what the farm has quarantined.")
+    @Flag(help: "Resumes quarantined jobs, batches and shards.")
     var quarantined = false
 
     func validate() throws {

@@ -18,7 +18,7 @@ struct SubjectOptions: ParsableArguments, Sendable {
     @Option(reads: ArgumentHelp("A shard of the app.", valueName: "n"))
     var shard: Int?
 
-    @Flag(help: "Says what would be done, and changes nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
     /// Nothing names an app, a job, a token or a shard.

@@ -15,18 +15,19 @@ struct JobFieldOptions: ParsableArguments, Sendable {
 
     @Option(
         reads: ArgumentHelp(
-            "How long a push is worth delivering: 3600, 90s, 15m or 1h.", valueName: "duration"))
+            "Time to live: 3600, 90s, 15m or 1h.", valueName: "duration"))
     var ttl: TimeSpan?
 
     @Option(
         reads: ArgumentHelp(
-            "Until when it is: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.", valueName: "when"))
+            "Time at which the push expires: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
+            valueName: "when"))
     var expiresAt: Moment?
 
     @Option(help: ArgumentHelp("Replaces a shown notification of the same id.", valueName: "id"))
     var collapseID: String?
 
-    @Option(help: ArgumentHelp("Instead of the app's topic.", valueName: "topic"))
+    @Option(help: ArgumentHelp("Replaces the app's topic.", valueName: "topic"))
     var topic: String?
 
     @Option(help: ArgumentHelp("high (default) or bulk.", valueName: "lane"))
@@ -34,7 +35,7 @@ struct JobFieldOptions: ParsableArguments, Sendable {
 
     @Option(
         reads: ArgumentHelp(
-            "Nothing is sent before: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
+            "Sends no push before this time: 2h or 3d from now, Unix seconds, or 2026-05-01T10:00:00Z.",
             valueName: "when"))
     var deliverAt: Moment?
 
@@ -44,7 +45,7 @@ struct JobFieldOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("at-least-once (default) or at-most-once.", valueName: "promise"))
     var delivery: String?
 
-    @Option(reads: ArgumentHelp("Tries a push, 1 to 100. Default: 8.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Attempts per push, 1 to 100. Default: 8.", valueName: "n"))
     var maxAttempts: Int?
 
     @Option(

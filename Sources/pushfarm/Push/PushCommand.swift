@@ -13,13 +13,13 @@ struct PushCommand: ParsableCommand, Sendable {
               pushfarm push --token $TOKEN --alert "Hello" --wait
               pushfarm push --app demo --tokens-file all.txt --payload @news.json
 
-            The job is checked as the farm checks it before anything is sent; --dry-run
-            prints it and sends nothing. With --wait the account is printed when everything
-            is settled; the status is 1 unless all was delivered. When the farm is full it
-            waits as long as --timeout says, then the status is 75.
+            Checks the job by the farm's rules before it submits the job. --dry-run prints
+            the job and submits nothing. With --wait, prints the job record when the job is
+            finished; the status is 1 unless every push was delivered. While the farm is
+            full, push waits for --timeout, then exits with status 75.
 
-            More tokens than a job of the app may have go as several jobs, ID.1, ID.2 and
-            so on, whose ids it prints; to the farm each is a job of its own.
+            If a list has more tokens than a job may have, push submits several jobs, ID.1,
+            ID.2 and so on, and prints their ids.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -37,10 +37,10 @@ struct PushCommand: ParsableCommand, Sendable {
     @Option(help: ArgumentHelp("A file with one token a line; - is standard input.", valueName: "file"))
     var tokensFile: String?
 
-    @Option(help: ArgumentHelp("The text to show: short for a payload with only that.", valueName: "text"))
+    @Option(help: ArgumentHelp("The text to show, instead of a payload.", valueName: "text"))
     var alert: String?
 
-    @Option(help: ArgumentHelp("The payload, or @FILE with it.", valueName: "json|@file"))
+    @Option(help: ArgumentHelp("The payload, or @FILE to read it from a file.", valueName: "json|@file"))
     var payload: String?
 
     @OptionGroup(title: "Job fields") var fields: JobFieldOptions
@@ -48,10 +48,10 @@ struct PushCommand: ParsableCommand, Sendable {
     @Option(reads: ArgumentHelp("How long to wait while the farm is full.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 60)
 
-    @Flag(help: "Waits until all is settled, and prints the job record.")
+    @Flag(help: "Waits until the job is finished, and prints the job record.")
     var wait = false
 
-    @Flag(help: "Checks the job and prints what would be sent, and sends nothing.")
+    @Flag(help: "Checks and prints the job, and submits nothing.")
     var dryRun = false
 
     func validate() throws {

@@ -8,8 +8,8 @@ struct RefusedCommand: ParsableCommand {
         commandName: "refused",
         abstract: "Lists, shows, retries and deletes refused jobs.",
         discussion: """
-            A job that breaks a rule of the contract is refused whole. The last ten
-            thousand or so are kept, each cut at 64 KiB.
+            The farm refuses a whole job when it breaks a rule of the job contract. It
+            keeps about the last 10,000 refused jobs, each cut at 64 KiB.
 
             Example:
               pushfarm refused list
@@ -35,10 +35,10 @@ struct RefusedListCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("Only this app's refused jobs.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(reads: ArgumentHelp("So many at most.", valueName: "count"))
+    @Option(reads: ArgumentHelp("The largest number of refused jobs to list.", valueName: "count"))
     var limit = 50
 
     func validate() throws {
@@ -90,13 +90,13 @@ struct RefusedShowCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(help: "Its id, as refused list names it.")
+    @Argument(help: "The refused job's id, as refused list shows it.")
     var id: String
 
-    @Option(help: ArgumentHelp("The app, when several are there.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Flag(help: "Writes the job alone, byte for byte.")
+    @Flag(help: "Writes only the job, byte for byte.")
     var original = false
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -127,9 +127,9 @@ struct RefusedRetryCommand: FarmCommand {
         commandName: "retry",
         abstract: "Submits a refused job again, unchanged or corrected.",
         discussion: """
-            It leaves the refused jobs in the same step. What would be refused again
-            stays, and so does one of which only the first 64 KiB are kept: give the
-            whole job with --file.
+            The job leaves the refused jobs in the same step. A job that would be refused
+            again stays there. If only the first 64 KiB of the job are kept, give the whole
+            job with --file.
 
             Example:
               pushfarm refused show 1780000000123-0 --original > job.json
@@ -138,16 +138,16 @@ struct RefusedRetryCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(help: "Its id, as refused list names it.")
+    @Argument(help: "The refused job's id, as refused list shows it.")
     var id: String
 
-    @Option(help: ArgumentHelp("The app, when several are there.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Option(help: ArgumentHelp("The job that goes in instead; - is standard input.", valueName: "file"))
+    @Option(help: ArgumentHelp("The corrected job; - is standard input.", valueName: "file"))
     var file: String?
 
-    @Flag(help: "Says what would be done, and does nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -176,16 +176,16 @@ struct RefusedDropCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(help: "Ids, as refused list names them.")
+    @Argument(help: "Ids of refused jobs, as refused list shows them.")
     var ids: [String] = []
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("Only this app's refused jobs.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Flag(help: "All of them.")
+    @Flag(help: "Deletes all refused jobs.")
     var all = false
 
-    @Flag(help: "Says what would be done, and does nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
     func validate() throws {

@@ -7,19 +7,19 @@ import StoreProtocol
 struct ScreenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "screen",
-        abstract: "Finds the invalid tokens of a list with silent pushes.",
+        abstract: "Finds invalid tokens in a list by sending silent pushes.",
         discussion: """
             Example:
               pushfarm screen --app demo --tokens-file all.txt --rate 2000
               pushfarm push --app demo --tokens-file all.txt.good --alert "Hello"
 
-            Each token gets one background push that shows nothing and that nobody
-            stores. Those that the gateway takes are written to FILE.good, invalid ones to
-            FILE.invalid with reason and time, those that neither is known of to FILE.rest.
+            Sends each token one silent push that devices neither show nor store. FILE.good
+            gets the tokens that the gateway accepts, FILE.invalid the invalid tokens with
+            reason and time, FILE.rest the undecided tokens.
 
-            When it is interrupted, by Control-C, kill -9 or a lost Redis, the same
-            command continues and sends nothing again that has an outcome. Status 1 when
-            not all lines were good or invalid tokens, 75 when it is to be run again.
+            After Control-C, kill -9 or a lost Redis, run the same command again. It
+            continues and repeats no push that has an outcome. Status 1 when some lines
+            were neither good nor invalid tokens, 75 when the command must be run again.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -35,20 +35,20 @@ struct ScreenCommand: ParsableCommand {
     @Option(reads: ArgumentHelp("Pushes a second.", valueName: "n"))
     var rate = 500
 
-    @Option(help: ArgumentHelp("Where good tokens go. Default: FILE.good.", valueName: "file"))
+    @Option(help: ArgumentHelp("File for good tokens. Default: FILE.good.", valueName: "file"))
     var good: String?
 
-    @Option(help: ArgumentHelp("Where invalid tokens go. Default: FILE.invalid.", valueName: "file"))
+    @Option(help: ArgumentHelp("File for invalid tokens. Default: FILE.invalid.", valueName: "file"))
     var invalid: String?
 
-    @Option(help: ArgumentHelp("Where the other tokens go. Default: FILE.rest.", valueName: "file"))
+    @Option(help: ArgumentHelp("File for undecided tokens. Default: FILE.rest.", valueName: "file"))
     var rest: String?
 
-    @Flag(help: "Begins from the start, and replaces what is there.")
+    @Flag(help: "Starts over and replaces the files.")
     var startOver = false
 
     @Option(
-        reads: ArgumentHelp("How long to wait without progress.", valueName: "duration"))
+        reads: ArgumentHelp("How long to continue without progress.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 600)
 
     func validate() throws {

@@ -14,7 +14,7 @@ struct ShardsListCommand: FarmCommand {
         commandName: "list",
         abstract: "Lists the owner of each shard.",
         discussion: """
-            A pinned shard was moved by hand.
+            A pinned shard was moved by an operator.
 
             Example:
               pushfarm shards
@@ -23,7 +23,7 @@ struct ShardsListCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Option(help: ArgumentHelp("Only this app's.", valueName: "name"), completion: .apps)
+    @Option(help: ArgumentHelp("Only this app's shards.", valueName: "name"), completion: .apps)
     var app: String?
 
     func run(_ client: FarmClient, _ console: Console) async throws {
@@ -42,9 +42,9 @@ struct ShardsMoveCommand: FarmCommand {
         commandName: "move",
         abstract: "Moves a shard to a host.",
         discussion: """
-            The owner hands the shard over when none of its pushes is in flight. It stays
-            with the new host, as long as that host lives, until it is moved again. auto
-            lets the farm choose the owner.
+            The owner hands over the shard when none of its pushes is in flight. The shard
+            stays with the new host, as long as that host is alive, until it is moved
+            again. auto lets the farm choose the owner.
 
             Example:
               pushfarm shards move 7 beta
@@ -61,7 +61,7 @@ struct ShardsMoveCommand: FarmCommand {
     var host: String
 
     @Option(
-        help: ArgumentHelp("The app, or all; needed when there are several.", valueName: "name"),
+        help: ArgumentHelp("The app, or all; needed if the farm has several apps.", valueName: "name"),
         completion: .apps)
     var app: String?
 

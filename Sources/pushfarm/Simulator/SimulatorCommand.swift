@@ -13,8 +13,8 @@ struct SimulatorCommand: ParsableCommand {
         commandName: "simulator",
         abstract: "Runs the simulator in the foreground.",
         discussion: """
-            It makes its own throw-away authority, certificates and signing key in its
-            folder, so that no Apple account is needed. docs/simulator.md has it all.
+            Creates its own authority, certificates and signing key in its folder, so that
+            no Apple account is needed. docs/simulator.md describes the simulator.
 
             Example:
               pushfarm simulator --port 8443 --ledger pushes.jsonl
@@ -29,7 +29,7 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Address to listen on; again for more, all with the same ports. Default: 127.0.0.1.",
+            "Address to listen on; repeatable; all use the same ports. Default: 127.0.0.1.",
             valueName: "address"))
     var listen: [String] = []
 
@@ -38,45 +38,47 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         reads: ArgumentHelp(
-            "Port of the binary interface; 0 lets the system choose. Default: there is none.",
+            "Port of the binary interface; 0 lets the system choose. Default: no such port.",
             valueName: "port"))
     var binaryPort: UInt16?
 
     @Option(
         reads: ArgumentHelp(
-            "Port of the feedback service; 0 lets the system choose. Default: there is none.",
+            "Port of the feedback service; 0 lets the system choose. Default: no such port.",
             valueName: "port"))
     var feedbackPort: UInt16?
 
     @Option(
         name: .customLong("token-length"),
         reads: ArgumentHelp(
-            "Bytes of a token that the binary interface takes; again for more. Default: 32.", valueName: "n"))
+            "Token size in bytes that the binary interface accepts; repeatable. Default: 32.", valueName: "n")
+    )
     var tokenLengths: [Int] = []
 
     @Option(
         help: ArgumentHelp(
-            "Folder of its credentials. Default: simulator in the state folder.", valueName: "folder"))
+            "Folder of the simulator's credentials. Default: simulator in the state folder.",
+            valueName: "folder"))
     var folder: String?
 
     @Option(
         name: .customLong("server-name"),
-        help: ArgumentHelp("A further name that its certificate is for.", valueName: "name"))
+        help: ArgumentHelp("Another host name in the server certificate.", valueName: "name"))
     var serverNames: [String] = []
 
-    @Option(help: ArgumentHelp("Bundle id of the throw-away client certificate.", valueName: "id"))
+    @Option(help: ArgumentHelp("Bundle id of the generated client certificate.", valueName: "id"))
     var bundle: String?
 
     @Option(help: ArgumentHelp("production or sandbox.", valueName: "name"))
     var environment: String?
 
-    @Flag(help: "HTTP/2 without TLS, by prior knowledge.")
+    @Flag(help: "Speaks HTTP/2 without TLS, with prior knowledge.")
     var plain = false
 
-    @Option(help: ArgumentHelp("Newest version of TLS that it speaks: 1.3 or 1.2.", valueName: "version"))
+    @Option(help: ArgumentHelp("The newest TLS version: 1.3 or 1.2.", valueName: "version"))
     var newestTLS: String?
 
-    @Flag(help: "Anybody may push: for load generators.")
+    @Flag(help: "Accepts pushes without credentials, for load generators.")
     var open = false
 
     @Flag(help: "Does not ask clients for a certificate.")
@@ -84,69 +86,74 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         name: .customLong("key"),
-        help: ArgumentHelp("A further signing key whose tokens are accepted.", valueName: "id:team:file"))
+        help: ArgumentHelp("Another signing key whose tokens are accepted.", valueName: "id:team:file"))
     var keys: [String] = []
 
     @Option(
         name: .customLong("key-topics"),
         help: ArgumentHelp(
-            "The only topics of a signing key; those of its team alone.", valueName: "id:topic,topic"))
+            "Restricts a signing key to these topics, and the topics to its team.",
+            valueName: "id:topic,topic"))
     var keyTopics: [String] = []
 
     @Option(
         name: .customLong("key-environment"),
-        help: ArgumentHelp("The only environment of a signing key.", valueName: "id:name"))
+        help: ArgumentHelp("Restricts a signing key to this environment.", valueName: "id:name"))
     var keyEnvironments: [String] = []
 
-    @Option(reads: ArgumentHelp("How long a provider token lives.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("Lifetime of a provider token.", valueName: "duration"))
     var tokenLifetime: TimeSpan?
 
-    @Option(reads: ArgumentHelp("How soon a connection may change its token.", valueName: "duration"))
+    @Option(
+        reads: ArgumentHelp(
+            "The shortest time before a connection may change its token.", valueName: "duration"))
     var tokenUpdateInterval: TimeSpan?
 
-    @Option(reads: ArgumentHelp("Streams that a connection may have open.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Open streams that a connection may have.", valueName: "n"))
     var streams: UInt32?
 
-    @Flag(help: "All streams from the start, not one until the first valid token.")
+    @Flag(help: "Allows all streams at once, not only one until the first valid token.")
     var noFirstStreamLimit = false
 
-    @Flag(help: "Keeps the limit of streams after ExpiredProviderToken.")
+    @Flag(help: "Keeps the stream limit after ExpiredProviderToken.")
     var noLimitAfterExpiredToken = false
 
-    @Flag(help: "One stream only after a refused push, until one is accepted.")
+    @Flag(help: "Allows one stream after a refused push, until a push is accepted.")
     var limitDrops = false
 
     @Option(
         reads: ArgumentHelp(
-            "Pushes a second to one device token, above which it is throttled.", valueName: "n"))
+            "Pushes a second to one device token before it is throttled.", valueName: "n"))
     var tokenRate: Int?
 
     @Option(
         reads: ArgumentHelp(
-            "A connection without requests for so long gets GOAWAY.", valueName: "duration"))
+            "Idle time after which a connection gets GOAWAY.", valueName: "duration"))
     var idleTimeout: TimeSpan?
 
-    @Option(reads: ArgumentHelp("Refusals on a connection, after which it gets GOAWAY.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Refusals after which a connection gets GOAWAY.", valueName: "n"))
     var refusals: Int?
 
-    @Option(help: ArgumentHelp("A file of device tokens and what becomes of them.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file of device tokens and their states.", valueName: "file"))
     var tokens: String?
 
     @Option(
         name: .customLong("fault"),
-        help: ArgumentHelp("A command for the start, as on the control socket.", valueName: "line"))
+        help: ArgumentHelp("A control command to run at the start.", valueName: "line"))
     var faults: [String] = []
 
-    @Option(reads: ArgumentHelp("Seed of everything random but the ids that it makes.", valueName: "n"))
+    @Option(reads: ArgumentHelp("Seed of all random choices, except generated ids.", valueName: "n"))
     var seed: UInt64?
 
-    @Option(help: ArgumentHelp("Gets a JSON line for each request.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file that gets a JSON line for each request.", valueName: "file"))
     var ledger: String?
 
     @Flag(help: "Counts different tokens and repeated pushes; takes memory.")
     var countDistinct = false
 
-    @Option(help: ArgumentHelp("Control socket. Default: control.sock in its folder.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "Control socket. Default: control.sock in the simulator's folder.", valueName: "path"))
     var control: String?
 
     func validate() throws {

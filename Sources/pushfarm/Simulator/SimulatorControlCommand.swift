@@ -8,8 +8,8 @@ struct SimulatorControlCommand: ParsableCommand {
         commandName: "control",
         abstract: "Controls a running simulator and reads its counters.",
         discussion: """
-            Answers one JSON object. The socket is simulator/control.sock in the state
-            folder, or the one that --control names. The commands:
+            Prints one JSON object. Uses simulator/control.sock in the state folder, or the
+            socket that --control names. The commands:
 
             \(FaultCommand.manual)
 

@@ -10,9 +10,9 @@ struct PingCommand: ParsableCommand {
         commandName: "ping",
         abstract: "Checks that this machine's coordinator is alive and ready.",
         discussion: """
-            It is ready when its intake and a worker are. Asked is the control socket in
-            the state folder, not Redis. Status 1 when it lives and is not ready, 75 when
-            it does not answer.
+            Uses the control socket in the state folder, not Redis. The coordinator is
+            ready when its intake and a worker are. Status 1 when it is alive but not
+            ready, 75 when it does not reply.
 
             Example:
               pushfarm ping
@@ -21,10 +21,10 @@ struct PingCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Flag(help: "That it answers is enough.")
+    @Flag(help: "Succeeds when the coordinator replies, ready or not.")
     var alive = false
 
-    @Option(reads: ArgumentHelp("Wait so long at most.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("The longest time to wait.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 5)
 
     func validate() throws {

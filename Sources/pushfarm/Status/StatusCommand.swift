@@ -7,10 +7,10 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Shows hosts, workers, apps and Redis.",
         discussion: """
-            OPEN counts pushes without an outcome, DEAD pushes kept as dead letters, INBOX
-            jobs that are not split yet and JOBS open jobs. READY and DELAYED count batches
-            of up to 256 pushes, as do ready, in_flight and delayed in JSON. Status 1 when
-            there is trouble, so it can be a probe.
+            OPEN counts pushes without an outcome, DEAD pushes in dead letters, INBOX jobs
+            that are not split yet, and JOBS open jobs. READY and DELAYED count batches of
+            up to 256 pushes. So do ready, in_flight and delayed in JSON. Status 1 when
+            there is a problem, so scripts can use it as a check.
 
             Example:
               pushfarm status --json

@@ -7,8 +7,8 @@ struct SuppressedAddCommand: ParsableCommand {
         commandName: "add",
         abstract: "Suppresses tokens.",
         discussion: """
-            Without --topic and --environment they are those of the app's configuration.
-            Only the first word of a line is read.
+            --topic and --environment default to those of the app's configuration. The
+            command reads only the first word of each line.
 
             Example:
               pushfarm suppressed add --app demo --token $TOKEN
@@ -19,7 +19,7 @@ struct SuppressedAddCommand: ParsableCommand {
     @OptionGroup var selection: SuppressionOptions
     @OptionGroup var list: TokenOptions
 
-    @Option(help: ArgumentHelp("Operator, or a gateway's word such as Unregistered.", valueName: "reason"))
+    @Option(help: ArgumentHelp("Operator, or a gateway's reason such as Unregistered.", valueName: "reason"))
     var reason = SuppressionReason.operator.name
 
     func validate() throws {
@@ -56,7 +56,7 @@ struct SuppressedRemoveCommand: ParsableCommand {
               pushfarm suppressed remove --app demo --token $TOKEN
               pushfarm suppressed remove --app demo --tokens-file alive.txt
 
-            Only the first word of a line is read, so a file of export will do.
+            Reads only the first word of each line, so a file of export works.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -92,10 +92,10 @@ struct SuppressedImportCommand: ParsableCommand {
         discussion: """
             A line has a token and then, optionally: a reason, the time since which the
             token is invalid (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
-            ago), a topic, an environment. The defaults are Operator, now, and the
-            app's own topic and environment. A line that begins with # is a comment.
-            The command names unreadable lines by their numbers and imports the others;
-            its exit status is then 1.
+            ago), a topic, an environment. The defaults are Operator, now, and the app's
+            own topic and environment. A line that begins with # is a comment. The command
+            imports the readable lines and prints the numbers of the others. Status 1 when
+            a line was unreadable.
 
             Example:
               pushfarm suppressed import --app demo invalid.txt

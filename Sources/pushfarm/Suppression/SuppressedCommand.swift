@@ -7,9 +7,9 @@ struct SuppressedCommand: ParsableCommand {
         commandName: "suppressed",
         abstract: "Shows and changes the suppression list.",
         discussion: """
-            No push is sent to a token that the gateway declared invalid, for a time:
-            its pushes fail with the reason suppressed. What is known belongs to one
-            topic in one environment.
+            The farm sends no push to a suppressed token, for a limited time. Pushes to it
+            fail with the reason suppressed. An entry belongs to one topic in one
+            environment.
 
             Example:
               pushfarm suppressed list --app demo
@@ -32,7 +32,7 @@ struct SuppressedListCommand: ParsableCommand {
               pushfarm suppressed list --app demo
               pushfarm suppressed list --app demo --token $TOKEN --json
 
-            With --json each token is a document on a line of its own.
+            With --json, each token is a JSON document on its own line.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
@@ -40,7 +40,7 @@ struct SuppressedListCommand: ParsableCommand {
 
     @Option(
         name: .customLong("token"), parsing: .upToNextOption,
-        help: ArgumentHelp("Only these, as hex.", valueName: "hex"))
+        help: ArgumentHelp("Only these tokens, as hex.", valueName: "hex"))
     var tokens: [String] = []
 
     func run() throws {
@@ -67,8 +67,9 @@ struct SuppressedExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Exports suppressed tokens to a file.",
         discussion: """
-            One token a line: the token as hex, the reason, Unix seconds since when it
-            is invalid, the topic, the environment. import reads it.
+            Writes one token per line: the token as hex, the reason, the time since which
+            the token is invalid (Unix seconds), the topic, the environment. import reads
+            it.
 
             Example:
               pushfarm suppressed export --app demo --file invalid.txt
@@ -78,7 +79,7 @@ struct SuppressedExportCommand: ParsableCommand {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
     @OptionGroup var selection: SuppressionOptions
 
-    @Option(help: ArgumentHelp("Where to; without it, standard output.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file to write. Default: standard output.", valueName: "file"))
     var file: String?
 
     func run() throws {

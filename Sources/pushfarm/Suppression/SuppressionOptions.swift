@@ -11,12 +11,12 @@ struct SuppressionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The topic; - is none. To list, remove and export: all, without it.", valueName: "topic"))
+            "The topic; - means none. list, remove and export default to all topics.", valueName: "topic"))
     var topic: String?
 
     @Option(
         help: ArgumentHelp(
-            "production, sandbox, or a gateway's host:port. To list, remove and export: all, without it.",
+            "production, sandbox, or a gateway's host:port. list, remove and export default to all.",
             valueName: "name"))
     var environment: String?
 

@@ -5,12 +5,12 @@ import StoreProtocol
 struct SuppressedConfirmCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "confirm",
-        abstract: "Confirms suppressions that wait.",
+        abstract: "Confirms unconfirmed suppressions.",
         discussion: """
-            When more than suppression.hold_share percent of the last 1,000 answers are
-            bad tokens, the farm continues, and new bad tokens are not suppressed until
-            they are confirmed, or until fewer are bad. After a confirmation, what is
-            found until fewer are bad is suppressed at once.
+            When more than suppression.hold_share percent of the last 1,000 responses are
+            bad tokens, the farm continues to send. It suppresses new bad tokens only after
+            confirm, or when the share falls. After confirm, it suppresses bad tokens at
+            once until the share falls.
 
             Example:
               pushfarm suppressed confirm --app demo --dry-run
@@ -25,11 +25,11 @@ struct SuppressedConfirmCommand: ParsableCommand {
 struct SuppressedDiscardCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "discard",
-        abstract: "Deletes suppressions that wait to be confirmed.",
+        abstract: "Deletes unconfirmed suppressions.",
         discussion: """
-            These tokens were found bad while more than suppression.hold_share percent
-            of the last 1,000 answers were. Pushes to them go out as before; those that
-            are found from now on wait as before.
+            The farm found these tokens bad while more than suppression.hold_share percent
+            of the last 1,000 responses were. discard keeps sending to them. Tokens that
+            are found later stay unconfirmed again.
 
             Example:
               pushfarm suppressed discard --app demo --dry-run
@@ -50,7 +50,7 @@ struct UnconfirmedOptions: ParsableArguments {
         completion: .apps)
     var app: String?
 
-    @Flag(help: "Says what would be done, and does nothing.")
+    @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
     /// - Parameter done: what happens to a suppression, such as `applied`: the name of the count in `--json`, too.

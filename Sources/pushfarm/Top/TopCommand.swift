@@ -7,9 +7,9 @@ struct TopCommand: ParsableCommand {
         commandName: "top",
         abstract: "Shows the farm live in the terminal.",
         discussion: """
-            Apps, workers, hosts and jobs with their rates. The arrow keys and return show
-            one of them, ? shows all keys. Without a terminal it writes plain lines; with
-            --json one document a line.
+            Shows apps, workers, hosts and jobs with their rates. The arrow keys and return
+            open one of them; ? shows all keys. Without a terminal, top prints plain lines.
+            With --json, it prints one document per line.
 
             Example:
               pushfarm top
@@ -18,10 +18,10 @@ struct TopCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Flag(help: "Look once, and write plain lines.")
+    @Flag(help: "Prints the state once, as plain lines.")
     var once = false
 
-    @Option(reads: ArgumentHelp("Between two looks: 0.2 to 60 seconds.", valueName: "duration"))
+    @Option(reads: ArgumentHelp("Time between two updates: 0.2 to 60 seconds.", valueName: "duration"))
     var interval = TimeSpan(seconds: 1)
 
     func validate() throws {

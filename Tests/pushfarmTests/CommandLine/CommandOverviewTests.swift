@@ -42,7 +42,7 @@ struct CommandOverviewTests {
             #expect(Self.firstScreen.contains("\n  \(option)"), "\(option)")
             #expect(!help.contains("\n  \(option) <"), "\(option)")
         }
-        #expect(help.contains("see pushfarm help") && !help.contains("its fields are stable"))
+        #expect(help.contains("see pushfarm help") && !help.contains("with stable fields"))
         #expect(help.contains("--limit"))
     }
 

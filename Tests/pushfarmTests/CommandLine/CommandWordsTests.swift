@@ -70,8 +70,8 @@ struct CommandWordsTests {
 
     @Test func `the help says what a number or a time is by itself`() {
         let help = JobsCommand.helpMessage()
-        #expect(help.contains("So many jobs at most. (default: 20)"))
-        #expect(help.contains("Between the two looks. (default: 1s)"))
+        #expect(help.contains("The largest number of jobs to list. (default: 20)"))
+        #expect(help.contains("Time between the two readings. (default: 1s)"))
     }
 
     @Test(arguments: [
