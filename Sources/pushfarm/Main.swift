@@ -10,12 +10,13 @@ import Logging
     import Musl
 #endif
 
-/// The process's way in. A coordinator's child leaves it first: nothing that a command needs is started for it.
+/// The entry point of the process. A child of a coordinator branches off first, so that it starts nothing that only commands
+/// need.
 @main
 enum Main {
     static func main() {
         unblockSignals()
-        // A peer or a reader that went away (`| head`) shows itself as a failed write.
+        // A write to a closed pipe or connection (`| head`) must return an error and not kill the process.
         signal(SIGPIPE, SIG_IGN)
         let arguments = CommandLine.arguments.dropFirst()
         if let role = arguments.first.flatMap({ ChildRole(rawValue: $0) }) {
@@ -24,8 +25,8 @@ enum Main {
         finish(outcome(of: Array(arguments)))
     }
 
-    /// A parent may have started us from a thread that blocks signals; we would hear neither Control-C nor the end of
-    /// a child.
+    /// The parent may have started this process from a thread that blocks signals. Then this process would get neither
+    /// Control-C nor the signal of a child's exit.
     private static func unblockSignals() {
         var none = sigset_t()
         sigemptyset(&none)

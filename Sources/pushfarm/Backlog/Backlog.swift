@@ -5,15 +5,15 @@ import StoreProtocol
 /// The open pushes of an app by lane and state, and their rate.
 struct Backlog: Sendable {
     struct LaneBacklog: Equatable, Sendable {
-        /// Ready for a worker.
+        /// Batched pushes that are ready for a worker.
         var queued = 0
-        /// Checked out by a worker.
+        /// Pushes that a worker has checked out.
         var inFlight = 0
-        /// Until their start or a retry.
+        /// Pushes that wait for their start time or for a retry.
         var delayed = 0
-        /// Of a paused job or token, or in a quarantined batch.
+        /// Pushes of a paused job or token, or in a quarantined batch.
         var paused = 0
-        /// When the oldest of what waits or is in flight was split, in Unix milliseconds.
+        /// The time when the oldest queued or in-flight batch was split, in Unix milliseconds.
         var oldest: Int64?
     }
 
@@ -21,17 +21,17 @@ struct Backlog: Sendable {
     var lanes: [Lane: LaneBacklog] = [.high: LaneBacklog(), .bulk: LaneBacklog()]
     /// Jobs that are not split yet.
     var inbox = 0
-    /// Reported, and not settled.
+    /// Pushes whose outcomes are reported and not settled.
     var unsettled = 0
-    /// Pushes a second that come to their end; nil when it was not measured.
+    /// Pushes per second that get an outcome, or nil when the rate was not measured.
     var rate: Double?
-    /// Why nothing is sent, if it is so.
+    /// The reason for the app's pause, or nil when the app is not paused.
     var pause: String?
 
     /// Pushes that can be sent now.
     var due: Int { lanes.values.reduce(0) { $0 + $1.queued + $1.inFlight } + unsettled }
 
-    /// How long it takes at the present rate; nil when nothing moves, or it was not measured.
+    /// The time that the backlog takes at the present rate, or nil when the rate is 0 or unknown.
     var remaining: Duration? {
         guard due > 0 else { return .zero }
         guard let rate, rate > 0 else { return nil }
@@ -56,7 +56,7 @@ struct Backlog: Sendable {
             }
             cursor = page.next
         }
-        // Pushes that were split or settled meanwhile are in one of the two counts only.
+        // A push that was split or settled between the two reads is in only one of the two counts.
         backlog.unsettled = max(0, load.open - inBatches)
         return backlog
     }

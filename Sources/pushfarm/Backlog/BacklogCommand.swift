@@ -48,7 +48,7 @@ struct BacklogCommand: FarmCommand {
             Self.text(backlogs, at: now, console.style))
     }
 
-    /// Pushes a second that come to their end, by app.
+    /// The pushes per second that get an outcome, by app.
     @Loop private static func rates(
         _ apps: [String], over pause: Duration, _ client: FarmClient
     ) async throws(CommandFailure) -> [String: Double] {

@@ -63,7 +63,7 @@ struct BanditSimulateCommand: ParsableCommand {
 
     private static let counts = 1...1_000_000
     private static let variants = 2...100
-    /// Choices that take some minutes together.
+    /// The largest number of choices in a run, which takes some minutes.
     private static let mostChoices = 5_000_000_000.0
 
     private var chances: [Double] { arms.flatMap { $0 } }
@@ -100,7 +100,7 @@ struct BanditSimulateCommand: ParsableCommand {
         console.show(report.json, report.text(console.style))
     }
 
-    /// The allocations that are compared, each with a name for table and chart.
+    /// The allocations to compare, each with a name for the table and the chart.
     private func allocations() throws -> [(name: String, allocation: Allocation)] {
         let (temperatures, epsilons) = (temperature.flatMap { $0 }, epsilon.flatMap { $0 })
         guard temperatures.allSatisfy({ $0 > 0 }) else {

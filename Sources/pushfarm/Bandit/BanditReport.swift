@@ -3,14 +3,14 @@ import Foundation
 import PushModel
 import Variants
 
-/// What `pushfarm bandit simulate` found, as a table, as JSON and as charts.
+/// The result of `pushfarm bandit simulate` as a table, as JSON and as charts.
 struct BanditReport {
     let chances: [Double]
     let simulations: Int
     let seed: UInt64
     let courses: [(name: String, course: BanditSimulation.Course)]
 
-    /// Points of a curve at most; a longer course is drawn with gaps of equal size.
+    /// The most points that a curve has. A longer run is drawn with every n-th point only.
     private static let mostPoints = 1_000
 
     func text(_ style: TextStyle) -> String {

@@ -14,7 +14,7 @@ import Worker
     import Musl
 #endif
 
-/// `pushfarm intake` and `pushfarm worker INDEX`, which only a coordinator starts. Touches neither Foundation nor the
+/// `pushfarm intake` and `pushfarm worker INDEX`, which only a coordinator starts. This code uses neither Foundation nor the
 /// command line parser.
 enum ChildRole: String {
     case intake, worker
@@ -24,7 +24,7 @@ enum ChildRole: String {
 
     private static let fileVariable = "PUSHFARM_LOG_FILE"
 
-    /// The variables by which a child logs in the same way.
+    /// The environment variables that give a child the coordinator's log settings.
     static func environment(_ log: Configuration.Log) -> [String] {
         [
             "\(levelVariable)=\(log.level.rawValue)", "\(formatVariable)=\(log.format.rawValue)",
@@ -32,7 +32,7 @@ enum ChildRole: String {
         ]
     }
 
-    /// A child writes where its coordinator does, until the file was moved away.
+    /// A child writes to the coordinator's log file until the file is moved away.
     private static var logging: ChildLogging {
         let file = getenv(fileVariable).map { String(cString: $0) } ?? ""
         return ChildLogging(
@@ -40,11 +40,11 @@ enum ChildRole: String {
             reopen: { if !file.isEmpty { try? LogFile.take(file) } })
     }
 
-    /// - Parameter arguments: those behind the role.
+    /// - Parameter arguments: the arguments after the role.
     func run(_ arguments: [String]) -> Never {
         let level = getenv(Self.levelVariable).flatMap { Logger.Level(rawValue: String(cString: $0)) }
         let format = getenv(Self.formatVariable).flatMap { LogFormat(rawValue: String(cString: $0)) }
-        // Else another program has started it, and is told so.
+        // Without the descriptor another program started this child, and its errors go to standard error.
         if fcntl(ControlDescriptor.log, F_GETFD) >= 0 { FarmLog.descriptor = ControlDescriptor.log }
         FarmLog.bootstrap(level: level ?? .info, format: format ?? .text)
         let log = Logger(label: ([rawValue] + arguments.prefix(1)).joined(separator: "-"))

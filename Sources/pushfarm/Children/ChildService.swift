@@ -8,20 +8,20 @@ import EventLoop
     import Musl
 #endif
 
-/// A process that a command started and will end.
+/// A child process that a command starts and stops.
 @Loop final class ChildService {
-    /// What it is called in messages.
+    /// The name of the process in messages.
     let role: String
-    /// Called once, when it ends.
+    /// Called once, when the process exits.
     var onEnd: (@Loop (ChildService) -> Void)?
     private var process: ChildProcess?
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
     ///   - name: what `ps` shows.
-    ///   - arguments: without the program's name.
-    ///   - environment: nil is ours.
-    ///   - output, log: its standard output and standard error.
+    /// - arguments: the arguments without the program's name.
+    /// - environment: the child's environment, or nil for this process's environment.
+    /// - output, log: the child's standard output and standard error.
     init(
         _ name: String, role: String, program: String, arguments: [String], environment: [String]? = nil,
         output: Int32, log: Int32
@@ -39,18 +39,18 @@ import EventLoop
 
     var pid: Int32 { process?.pid ?? 0 }
 
-    /// Nil while it runs.
+    /// The way the process ended, or nil while it runs.
     var end: ChildProcess.End? { process?.end }
 
     func signal(_ number: Int32) { process?.signal(number) }
 
-    /// Waits until it has ended.
+    /// Waits until the process has exited.
     func wait() async {
         guard end == nil else { return }
         await withCheckedContinuation { waiters.append($0) }
     }
 
-    /// Asks it to end, and ends it by force when it has not done so in time.
+    /// Asks the process to exit, and kills it when it has not exited within the limit.
     func stop(within limit: Duration) async {
         guard end == nil else { return }
         signal(SIGTERM)
@@ -68,7 +68,7 @@ import EventLoop
 }
 
 extension ChildProcess.End {
-    /// As in "the coordinator …".
+    /// The name of the process in a sentence, as in "the coordinator …".
     var words: String {
         switch self {
         case .exited(let status): "ended with status \(status)"

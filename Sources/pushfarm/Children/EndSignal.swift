@@ -1,7 +1,7 @@
 import EventLoop
 import Foundation
 
-/// The order to end, by INT, TERM or from within. Watches as long as it lives.
+/// An order to end this process: SIGINT, SIGTERM or a call from inside. The object handles signals as long as it exists.
 @Loop final class EndSignal {
     /// Called for each order after the first.
     var onRepeat: (@Loop () -> Void)?

@@ -2,7 +2,7 @@ import Foundation
 
 /// Programs on this machine.
 enum Executable {
-    /// This program's own file.
+    /// The path of this program's own file.
     static var own: String {
         #if canImport(Darwin)
             var size: UInt32 = 4096
@@ -17,7 +17,7 @@ enum Executable {
         #endif
     }
 
-    /// The file of a program found by `PATH`, and then in the places where system programs are.
+    /// The path of a program. The search uses `PATH` first and then the standard system folders.
     static func find(_ name: String) -> String? {
         let path = ProcessEnvironment.variables["PATH"] ?? ""
         let folders =

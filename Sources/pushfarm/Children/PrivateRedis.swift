@@ -1,11 +1,12 @@
 import EventLoop
 import Foundation
 
-/// The Redis that `up` and `demo` run for themselves: on a Unix socket in the state folder, with an append-only file.
+/// The private Redis of `up` and `demo`: it has a Unix socket in the state folder and an append-only file.
 @Loop enum PrivateRedis {
     typealias Started = (service: ChildService, port: UInt16?)
 
-    /// Starts it on the socket; with a password file on a free port of 127.0.0.1 too, behind the password.
+    /// Starts Redis on the Unix socket. With a password file, Redis also listens on a free port of 127.0.0.1 and requires the
+    /// password.
     static func start(
         in folder: String, socket: String, _ passwordFile: String?
     ) async throws(CommandFailure) -> Started {
@@ -13,10 +14,10 @@ import Foundation
             return (try await start(in: folder, socket: socket, more: ["--port", "0"]), nil)
         }
         let password = try password(in: passwordFile)
-        // Another process may take the port before Redis does.
+        // Another process may take the port before Redis binds it.
         for _ in 0..<5 {
             guard let port = LocalSocket.freePort() else { break }
-            // Not as an argument: those are everybody's to read.
+            // Every user can read command line arguments, so the password goes into a file.
             let file = folder + "/redis.conf"
             try StateFolder.write("bind 127.0.0.1\nport \(port)\nrequirepass \(password)\n", to: file)
             do {
@@ -28,7 +29,7 @@ import Foundation
         throw .failed("the private Redis finds no free port on 127.0.0.1")
     }
 
-    /// Waits until its socket is there.
+    /// Starts Redis and waits until its socket exists.
     private static func start(
         in folder: String, socket: String, more: [String]
     ) async throws(CommandFailure) -> ChildService {
@@ -44,7 +45,7 @@ import Foundation
                 "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder, "--daemonize", "no",
                 "--logfile", log, "--appendonly", "yes", "--appendfsync", "everysec", "--save", "",
                 "--auto-aof-rewrite-min-size", "256mb", "--maxmemory-policy", "noeviction",
-                // `ps` shows whose it is, also beside a port.
+                // `ps` shows the socket path even when Redis also has a port, so the user sees whose Redis this is.
                 "--proc-title-template", "{title} {unixsocket}",
             ], output: 2, log: 2)
         for _ in 0..<500 {
@@ -59,7 +60,7 @@ import Foundation
         throw .failed("the private Redis did not come up within 10 s; its log is \(log)")
     }
 
-    /// The one of the last start, so that producers keep it; else a new one.
+    /// The password of the last start, so that producers can keep using it, or else a new password.
     private static func password(in file: String) throws(CommandFailure) -> String {
         let known = StateFolder.tail(file, lines: 1)
         if known.utf8.count == 40, known.utf8.allSatisfy({ Self.alphabet.contains($0) }) { return known }
@@ -75,7 +76,7 @@ import Foundation
 
 /// Sockets on this machine.
 enum LocalSocket {
-    /// Whether a process listens on the Unix socket.
+    /// Whether a process listens on this Unix socket.
     static func accepts(_ path: String) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -100,8 +101,8 @@ enum LocalSocket {
         }
     }
 
-    /// A port of 127.0.0.1 on which nothing listens: the wanted one, or any.
-    /// - Returns: nil when there is none.
+    /// A free port of 127.0.0.1: the wanted port, or any port.
+    /// - Returns: nil when no port is free.
     static func freePort(_ wanted: UInt16 = 0) -> UInt16? {
         #if canImport(Glibc)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

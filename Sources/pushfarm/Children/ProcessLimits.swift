@@ -1,9 +1,10 @@
 import EventLoop
 import Foundation
 
-/// What a long-running process asks of the kernel for itself.
+/// The kernel settings of a long-running process.
 enum ProcessLimits {
-    /// As many descriptors as it may have; no core dump, which would hold keys and tokens, and no look into its memory.
+    /// Raises the descriptor limit to its maximum. Prevents core dumps and memory reads by other processes, because memory
+    /// holds keys and tokens.
     static func apply() {
         var limit = rlimit()
         #if canImport(Glibc)

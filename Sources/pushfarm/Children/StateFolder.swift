@@ -2,10 +2,10 @@ import FarmLogging
 import Foundation
 import Supervision
 
-/// The folder for sockets, logs and the private Redis: for its owner only.
+/// The folder for sockets, logs and the private Redis. Only its owner can use it.
 enum StateFolder {
-    /// Makes the folder and those above it, where they are missing.
-    /// - Throws: when it cannot be used, or when another user can change what is in it.
+    /// Creates the folder and its missing parent folders.
+    /// - Throws: an error when the folder cannot be used, or when another user can change its contents.
     static func make(_ path: String) throws(CommandFailure) {
         var parts = ""
         for part in path.split(separator: "/") {
@@ -22,7 +22,7 @@ enum StateFolder {
         }
     }
 
-    /// A new folder for this process alone.
+    /// Creates a temporary folder for this process alone.
     static func temporary() throws(CommandFailure) -> String {
         let base = ProcessEnvironment.variables["TMPDIR"] ?? "/tmp"
         var template = Array((base + "/pushfarm-XXXXXX").utf8CString)
@@ -32,12 +32,12 @@ enum StateFolder {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Removes a folder and all that is in it. Does not follow links.
+    /// Removes a folder with its contents. Does not follow links.
     static func remove(_ path: String) {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Opens a log file for appending; the caller closes it.
+    /// Opens a log file for appending. The caller closes the file.
     static func openLog(_ path: String) throws(CommandFailure) -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .failed("\(path): \(String(cString: strerror(errno)))") }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The lists of commands that `pushfarm --help` and `pushfarm help all` show.
 enum CommandOverview {
-    /// The overview that a command line asks for; nil when it asks for something else.
+    /// The overview that a command line requests, or nil when the command line requests no overview.
     static func asked(by words: [String]) -> String? {
         switch words {
         case ["--help"], ["-h"], ["help"]: text(isFull: false)
@@ -25,7 +25,7 @@ enum CommandOverview {
                 : "\n  pushfarm help all lists every command, pushfarm help COMMAND explains one.\n")
     }
 
-    /// A command, and with `isFull` those below it.
+    /// The row of a command and, with `isFull`, the rows of its subcommands.
     private static func rows(
         _ command: any ParsableCommand.Type, below path: [String], isFull: Bool
     ) -> [String] {

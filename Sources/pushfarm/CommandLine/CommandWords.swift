@@ -3,10 +3,10 @@ import PushModel
 
 /// The words of a command line, before they are parsed.
 enum CommandWords {
-    /// `scale -1` and `rate demo -5/s` mean a number, not an option: such a word, and what follows up to the next option, goes
-    /// behind `--`. Behind an option it is that one's value.
+    /// Moves negative numbers behind `--`. In `scale -1` and `rate demo -5/s` such a word is a number and not an option. The
+    /// words that follow it, up to the next option, move too. Directly after an option, the number is that option's value.
     static func arranged(_ words: [String]) -> [String] {
-        // The simulator takes all words as they are.
+        // The simulator takes all words unchanged.
         guard words.first != "simulator", !words.contains("--"),
             let start = words.indices.dropFirst().first(where: {
                 isNumber(words[$0]) && !isOpenOption(words[$0 - 1])
@@ -16,20 +16,20 @@ enum CommandWords {
         return words[..<start] + words[end...] + ["--"] + words[start..<end]
     }
 
-    /// Options that no value follows, of commands that take a number as it stands.
+    /// Options without a value, of the commands that take a negative number.
     private static let flags: Set = ["--json", "--dry-run", "--wait", "--no-wait", "--local", "--force"]
 
     private static func isOpenOption(_ word: String) -> Bool {
         word.hasPrefix("--") && !word.contains("=") && !flags.contains(word)
     }
 
-    /// One with a minus sign.
+    /// Whether a word is a number with a minus sign.
     private static func isNumber(_ word: String) -> Bool {
         guard word.first == "-", let next = word.utf8.dropFirst().first else { return false }
         return (0x30...0x39).contains(next)
     }
 
-    /// What to say about a first word that is no command; nil when it is one, or an option.
+    /// The error message for a first word that is not a command, or nil when it is a command or an option.
     static func complaint(_ words: [String]) -> String? {
         guard let first = words.first, !first.isEmpty, !first.hasPrefix("-") else { return nil }
         let names = names(below: Pushfarm.self)
@@ -44,7 +44,7 @@ enum CommandWords {
             + (nearest.map { "did you mean \($0)?" } ?? "pushfarm help all lists them")
     }
 
-    /// What to say about a second word that is no command below the first; nil when the first has none below it.
+    /// The error message for an unknown subcommand, or nil when the first word has no subcommands.
     private static func subcommandComplaint(_ name: String, _ second: String?) -> String? {
         guard let second, !second.isEmpty, !second.hasPrefix("-"),
             let command = Pushfarm.configuration.subcommands.first(where: {
@@ -58,7 +58,7 @@ enum CommandWords {
             + (nearest.map { "did you mean \(name) \($0)?" } ?? "pushfarm help \(name) lists them")
     }
 
-    /// How a command of releases before 1.0 is called now; nil when there was none of that name.
+    /// The present name of a command from before release 1.0, or nil when no such command existed.
     private static func newName(of old: String, _ next: String?) -> String? {
         let new: String? =
             switch (old, next) {
@@ -76,7 +76,7 @@ enum CommandWords {
         return new.map { "\(old) is now \($0)" }
     }
 
-    /// A header of APNs is no option of push; the field of the job that stands for it is one.
+    /// The error message for an APNs header that is used as an option of `push`. It names the matching job field.
     private static func headerComplaint(_ words: [String]) -> String? {
         for word in words where word.hasPrefix("--") {
             let name = word.dropFirst(2).prefix { $0 != "=" }

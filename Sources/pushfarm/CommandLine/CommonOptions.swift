@@ -3,7 +3,7 @@ import FarmConfiguration
 import FarmLogging
 import Logging
 
-/// The options that every command has. `pushfarm help` describes them; the help of a command refers to it.
+/// The options of every command. `pushfarm help` describes these options, and the help of a command refers to it.
 struct CommonOptions: ParsableArguments, Sendable {
     static let title = "Global options"
 
@@ -33,7 +33,7 @@ struct CommonOptions: ParsableArguments, Sendable {
     @Flag(name: .long, help: "Prints JSON with stable fields.")
     var json = false
 
-    /// All flags as overrides; `--set` comes last and wins.
+    /// All options as overrides. `--set` comes last and therefore wins.
     func overrides(_ more: [Override] = []) throws(ConfigurationError) -> [Override] {
         var overrides: [Override] = []
         if let redis { overrides.append(Override(key: "redis", text: redis, flag: "--redis")) }
@@ -43,7 +43,7 @@ struct CommonOptions: ParsableArguments, Sendable {
         return overrides
     }
 
-    /// The same options for a child process.
+    /// The same options as arguments for a child process.
     var arguments: [String] {
         (config.map { ["--config", $0] } ?? []) + (redis.map { ["--redis", $0] } ?? [])
             + (stateDir.map { ["--state-dir", $0] } ?? []) + assignments.flatMap { ["--set", $0] }

@@ -2,7 +2,7 @@ import ArgumentParser
 import FarmConfiguration
 
 extension CompletionKind {
-    /// Names of the apps in the configuration that the command line so far names; none if it cannot be read.
+    /// The names of the configured apps, or no names when the configuration cannot be read.
     static var apps: CompletionKind {
         .custom { words, _, _ in
             let option = "--config"

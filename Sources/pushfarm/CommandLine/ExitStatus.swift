@@ -2,19 +2,19 @@ import ArgumentParser
 import FarmConfiguration
 import FarmLogging
 
-/// The exit status of a command. Stable.
+/// The exit status of a command. The numbers are stable.
 enum ExitStatus: Int32 {
     case done = 0
-    /// Failed, or degraded: the command did its work and the answer is not good.
+    /// Failed or degraded: the command did its work and the result is bad.
     case failed = 1
-    /// The command line or the configuration is wrong; trying again will not help.
+    /// The command line or the configuration is wrong, so a second try cannot help.
     case usage = 2
-    /// Not in time, not everywhere, or only a part of it.
+    /// The work is late, incomplete, or not done on every host.
     case partly = 3
-    /// Redis or the gateway cannot be reached; trying again may help.
+    /// Redis or the gateway is not reachable. A second try may help.
     case temporary = 75
 
-    /// Prints what there is to print about `error`, and chooses the status.
+    /// Prints the message of `error`, if it has one, and chooses the status.
     init(reporting error: any Error) {
         switch error {
         case let error as ConfigurationError:
@@ -27,7 +27,7 @@ enum ExitStatus: Int32 {
             }
             self = error.status
         default:
-            // Help and version are errors to the parser, too.
+            // The parser also throws help and version texts as errors.
             let isOrderly = Pushfarm.exitCode(for: error).isSuccess
             let text = CommandOverview.withReference(Pushfarm.fullMessage(for: error))
             if !text.isEmpty {
@@ -38,10 +38,10 @@ enum ExitStatus: Int32 {
     }
 }
 
-/// The failure of a command, or a result that is not good.
+/// The failure of a command, or a bad result.
 struct CommandFailure: Error {
     var status: ExitStatus
-    /// Empty when everything has been said already.
+    /// Empty when the command has already printed everything.
     var message: String
 
     static func failed(_ message: String = "") -> CommandFailure {

@@ -5,7 +5,7 @@ import EventLoop
 protocol FarmCommand: ParsableCommand, Sendable {
     var common: CommonOptions { get }
 
-    /// Does the command's work and shows the answer.
+    /// Does the command's work and shows the result.
     @Loop func run(_ client: FarmClient, _ console: Console) async throws
 }
 

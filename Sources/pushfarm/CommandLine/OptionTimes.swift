@@ -19,12 +19,12 @@ struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
 
     var duration: Duration { .milliseconds(milliseconds) }
 
-    /// Nil when it is not a whole number of seconds.
+    /// The seconds, or nil when the duration is not a whole number of seconds.
     var wholeSeconds: Int64? { milliseconds % 1000 == 0 ? milliseconds / 1000 : nil }
 
     var description: String { wholeSeconds.map { "\($0)s" } ?? "\(milliseconds)ms" }
 
-    /// - Parameter range: seconds.
+    /// - Parameter range: the allowed range in seconds.
     func check(_ option: String, _ range: ClosedRange<Double>) throws {
         guard range.contains(Double(milliseconds) / 1000) else {
             func text(_ bound: Double) -> String {
@@ -36,9 +36,9 @@ struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
     }
 }
 
-/// A moment on the command line: a duration from now (`90s`, `2h`, `3d`), Unix seconds, or `2026-05-01T10:00:00Z`.
+/// A time on the command line: a duration from now (`90s`, `2h`, `3d`), Unix seconds, or `2026-05-01T10:00:00Z`.
 enum Moment: Equatable, Sendable, OptionValue {
-    /// Milliseconds before or after now, whichever the option means.
+    /// Milliseconds before or after now. The option decides the direction.
     case span(Int64)
     /// Unix milliseconds.
     case at(Int64)
@@ -72,7 +72,7 @@ enum Moment: Equatable, Sendable, OptionValue {
         return number
     }
 
-    /// Unix milliseconds; a duration counts back from now.
+    /// The time in Unix milliseconds. A duration counts back from now.
     func past(now: Int64) -> Int64 {
         switch self {
         case .span(let milliseconds): max(0, now - milliseconds)
@@ -80,7 +80,7 @@ enum Moment: Equatable, Sendable, OptionValue {
         }
     }
 
-    /// Unix milliseconds; a duration counts from now on.
+    /// The time in Unix milliseconds. A duration counts forward from now.
     func future(now: Int64) -> Int64 {
         switch self {
         case .span(let milliseconds): now + milliseconds

@@ -1,22 +1,22 @@
 import ArgumentParser
 
-/// A number or a time of the command line: what its text means, or what is wrong with it.
+/// A number or a time on the command line. The initializer reads the text or throws the reason why it is invalid.
 protocol OptionValue: Sendable {
     init(reading text: String) throws(OptionFault)
 }
 
-/// Why a text is no value for an option; follows the option's name and the text.
+/// The reason why a text is not a valid value. In the error message it follows the option's name and the text.
 struct OptionFault: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Every number and time is read so. The word behind such an option is its value even if it begins with a minus sign: then the
-/// reason is said, and not that the value is missing.
+/// Options of numbers and times use these initializers. The word after such an option is its value even if the word begins
+/// with a minus sign. The error then names the fault instead of a missing value.
 extension Option where Value: OptionValue {
     init(wrappedValue: Value, reads help: ArgumentHelp) {
-        // The parser shows the default of a value that it reads itself only.
+        // The parser shows a default only for types that it reads without a transform.
         var help = help
         help.abstract += " (default: \(wrappedValue))"
         self.init(
@@ -47,7 +47,7 @@ extension Argument where Value: OptionValue {
 }
 
 extension FixedWidthInteger {
-    /// A whole number that the type can hold.
+    /// Reads a whole number that fits the type.
     init(reading text: String) throws(OptionFault) {
         try OptionFault.check(wholeNumber: text)
         guard let number = Self(foreign: text) else {
@@ -71,7 +71,7 @@ extension Int: OptionValue {}
 extension UInt16: OptionValue {}
 extension UInt32: OptionValue {}
 
-/// Any of them: a seed is not counted with.
+/// Accepts every 64-bit value, because a seed is not used in arithmetic.
 extension UInt64: OptionValue {
     init(reading text: String) throws(OptionFault) {
         try OptionFault.check(wholeNumber: text)

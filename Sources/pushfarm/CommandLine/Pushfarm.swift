@@ -20,16 +20,16 @@ struct Pushfarm: ParsableCommand {
         version: version,
         groupedSubcommands: groups.map { CommandGroup(name: $0.name, subcommands: $0.first + $0.others) })
 
-    /// Commands of one topic.
+    /// The commands of one topic.
     struct Group: Sendable {
         let name: String
-        /// Those that `pushfarm --help` shows.
+        /// The commands that `pushfarm --help` shows.
         let first: [any ParsableCommand.Type]
-        /// Those that `pushfarm help all` shows besides.
+        /// The commands that only `pushfarm help all` shows.
         var others: [any ParsableCommand.Type] = []
     }
 
-    /// All commands. The first screen shows at most twenty: a new noun there takes the place of a command that is used less.
+    /// All commands. The first screen shows at most twenty commands, so a new command there replaces a less used command.
     static let groups = [
         Group(
             name: "Run", first: [UpCommand.self, DemoCommand.self, CoordinatorCommand.self],

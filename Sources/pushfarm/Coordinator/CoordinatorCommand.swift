@@ -25,7 +25,7 @@ struct CoordinatorCommand: ParsableCommand {
         help: ArgumentHelp("Worker processes, or auto: one per processor.", valueName: "n"))
     var workers: String?
 
-    /// Only a coordinator that hands over starts another one so.
+    /// Set only by a predecessor that starts its successor.
     @Flag(help: .hidden) var succeed = false
 
     func run() throws {
@@ -33,7 +33,7 @@ struct CoordinatorCommand: ParsableCommand {
         try configuration.requireApps()
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         try StateFolder.make(configuration.stateDirectory)
-        // A successor has got the log file from its predecessor.
+        // A successor inherits the log file from its predecessor.
         let former = configuration.log.file == nil || succeed ? nil : LogFile.former()
         if let file = configuration.log.file {
             do { try LogFile.take(file) } catch { throw CommandFailure.usage("log.file: \(error)") }
@@ -41,7 +41,7 @@ struct CoordinatorCommand: ParsableCommand {
         let service = CoordinatorService(configuration: configuration, succeeds: succeed, reload: load)
         ProcessLimits.apply()
         do { try Loop.run { @Loop in try await service.run() } } catch {
-            // Why it ends stands in the log, and who started it is told, too.
+            // The reason is in the log file. The terminal or service manager that started the process gets it, too.
             if let former {
                 Logger(label: "coordinator").critical("\((error as? CommandFailure)?.message ?? "\(error)")")
                 LogFile.leave(for: former)

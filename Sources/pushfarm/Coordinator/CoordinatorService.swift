@@ -8,10 +8,10 @@ import RedisClient
 import StoreProtocol
 import Supervision
 
-/// `pushfarm coordinator`: hands the configuration to the coordinator and runs it.
+/// `pushfarm coordinator`: passes the configuration to the coordinator and runs the coordinator.
 @Loop struct CoordinatorService {
     let configuration: Configuration
-    /// It takes over from the coordinator that has started it.
+    /// Whether this process takes over from the coordinator that started it.
     var succeeds = false
     /// Reads the configuration again.
     let reload: @Loop () throws -> Configuration
@@ -35,7 +35,7 @@ import Supervision
         options.memory = ProcessMemory.limitBytes
         options.succeeds = succeeds
         options.arguments = CommandLine.arguments.filter { $0 != "--succeed" }
-        // The successor is watched by its own process id.
+        // systemd must watch the successor under its own process id.
         options.variables = ProcessEnvironment.variables.filter { $0.key != "WATCHDOG_PID" }
             .map { "\($0.key)=\($0.value)" }
         options.setLogLevel = { FarmLog.level = $0 }

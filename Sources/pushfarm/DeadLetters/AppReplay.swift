@@ -4,36 +4,37 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Which dead letters are replayed or dropped, and how.
+/// The dead letters to replay or drop, and the options of the run.
 struct ReplaySettings: Sendable {
-    /// A run of the same name continues the last one, and takes nothing that came after that one began.
+    /// The name of the replay. A run with the same name continues the earlier run, and ignores dead letters that were added
+    /// after the earlier run began.
     var name: String
     var filter: DeadLetterFilter
-    /// Pushes, and whole letters: the last may bring some more.
+    /// The limit of pushes. A dead letter is never split, so the last one may exceed the limit.
     var limit: Int?
-    /// Pushes a second that are put in.
+    /// Pushes per second that are submitted.
     var rate: Int?
     var lane: Lane?
     var ttl: Int?
     var takesUnknown = false
     var isDropping = false
     var isDry = false
-    /// Seconds for which the name is remembered, and the numbers of replays.
+    /// Seconds for which Redis keeps the replay's name and its job numbers.
     var life = 14 * 86_400
 }
 
-/// Replays or drops dead letters of one app, step by step: each is done once, whatever happens to Redis or to this process.
+/// Replays or drops dead letters of one app in steps. Each step happens once, even if Redis or this process fails.
 @Loop final class AppReplay {
     struct Outcome: Sendable {
         var letters = 0
         var pushes = 0
         var jobs: [String] = []
         var left: [ReplayPlan.Left: Int] = [:]
-        /// Why a job would be refused, of the first one.
+        /// The reason why the farm would refuse a job. Only the first reason is kept.
         var refusal: String?
-        /// Of an earlier run of the same name.
+        /// Pushes that an earlier run with the same name replayed.
         var pushesBefore = 0
-        /// It was interrupted before all was done.
+        /// Whether the run was interrupted before its end.
         var isPart = false
     }
 
@@ -46,15 +47,15 @@ struct ReplaySettings: Sendable {
     private var step = 0
     private var until: EntryID?
     private var toDrop: [EntryID] = []
-    /// Of each old job the number of its last replay, as far as it is known here.
+    /// The number of the last known replay of each old job.
     private var numbers: [String: Int] = [:]
     private var lanes: [String: Lane] = [:]
     private var mayGoOn: ContinuousClock.Instant = .now
     var progress: (@Loop (Outcome) -> Void)?
 
-    /// How long a step may wait for Redis. There is no limit of the wait for room in a full app.
+    /// How long a step may wait for Redis. The wait for room in a full app has no limit.
     private static let timeout = Duration.seconds(60)
-    /// Letters that one step drops.
+    /// The number of dead letters that one step drops.
     private static let dropped = 500
 
     init(_ client: FarmClient, app name: String, _ settings: ReplaySettings, now: Int64, end: EndSignal) {
@@ -88,7 +89,7 @@ struct ReplaySettings: Sendable {
             guard !self.end.isGiven, seen < self.settings.limit ?? .max else { return false }
             let left = self.plan.leftPushes
             try await self.take(letter)
-            // What is left alone does not count.
+            // Skipped pushes do not count towards the limit.
             seen += letter.pushes - (self.plan.leftPushes - left)
             return !self.end.isGiven
         }
@@ -114,7 +115,7 @@ struct ReplaySettings: Sendable {
         try await drop(letters)
     }
 
-    /// Drops letters, one by one when another run has taken some of them.
+    /// Drops dead letters. Drops them one by one when another run has taken some of them.
     private func drop(_ letters: [EntryID]) async throws(CommandFailure) {
         guard !letters.isEmpty else { return }
         do throws(StoreError) { _ = try await perform(nil, letters) } catch {
@@ -148,13 +149,13 @@ struct ReplaySettings: Sendable {
                 numbers[group.key.job] = last
             } catch {
                 guard case .gone = error else { throw failure(error) }
-                // Another run has some of its letters: the others wait for the next run.
+                // Another run took some of these dead letters. The next run gets the others.
                 return
             }
         }
     }
 
-    /// The job of a group; nil when the farm would not take it.
+    /// The job of a group, or nil when the farm would refuse the job.
     private func job(of group: ReplayGroup, number: Int) async throws(CommandFailure) -> Replay.NewJob? {
         let old = group.key.job
         let id = ReplayGroup.jobID(replaying: old, number: number)
@@ -187,8 +188,8 @@ struct ReplaySettings: Sendable {
         return lane
     }
 
-    /// One step; again after a lost reply, and while the app is full.
-    /// - Returns: false when it was interrupted before the step was done.
+    /// Performs one step. Repeats the step after a lost reply and while the app is full.
+    /// - Returns: false when the run was interrupted before the step was done.
     private func perform(_ job: Replay.NewJob?, _ letters: [EntryID]) async throws(StoreError) -> Bool {
         guard let until else { return false }
         let request = Replay(
@@ -202,7 +203,7 @@ struct ReplaySettings: Sendable {
                 count(letters, pushes)
                 return true
             case .doneBefore(_, let pushes):
-                // The reply was lost.
+                // The reply was lost, so the step is repeated.
                 step += 1
                 count(letters.count, pushes - outcome.pushesBefore - outcome.pushes)
                 return true

@@ -3,7 +3,7 @@ import EventLoop
 import PushModel
 import StoreProtocol
 
-/// Which dead letters a command is about.
+/// The dead letters that a command applies to.
 struct DeadLetterOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Only this app's dead letters.", valueName: "name"), completion: .apps)
     var app: String?
@@ -23,10 +23,10 @@ struct DeadLetterOptions: ParsableArguments, Sendable {
             valueName: "when"))
     var since: Moment?
 
-    /// All letters of the farm are meant.
+    /// Whether the options select all dead letters of the farm.
     var isEverything: Bool { job == nil && reasons.isEmpty && since == nil }
 
-    /// The options as they were typed, for the audit log.
+    /// The typed options, for the audit log.
     var words: [String] {
         let moment: String? =
             switch since {
@@ -46,8 +46,8 @@ struct DeadLetterOptions: ParsableArguments, Sendable {
 }
 
 extension EntryID {
-    /// Reads an id that an operator typed.
-    /// - Parameter subject: what has such an id, for the error message.
+    /// Reads a dead letter id or refused job id that an operator typed.
+    /// - Parameter subject: the kind of object that has this id, for the error message.
     init(typed text: String, of subject: String) throws(CommandFailure) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ UInt64(unbounded: $0) != nil }) else {
@@ -57,13 +57,13 @@ extension EntryID {
     }
 }
 
-/// Which letters of an app are meant.
+/// The dead letters of an app that a command selects.
 struct DeadLetterFilter: Sendable {
     var job: String?
-    /// Empty: any.
+    /// The selected reasons. An empty set selects any reason.
     var reasons: Set<String> = []
     var since: Moment?
-    /// Empty: any.
+    /// The selected ids. An empty set selects any id.
     var ids: Set<EntryID> = []
 
     func covers(_ letter: DeadLetter) -> Bool {
@@ -71,7 +71,7 @@ struct DeadLetterFilter: Sendable {
             && (ids.isEmpty || ids.contains(letter.id))
     }
 
-    /// The same words for the same filter: how a replay is known again.
+    /// A text that is equal for equal filters. A continued replay is recognised by this text.
     var words: String {
         var words: [String] = []
         if let job { words.append("job \(job)") }
@@ -88,12 +88,12 @@ struct DeadLetterFilter: Sendable {
 }
 
 extension FarmClient {
-    /// Read at a time: a letter may have a megabyte.
+    /// The number of dead letters to read at a time. A dead letter may have a megabyte.
     private static let letterPage = 64
 
-    /// Gives the dead letters that a filter covers to `body`, the oldest first, until it answers false.
+    /// Passes the selected dead letters to `body`, the oldest first, until `body` returns false.
     ///
-    /// - Parameter last: no letter behind it; nil: what is there now.
+    /// - Parameter last: the last dead letter to read, or nil for the last dead letter at this moment.
     func readDeadLetters(
         of app: String, _ filter: DeadLetterFilter, until last: EntryID? = nil,
         _ body: (DeadLetter) async throws(CommandFailure) -> Bool
@@ -115,7 +115,7 @@ extension FarmClient {
         }
     }
 
-    /// The number of pushes in the dead letters of some apps.
+    /// The number of pushes in the dead letters of these apps.
     func deadPushes(of apps: [String]) async throws(CommandFailure) -> Int {
         var total = 0
         for app in apps { total += try await call(CountDeadLetters(), app).pushes }

@@ -2,7 +2,7 @@ import StoreProtocol
 
 /// Dead letters counted by app, reason and age.
 struct DeadLetterSummary {
-    /// The letters of one app and reason.
+    /// The dead letters of one app and reason.
     private struct Group {
         let app: String
         let reason: String
@@ -11,11 +11,11 @@ struct DeadLetterSummary {
         var jobs: Set<String> = []
         var oldest = Int64.max
         var youngest: Int64 = 0
-        /// Pushes by age: younger than an hour, a day, a week, older.
+        /// Pushes by age: less than an hour, less than a day, less than a week, more.
         var ages = [0, 0, 0, 0]
     }
 
-    /// Unix milliseconds.
+    /// The present time in Unix milliseconds.
     let now: Int64
     private var apps: [(name: String, count: CountDeadLetters.Reply)] = []
     private var groups: [String: Group] = [:]
@@ -90,11 +90,11 @@ struct DeadLetterSummary {
     }
 }
 
-/// Dead letters one by one.
+/// Dead letters, one per row.
 struct DeadLetterList {
     typealias Line = (app: String, letter: DeadLetter)
 
-    /// Unix milliseconds.
+    /// The present time in Unix milliseconds.
     let now: Int64
     let lines: [Line]
 

@@ -10,7 +10,7 @@ struct DecodedDeadLetter {
 
     var segment: Batch.Segment { batch.segments[0] }
 
-    /// Nil when it cannot be read.
+    /// Returns nil when the dead letter cannot be decoded.
     init?(_ letter: DeadLetter, app: String) {
         guard let batch = try? Batch(decoding: letter.body), batch.segments.count == 1 else { return nil }
         (self.app, self.letter, self.batch) = (app, letter, batch)
@@ -25,7 +25,7 @@ struct DecodedDeadLetter {
 
     func token(of push: Batch.Push) -> String { Hexadecimal.text(of: batch.bytes[push.token]) }
 
-    /// On one line: line feeds in JSON are white space between its parts.
+    /// The payload on one line. A line feed between JSON tokens is only white space.
     private func payload(of push: Batch.Push) -> String {
         String(decoding: batch.bytes[push.payload].map { $0 == 10 || $0 == 13 ? 32 : $0 }, as: UTF8.self)
     }
@@ -49,7 +49,7 @@ struct DecodedDeadLetter {
         ])
     }
 
-    /// A document for each push.
+    /// One JSON document per push.
     var lines: [JSONValue] {
         batch.pushes.map { push in
             .object([
@@ -87,8 +87,8 @@ struct DecodedDeadLetter {
 }
 
 extension PushOptions {
-    /// The options as fields of a job.
-    /// - Parameter ttl: time to live in seconds from now on, instead of the expiration.
+    /// The options of the pushes as fields of a job.
+    /// - Parameter ttl: the time to live in seconds from now, which replaces the expiration.
     func jobFields(ttl: Int? = nil) -> [(name: String, value: JSONValue)] {
         var fields: [(name: String, value: JSONValue)] = [
             ("push_type", .string(pushType.name)), ("priority", .number(Int(priority))),

@@ -91,7 +91,7 @@ struct ReplayCommand: FarmCommand {
             .perform(app: selection.app, typed: ["replay"] + ids + selection.words + words)
     }
 
-    /// The command's own options as they were typed, for the audit log.
+    /// The command's own typed options, for the audit log.
     private var words: [String] {
         func option(_ name: String, _ value: (some CustomStringConvertible)?) -> [String] {
             value.map { ["--" + name, "\($0)"] } ?? []

@@ -1,21 +1,21 @@
 import PushModel
 import StoreProtocol
 
-/// Groups dead letters into jobs, and says which of them are better left alone. Does no I/O.
+/// Groups dead letters into jobs and decides which dead letters to skip. Does no I/O.
 struct ReplayPlan {
-    /// Why a letter stays.
+    /// The reason why a dead letter is skipped.
     enum Left: String, CaseIterable, Sendable {
-        /// Its pushes are worth nothing any more.
+        /// The pushes have expired.
         case expired
-        /// It was to be sent at most once, and may have been delivered.
+        /// The push is at-most-once and may have been delivered.
         case unknown
-        /// It ended workers, and was not asked for by that name.
+        /// The push crashed workers, and the operator did not select the reason `poison`.
         case poison
-        /// A job of it would be larger than the app takes.
+        /// Its job would be larger than the app allows.
         case large
-        /// A job of it would be refused.
+        /// The farm would refuse its job.
         case refused
-        /// It cannot be read.
+        /// The dead letter cannot be decoded.
         case unreadable
 
         var advice: String {
@@ -32,23 +32,24 @@ struct ReplayPlan {
     }
 
     struct Limits: Sendable {
-        /// Of one job.
+        /// The most pushes in one job.
         var pushes = 10_000
         var bytes = 512 << 10
         var letters = 500
-        /// Letters of a job that is not yet full are kept here until so many bytes wait.
+        /// The most bytes of dead letters that wait for their job to become full.
         var waiting = 8 << 20
     }
 
     var limits = Limits()
-    /// Unix seconds.
+    /// The present time in Unix seconds.
     let now: Int64
     var hasNewTime = false
     var takesUnknown = false
     var takesPoison = false
 
     private var open: [ReplayGroup.Key: ReplayGroup] = [:]
-    /// Keys in the order in which their groups were begun, from `head` on; those of groups that were full are passed over.
+    /// The keys of the groups in the order of their first dead letter, starting at `head`. Keys of groups that became full
+    /// are skipped.
     private var order: [ReplayGroup.Key] = []
     private var head = 0
     private var waiting = 0
@@ -56,7 +57,7 @@ struct ReplayPlan {
 
     init(now: Int64) { self.now = now }
 
-    /// - Returns: jobs that are full now.
+    /// - Returns: the jobs that are full now.
     mutating func add(_ letter: DeadLetter, of app: String) -> [ReplayGroup] {
         guard let decoded = DecodedDeadLetter(letter, app: app) else {
             leave(letter.pushes, .unreadable)
@@ -79,7 +80,7 @@ struct ReplayPlan {
         return full
     }
 
-    /// What is left, in the order in which it came.
+    /// The remaining jobs in the order of their first dead letter.
     mutating func finish() -> [ReplayGroup] {
         var groups: [ReplayGroup] = []
         while let group = takeOldest() { groups.append(group) }
@@ -121,7 +122,7 @@ struct ReplayPlan {
 }
 
 extension DecodedDeadLetter {
-    /// About how many bytes its pushes take in the text of a job.
+    /// About how many bytes the dead letter's pushes take in the text of a job.
     fileprivate var jobBytes: Int {
         batch.pushes.reduce(0) {
             $0 + 2 * $1.token.count + (segment.hasPayloadPerPush ? $1.payload.count : 0) + 32
@@ -129,12 +130,12 @@ extension DecodedDeadLetter {
     }
 }
 
-/// Dead letters that become one job: of the same old job, with the same options and payload.
+/// Dead letters that become one job: they have the same old job, the same options and the same payload.
 struct ReplayGroup {
     struct Key: Hashable {
         let job: String
         let options: PushOptions
-        /// Empty when each push has its own.
+        /// The shared payload, or empty when each push has its own payload.
         let payload: [UInt8]
         let hasPayloadPerPush: Bool
 
@@ -150,7 +151,7 @@ struct ReplayGroup {
     let key: Key
     private(set) var letters: [DecodedDeadLetter] = []
     private(set) var pushes = 0
-    /// Of the job's text, about.
+    /// The approximate size of the job's text.
     private(set) var bytes: Int
 
     init(key: Key) {
@@ -166,8 +167,8 @@ struct ReplayGroup {
         bytes += letter.jobBytes
     }
 
-    /// The job that sends the letters again, as a producer would write it.
-    /// - Parameter ttl: time to live in seconds from now on, instead of the old job's.
+    /// The job that sends the dead letters again, in the format of a producer.
+    /// - Parameter ttl: the time to live in seconds from now, which replaces the old job's.
     func job(id: String, lane: Lane, ttl: Int?) -> [UInt8] {
         var text = JSONText(capacity: bytes)
         text.object { text in
@@ -197,11 +198,11 @@ struct ReplayGroup {
         return text.bytes
     }
 
-    /// Characters of an id, as the contract has it.
+    /// The longest job id that the job contract allows, in characters.
     private static let idLength = 64
     private static let idBytes = 255
 
-    /// `OLD.rN`; of an old id that is too long for that its beginning, and a number that stands for all of it.
+    /// The id `OLD.rN`. If this id would be too long, it has the start of the old id and a hash of the whole old id.
     static func jobID(replaying old: String, number: Int) -> String {
         let suffix = ".r\(number)"
         let whole = old + suffix

@@ -11,11 +11,11 @@ import StoreProtocol
     private typealias Result = (app: String, outcome: AppReplay.Outcome)
 
     /// - Parameters:
-    ///   - app: nil: all.
-    ///   - typed: the command as it was typed, for the audit log.
+    /// - app: the app, or nil for all apps.
+    /// - typed: the typed command, for the audit log.
     func perform(app: String?, typed: [String]) async throws(CommandFailure) {
         let end = EndSignal()
-        // Each step is whole or has not been.
+        // An exit at any moment is safe, because each step is atomic.
         end.onRepeat = { exit(ExitStatus.partly.rawValue) }
         let apps = try await client.apps(meant: app)
         let now = try await client.clock().components.seconds

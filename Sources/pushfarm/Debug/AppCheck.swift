@@ -3,51 +3,51 @@ import StoreProtocol
 
 /// Checks the accounting of one app, and repairs it.
 ///
-/// Records of finished jobs are many, and each is right or wrong by itself: they are read a page at a time. Only the others
-/// are compared with the queues.
+/// An app has many records of finished jobs, and each can be checked alone. The check reads these records a page at a time.
+/// It compares only the records of unfinished jobs with the queues.
 @Loop struct AppCheck {
     let app: String
     let shards: Int
     let client: FarmClient
 
-    /// As many batches and job records may be looked at in one moment.
+    /// The most batches and job records to read in one atomic step.
     private static let wholeLimit = 1000
-    /// Parts are looked at so often until what does not add up is looked at in one moment.
+    /// How often the check reads in parts before it reads the suspicious jobs in one atomic step.
     private static let looks = 3
-    /// Repairs may uncover what was hidden behind a fault.
+    /// The most repair passes. A repair may uncover another fault.
     private static let rounds = 5
 
-    /// What does not add up, or only seems so because the farm went on meanwhile.
+    /// Suspicious jobs. Their counts are wrong, or they changed while the check read them.
     private struct Doubts {
         var jobs: Set<String> = []
         var batches: Set<String> = []
-        /// A list has a fault by itself.
+        /// Whether a list has a fault of its own, so that no second read is needed.
         var isCertain = false
 
         var isEmpty: Bool { jobs.isEmpty && batches.isEmpty && !isCertain }
     }
 
-    /// Faults in words; empty when the accounting is exact.
+    /// The faults as texts, or empty when the accounting is exact.
     func faults() async throws(CommandFailure) -> [String] {
         let wrong = try await wrongTypes()
         return wrong.isEmpty ? try await faults(unsettled()) : wrong
     }
 
-    /// Originals that are kept because they cannot be read.
+    /// The number of originals that are kept because they cannot be decoded.
     func kept() async throws(CommandFailure) -> Int {
         try await client.call(ReadFaults(shards: shards), app).unreadable
     }
 
     func dropKept() async throws(CommandFailure) { try await client.call(DropUnreadable(), app) }
 
-    /// Nothing can be checked, nor repaired, while a key does not hold what it must.
+    /// Keys of the wrong type. With such a key, the app can be neither checked nor repaired.
     private func wrongTypes() async throws(CommandFailure) -> [String] {
         try await client.call(ReadFaults(shards: shards), app).wrongTypes.map { "key \($0.text)" }
     }
 
-    /// Repairs what it finds.
+    /// Repairs the faults.
     ///
-    /// - Returns: what was done.
+    /// - Returns: the repairs as texts.
     func repair() async throws(CommandFailure) -> [String] {
         var done: [String] = []
         guard try await wrongTypes().isEmpty else { return [] }
@@ -67,13 +67,13 @@ import StoreProtocol
         return try await client.call(Repair(target, shards: shards, jobRecordSeconds: life), app)
     }
 
-    /// The batch that a fault is about; its id has no spaces.
+    /// The batch that a fault names. A batch id has no spaces.
     private static func batch(_ fault: String) -> String? {
         let words = fault.split(separator: " ", maxSplits: 2)
         return words.count > 1 && words[0] == "batch" ? String(words[1]) : nil
     }
 
-    /// The job that a fault is about; its id may have spaces. A job that is in a queue need not be known.
+    /// The job that a fault names. A job id may have spaces. A job in a queue may have no record.
     private static func job(_ fault: String, among jobs: Set<String>) -> String? {
         guard fault.hasPrefix("job ") else { return nil }
         let rest = fault.dropFirst(4)
@@ -81,7 +81,7 @@ import StoreProtocol
             where: jobs.contains)
     }
 
-    /// At least one page, which may be empty.
+    /// The jobs in pages. The result has at least one page, which may be empty.
     private static func pages(_ jobs: Set<String>) -> [[String]] {
         let all = jobs.sorted()
         return stride(from: 0, to: max(all.count, 1), by: wholeLimit).map {
@@ -89,12 +89,12 @@ import StoreProtocol
         }
     }
 
-    /// Jobs whose job records have to be held against the queues.
+    /// The jobs whose records must be compared with the queues.
     private func unsettled() async throws(CommandFailure) -> Set<String> {
         try await all { ScanJobRecords(shards: shards, cursor: $0) }
     }
 
-    /// What a scan finds, page by page.
+    /// All results of a scan, which is read page by page.
     private func all<Scan: Request>(
         from scan: (_ cursor: String) -> Scan
     ) async throws(CommandFailure) -> Set<String> where Scan.Reply == ScanPage<String> {
@@ -127,9 +127,10 @@ import StoreProtocol
         return faults
     }
 
-    // MARK: In parts
+    // MARK: Checks in parts
 
-    /// Looks at one shard after the other, so that Redis is never held up for long; and again, because the farm keeps running.
+    /// Checks one shard after the other, so that no request blocks Redis for long. Repeats the check because the farm keeps
+    /// running.
     private func doubts(_ unsettled: Set<String>) async throws(CommandFailure) -> Doubts {
         var doubts = try await check(unsettled, isFirst: true)
         for _ in 1..<Self.looks where !doubts.isEmpty && !doubts.isCertain {
@@ -141,7 +142,7 @@ import StoreProtocol
         return doubts
     }
 
-    /// - Parameter isFirst: the job records of all jobs that are in queues are looked at, too.
+    /// - Parameter isFirst: whether to check the records of all jobs in queues, too.
     private func check(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Doubts {
         var doubts = Doubts(batches: try await all { ScanBatches(cursor: $0) })
         var sums: [String: CheckAccountingPart.Sums] = [:]

@@ -64,8 +64,8 @@ struct FeedbackCommand: ParsableCommand, Sendable {
     }
 }
 
-/// Asks the farm to read an app's feedback service now. Reading deletes the list there, so only the farm reads it and stores it in
-/// Redis.
+/// Asks the farm to read an app's feedback service now. A read deletes the list at the service. Therefore only the farm reads
+/// the list, and it stores the tokens in Redis.
 @Loop struct FeedbackRequest {
     let app: String
     private let request: Int64
@@ -76,7 +76,7 @@ struct FeedbackCommand: ParsableCommand, Sendable {
         return FeedbackRequest(app: app, request: request)
     }
 
-    /// Waits for the end of the reading; nil when no coordinator has read it by the deadline.
+    /// Waits until a coordinator has read the service, and returns nil when none has by the deadline.
     func outcome(
         over client: FarmClient, deadline: ContinuousClock.Instant
     ) async throws(CommandFailure) -> ReadFeedback.State? {

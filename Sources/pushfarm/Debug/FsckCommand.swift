@@ -36,14 +36,14 @@ struct FsckCommand: FarmCommand {
         }
     }
 
-    /// What was found in one app.
+    /// The result for one app.
     private struct Finding: Sendable {
         let app: String
         let faults: [String]
         let repaired: [String]
-        /// What is still wrong after a repair.
+        /// The faults that remain after a repair.
         let left: [String]
-        /// Originals of what cannot be read, and whether they were dropped.
+        /// The number of originals that cannot be decoded.
         let kept: Int
         let areDropped: Bool
 

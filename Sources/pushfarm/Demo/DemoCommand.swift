@@ -45,7 +45,7 @@ struct DemoCommand: ParsableCommand, Sendable {
         guard (1...100_000_000).contains(pushes) else { throw ValidationError("--pushes is 1 to 100000000.") }
         if let bad {
             guard (0...pushes).contains(bad) else { throw ValidationError("--bad is 0 to --pushes.") }
-            // Above a fifth the farm thinks that it sends to another environment's tokens, and pauses the app.
+            // Above a fifth of invalid tokens, the farm assumes tokens of another environment and pauses the app.
             guard pushes < 1000 || bad <= pushes * 3 / 20 else {
                 throw ValidationError("--bad is at most 15 % of --pushes: with many more a farm pauses.")
             }
@@ -61,7 +61,7 @@ struct DemoCommand: ParsableCommand, Sendable {
         try Loop.run { @Loop in try await run(load, plan(settings, in: folder)) }
     }
 
-    /// A farm of its own. Takes settings of its app only: it must not touch a real farm.
+    /// The plan of a separate farm. The demo must not touch a real farm, so it takes settings of its own app only.
     private func plan(_ settings: DemoSettings, in folder: String) -> LocalFarm.Plan {
         var configuration = Configuration(host: "demo", stateDirectory: folder)
         configuration.workers = .fixed(workers)
@@ -102,7 +102,7 @@ struct DemoCommand: ParsableCommand, Sendable {
                 (farm.failure?.message ?? "the demo did not add up")
                     + "\nlogs and data are kept in \(folder)")
         }
-        // Files are kept when there is something in them to look at.
+        // After a failure the files are kept, so that the user can read the logs.
         StateFolder.remove(folder)
     }
 }

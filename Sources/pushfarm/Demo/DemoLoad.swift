@@ -1,6 +1,6 @@
 import PushModel
 
-/// The jobs of a demo: as many pushes as wanted, in jobs of a thousand, with bad tokens spread evenly among them.
+/// The jobs of a demo. Each job has a thousand pushes, and the bad tokens are spread evenly.
 struct DemoLoad: Sendable {
     let pushes: Int
     let bad: Int
@@ -9,10 +9,10 @@ struct DemoLoad: Sendable {
 
     var jobs: Int { (pushes + Self.jobSize - 1) / Self.jobSize }
 
-    /// The id of a job, from 0.
+    /// The id of a job. Jobs are numbered from 0.
     func id(of job: Int) -> String { "demo-\(job + 1)" }
 
-    /// The text of a job, from 0.
+    /// The text of a job. Jobs are numbered from 0.
     func text(of job: Int) -> [UInt8] {
         let first = job * Self.jobSize
         let last = min(first + Self.jobSize, pushes)
@@ -30,12 +30,13 @@ struct DemoLoad: Sendable {
         return text
     }
 
-    /// Whether the push of this number goes to a token that the simulator calls bad.
+    /// Whether a push goes to a token that the simulator treats as invalid.
     func isBad(_ number: Int) -> Bool {
         pushes > 0 && (number + 1) * bad / pushes > number * bad / pushes
     }
 
-    /// 64 hex digits, different for each number. A bad one begins as the simulator's bad tokens do, a good one never.
+    /// Appends 64 hex digits that differ for each number. A bad token has the simulator's prefix for bad tokens, and a good
+    /// token never has it.
     private func append(token number: Int, to text: inout [UInt8]) {
         if isBad(number) {
             text += Array("bad00000".utf8)

@@ -3,7 +3,7 @@ import Foundation
 import Simulator
 import StoreProtocol
 
-/// Pushes the demo's jobs into a running farm, kills workers on the way, and draws up the job record.
+/// Submits the demo's jobs to a running farm, kills workers meanwhile, and compares the counts.
 @Loop final class DemoRun {
     private let client: FarmClient
     private let farm: LocalFarm
@@ -15,9 +15,9 @@ import StoreProtocol
     private var victims: Set<pid_t> = []
     private let app = DemoSettings.app
 
-    /// Jobs that wait in the inbox at most: the demo shows a steady stream, not one heap.
+    /// The most jobs in the inbox. With a small inbox, the demo shows a steady stream.
     private static let inboxLimit = 64
-    /// Without any progress for so long something is stuck.
+    /// The longest time without progress before the demo fails.
     private static let timeout = Duration.seconds(60)
 
     init(_ client: FarmClient, _ farm: LocalFarm, load: DemoLoad, kills: Int, quiet: Bool) {
@@ -25,7 +25,7 @@ import StoreProtocol
         progress = ProgressLine("delivering", total: load.pushes, quiet: quiet)
     }
 
-    /// Runs until all pushes have an outcome, nothing moves any more, or the farm ends.
+    /// Runs until all pushes have an outcome, progress stops, or the farm exits.
     func run() async throws(CommandFailure) -> DemoSummary {
         let start = ContinuousClock.now
         var lastProgress = start
@@ -54,14 +54,14 @@ import StoreProtocol
         }
     }
 
-    /// Kills are spread evenly over the run.
+    /// Kills a worker when the next kill is due. The kills are spread evenly over the run.
     private func killWhenDue() async throws(CommandFailure) {
         guard victims.count < kills, settled >= load.pushes / (kills + 1) * (victims.count + 1) else {
             return
         }
         let workers = try await client.hosts().flatMap { host in host.workers.filter { $0.state == "ready" } }
-        // The status may be a second old, and the process id be another process's by now. Workers are in the session that
-        // their coordinator leads.
+        // The status may be a second old, and another process may have the process id by now. A worker is in the session of
+        // its coordinator, so the session proves the process.
         let coordinator = farm.coordinator?.pid ?? 0
         let candidates = workers.compactMap(\.pid).map { pid_t($0) }.filter { pid in
             pid > 1 && !victims.contains(pid) && getsid(pid) == coordinator

@@ -1,13 +1,13 @@
 import FarmConfiguration
 
-/// What `--set` changes of a demo's farm: settings of its app, but none that leads it away from its simulator.
+/// The settings of a demo's app that `--set` changes. Settings that would lead the app to another gateway are refused.
 struct DemoSettings: Sendable {
-    /// For the coordinator.
+    /// The arguments for the coordinator.
     let arguments: [String]
 
     static let app = "demo"
 
-    /// - Parameter assignments: each `KEY=VALUE`. Everything is checked here, before there is a process to end.
+    /// - Parameter assignments: `KEY=VALUE` texts. All of them are checked before any process starts.
     init(_ assignments: [String]) throws {
         let given = try assignments.map { assignment throws(ConfigurationError) in
             try Override(assignment: assignment)
@@ -15,7 +15,7 @@ struct DemoSettings: Sendable {
         let own = try Self.simulated.map { assignment throws(ConfigurationError) in
             try Override(assignment: assignment)
         }
-        // Neither file nor environment: a mistake there is none of the demo's.
+        // Ignores file and environment, so that errors there cannot stop the demo.
         _ = try Configuration.read("", file: nil, overrides: given + own)
         let taken = Set(own.map(\.key))
         for override in given {
@@ -32,7 +32,7 @@ struct DemoSettings: Sendable {
         arguments = assignments.flatMap { ["--set", $0] }
     }
 
-    /// Stands for what the simulator will say of itself.
+    /// A placeholder for the addresses that the simulator reports after its start.
     private static let simulated =
         SimulatorStarted(
             gateway: "https://127.0.0.1:1", binary: nil, feedback: nil, caFile: "/demo", keyFile: "/demo",

@@ -1,13 +1,13 @@
 import Foundation
 import StoreProtocol
 
-/// What the gateway counted, for itself.
+/// The simulator's own counts.
 struct GatewayCount: Decodable, Sendable {
-    /// Pushes that it accepted, repeated ones too.
+    /// Accepted pushes, repeated pushes included.
     var accepted = 0
-    /// Devices among them.
+    /// Different device tokens among the accepted pushes.
     var devices = 0
-    /// Accepted pushes whose `apns-id` had been accepted before.
+    /// Accepted pushes with an `apns-id` that had been accepted before.
     var repeated = 0
 
     private enum CodingKeys: String, CodingKey {
@@ -22,7 +22,7 @@ struct GatewayCount: Decodable, Sendable {
     }
 }
 
-/// The job records of a demo beside the gateway's own count.
+/// The job records of a demo and the gateway's own count.
 struct DemoSummary: Sendable {
     var load: DemoLoad
     var workersKilled = 0
@@ -51,12 +51,12 @@ struct DemoSummary: Sendable {
         sum.reasons.merge(jobRecord.reasons, uniquingKeysWith: +)
     }
 
-    /// Good devices that the gateway never heard of.
+    /// Good tokens that never got a push.
     var lost: Int { load.pushes - load.bad - gateway.devices }
     var duplicated: Int { gateway.accepted - gateway.devices }
     var rate: Int { Figures.rate(load.pushes, in: time) }
 
-    /// What does not add up, in words; empty when all does.
+    /// The differences as texts, or empty when all counts agree.
     var faults: [String] {
         var faults: [String] = []
         func check(_ isRight: Bool, _ fault: String) { if !isRight { faults.append(fault) } }

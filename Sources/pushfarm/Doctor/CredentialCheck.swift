@@ -2,15 +2,15 @@ import APNs
 import FarmConfiguration
 import OpenSSL
 
-/// Whether an app's credentials can be used, and for how long.
+/// Checks whether an app's credentials are valid, and until when.
 struct CredentialCheck {
     let app: AppConfiguration
-    /// Unix seconds.
+    /// The present time in Unix seconds.
     let now: Int64
 
     private var name: String { "\(app.name) credentials" }
 
-    /// Also gives the identity for the gateway check, when there is one.
+    /// The findings and, if the app has one, the TLS identity for the gateway check.
     func findings() -> (findings: [Finding], identity: TLSIdentity?) {
         switch app.credentials {
         case .key(let file, let id, let team):

@@ -92,25 +92,25 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-/// What one check found.
+/// The result of one check.
 struct Finding: Sendable {
     enum Grade: String, Sendable {
         case ok, warning, failed
-        /// Not wrong, but not there: trying again may help.
+        /// The target cannot be reached now. A second try may help.
         case unreachable
     }
 
     let check: String
     let grade: Grade
     let text: String
-    /// What to do about it.
+    /// The advice to the user.
     let advice: String?
 
     init(_ check: String, _ grade: Grade, _ text: String, advice: String? = nil) {
         (self.check, self.grade, self.text, self.advice) = (check, grade, text, advice)
     }
 
-    /// All is well unless `isWrong`.
+    /// A finding with `grade` and `advice` if `isWrong`, else with the grade `ok`.
     init(_ check: String, _ grade: Grade, when isWrong: Bool, _ text: String, advice: String) {
         self.init(check, isWrong ? grade : .ok, text, advice: isWrong ? advice : nil)
     }

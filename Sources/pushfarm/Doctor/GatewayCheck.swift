@@ -6,13 +6,13 @@ import OpenSSL
 import RedisClient
 import Transport
 
-/// Whether an app's gateway can be reached and is who it should be, and whether it takes the app's credentials and topic.
+/// Checks whether an app's gateway is reachable and genuine, and whether it accepts the app's credentials and topic.
 @Loop struct GatewayCheck {
     let app: AppConfiguration
     let identity: TLSIdentity?
-    /// Of a key, and of the Redis that holds the provider token that the farm shares; nil: nothing can be tried.
+    /// The registry in Redis with the shared provider token of a signing key, or nil when no push can be tried.
     let registry: FarmRegistry?
-    /// One push to a token that cannot exist, also to Apple.
+    /// Whether to send one push to a token that cannot exist, also to Apple.
     let isLive: Bool
 
     func findings() async -> [Finding] {
@@ -22,13 +22,13 @@ import Transport
         return [reached] + (await trial(over: stream).map { [$0] } ?? [])
     }
 
-    /// A gateway on this machine is a simulator.
+    /// Whether the gateway is on this machine, and so is a simulator.
     private var isLoopback: Bool {
         let host = app.gateway.host
         return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 
-    /// - Parameter stream: closed afterwards.
+    /// - Parameter stream: the connection. It is closed afterwards.
     private func trial(over stream: ByteStream) async -> Finding? {
         guard isLive || isLoopback else {
             stream.close()
@@ -43,7 +43,7 @@ import Transport
                 await push.send(over: stream, authority: host + port, providerToken: nil))
         }
         guard let registry, let key = try? SigningKey(file: file) else {
-            // Said by another check.
+            // Another check reports this problem.
             stream.close()
             return nil
         }
@@ -60,7 +60,7 @@ import Transport
         return words.finding(outcome)
     }
 
-    /// - Parameter stream: set when HTTP/2 can be spoken over it.
+    /// - Parameter stream: set to the connection when HTTP/2 works over it.
     private func reach(_ open: inout ByteStream?) async -> Finding {
         let name = "\(app.name) gateway"
         let place = app.gateway.description + (app.proxy.map { " through \($0)" } ?? "")
@@ -81,7 +81,7 @@ import Transport
             let stream = try await dial.connect()
             if app.binary != nil {
                 stream.close()
-                // It says nothing of itself: what it speaks shows with the first push.
+                // The binary interface sends no greeting, so only the first push shows whether the gateway speaks it.
                 return Finding(name, .ok, "\(place): TLS in \(Figures.time(.now - start))")
             }
             guard stream.applicationProtocol == "h2" else {
@@ -104,13 +104,13 @@ import Transport
     }
 }
 
-/// Whether an app with a binary gateway learns of invalid tokens, and whether its feedback service can be read.
+/// Checks whether an app with a binary gateway learns of invalid tokens, and whether its feedback service can be read.
 @Loop struct FeedbackCheck {
     let app: AppConfiguration
     let configuration: Configuration
     private static let timeout = Duration.seconds(15)
 
-    /// Nil for an app over HTTP/2, whose gateway says so of each push.
+    /// Returns nil for an app over HTTP/2, because its gateway reports invalid tokens in the responses.
     func finding() async -> Finding? {
         guard let binary = app.binary else { return nil }
         let name = "\(app.name) feedback"

@@ -2,11 +2,12 @@ import FarmConfiguration
 import Foundation
 import Supervision
 
-/// Whether this machine lets the farm run.
+/// Checks whether this machine is fit to run the farm.
 struct MachineCheck {
     let configuration: Configuration
 
-    /// A worker holds few descriptors; a coordinator one and a bit a worker. This leaves ample room.
+    /// The descriptor limit below which the check warns. A worker needs few descriptors, and a coordinator about one per
+    /// worker.
     private static let fewDescriptors: UInt64 = 1024
 
     var findings: [Finding] { [user, descriptors, folder] + openFiles + [program].compactMap(\.self) }
@@ -30,7 +31,7 @@ struct MachineCheck {
         }
     }
 
-    /// What `pushfarm upgrade` would start.
+    /// The program that `pushfarm upgrade` would start.
     private var program: Finding? {
         do throws(FileTrust.TrustProblem) {
             _ = try FileTrust.program(configuration.program ?? Executable.own)

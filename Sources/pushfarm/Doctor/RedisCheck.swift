@@ -5,7 +5,7 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Whether Redis is fit to hold what must not be lost.
+/// Checks whether Redis is configured so that it loses no pushes.
 @Loop struct RedisCheck {
     let client: FarmClient
 
@@ -63,7 +63,7 @@ import StoreProtocol
                 : "Set maxmemory: without it the kernel kills Redis when memory runs out.")
     }
 
-    /// - Parameter skew: Redis's clock minus ours.
+    /// - Parameter skew: Redis's clock minus this machine's clock.
     private static func clock(_ skew: Duration) -> Finding {
         let apart = skew < .zero ? .zero - skew : skew
         return Finding(
@@ -72,7 +72,7 @@ import StoreProtocol
     }
 }
 
-/// Who can write to Redis, and so control the farm. To be asked when Redis has let this process in.
+/// Checks who can write to Redis, and so control the farm. Run this check after Redis has accepted this process.
 struct RedisAccessCheck {
     let location: RedisLocation
 
@@ -84,7 +84,7 @@ struct RedisAccessCheck {
                 "Give Redis users (deploy/users.acl) or a password, and name its file: redis_password_file.")
     }
 
-    /// Nil when a password, or the mode of its socket, keeps others out.
+    /// The users that can connect, or nil when a password or the mode of the socket keeps others out.
     private var who: String? {
         guard location.password == nil else { return nil }
         switch location.endpoint {
@@ -102,7 +102,7 @@ struct RedisAccessCheck {
     }
 }
 
-/// Whether producers can submit jobs, and how.
+/// Checks whether producers can submit jobs, and how.
 @Loop struct AdmissionCheck {
     let client: FarmClient
 
@@ -112,7 +112,7 @@ struct RedisAccessCheck {
         for app in client.configuration.apps {
             let faults = try await client.call(ReadFaults(shards: shards ?? 0), app.name)
             findings += Self.findings(faults, of: app.name)
-            // What can be asked of a key of the wrong type has been said.
+            // The check of key types has already reported such keys.
             guard faults.wrongTypes.isEmpty else { continue }
             guard let full = try await client.call(ReadAppState(), app.name).full else { continue }
             findings.append(
@@ -160,13 +160,13 @@ struct RedisAccessCheck {
     }
 }
 
-/// Whether jobs wait in inboxes of apps that are not configured, such as those of a misspelt name.
+/// Checks for jobs in inboxes of apps that are not configured, such as an app with a misspelt name.
 @Loop struct InboxCheck {
     let client: FarmClient
 
-    /// Redis's keys are looked at in portions, and so many portions at most.
+    /// The number of Redis keys per scan step, and the most scan steps.
     private static let (keys, portions) = (500, 40)
-    /// Inboxes that are told of.
+    /// The most inboxes that the check names.
     private static let most = 5
 
     func findings() async throws(CommandFailure) -> [Finding] {

@@ -6,13 +6,13 @@ import OpenSSL
 import PushModel
 import Transport
 
-/// One push over a connection of its own, to a device token that cannot exist: what the gateway says of it tells whether
-/// it accepts credentials and topic.
+/// One push on its own connection, to a device token that cannot exist. The gateway's response shows whether it accepts
+/// credentials and topic.
 @Loop final class TrialPush: GatewayListener {
     enum Outcome: Equatable {
         case accepted
         case refused(status: UInt16, reason: String)
-        /// No response came.
+        /// No response came. The text says why.
         case none(String)
     }
 
@@ -21,16 +21,16 @@ import Transport
     private var connection: APNsConnection?
     private var waiting: CheckedContinuation<Outcome, Never>?
     private var isSent = false
-    /// What the gateway said when it gave the connection up.
+    /// The gateway's message when it closed the connection.
     private var note: String?
     private let head: PushHead
 
     init(topic: String) { head = PushHead(PushOptions(pushType: .background), appTopic: topic) }
 
     /// - Parameters:
-    ///   - stream: connected, with HTTP/2; closed afterwards.
-    ///   - authority: the gateway's host, with its port unless that is 443.
-    ///   - providerToken: nil when the certificate speaks for us.
+    /// - stream: an open HTTP/2 connection. It is closed afterwards.
+    /// - authority: the gateway's host, with the port unless it is 443.
+    /// - providerToken: the token, or nil when a client certificate authenticates this process.
     func send(over stream: ByteStream, authority: String, providerToken: [UInt8]?) async -> Outcome {
         let limit = Timer { [unowned self] in answer(.none("no response within 10 s")) }
         limit.start(after: Self.timeout)
@@ -46,7 +46,7 @@ import Transport
         }
     }
 
-    /// The simulator's prefix of bad tokens, and chance: no gateway knows such a device.
+    /// The simulator's prefix of bad tokens, then random bytes. No gateway knows such a token.
     private static func token() -> [UInt8] { [0xBA, 0xD0, 0, 0] + SecureRandom.bytes(28) }
 
     private func sendWhenReady() {
@@ -66,7 +66,7 @@ import Transport
     private func answer(_ outcome: Outcome) {
         waiting?.resume(returning: outcome)
         waiting = nil
-        // Not within its own call.
+        // A connection must not be closed within its own callback.
         let connection = connection
         self.connection = nil
         Loop.task { connection?.close() }
@@ -99,7 +99,7 @@ import Transport
     }
 }
 
-/// What the response to a ``TrialPush`` means for an app's configuration, and what to do about it.
+/// The meaning of the response to a ``TrialPush`` for an app's configuration, with advice.
 struct TrialFinding {
     let app: AppConfiguration
 
@@ -124,7 +124,7 @@ struct TrialFinding {
         }
     }
 
-    /// The gateway has refused these credentials before, and nothing was sent.
+    /// The finding when the gateway has refused these credentials before. Nothing was sent.
     var refusedBefore: Finding {
         wrongToken("the gateway has refused \(who) already; nothing was sent")
     }

@@ -4,12 +4,12 @@ import PushModel
 import StoreProtocol
 
 extension EventTail.Line {
-    /// With the fields as they are in the stream.
+    /// The entry with its fields as they are in the stream.
     var json: JSONValue {
         var fields: [(name: String, value: String)] = app.map { [("app", $0)] } ?? []
         fields.append(("id", event.id.description))
         if let command = event.typedCommand { fields.append(("command", command)) }
-        // The command line has verb and arguments. A command has an id of its own.
+        // The command line already contains verb and arguments. A command has its own id.
         for field in event.fields where !["verb", "arguments"].contains(field.name) {
             fields.append((field.name == "id" ? "operation" : field.name, field.value))
         }
@@ -20,7 +20,7 @@ extension EventTail.Line {
         let type = event.type
         let moment = event["at"].flatMap { Int64(foreign: $0) } ?? event.id.milliseconds
         let paint = Self.paint(type)
-        // The command line says these already.
+        // The command line already shows these fields.
         let said = event.typedCommand == nil ? [] : ["arguments", "host", "dry_run"]
         var text = Paint.dim.on("\(Timestamp(milliseconds: moment))", if: colours)
         if let app { text += "  \(PlainText.of(app))" }
@@ -53,7 +53,7 @@ extension OperatorCommand {
         let words: [String]
         switch OperatorVerb(rawValue: verb) {
         case .refresh: words = arguments
-        // Not a command to the hosts: all of it is in the arguments.
+        // A command that does not go to the hosts has all its words in the arguments.
         case nil: words = [verb] + arguments
         case .scale, .logLevel: words = [shownVerb] + arguments + [host ?? "all"]
         case .takeover:
@@ -79,7 +79,7 @@ extension OperatorCommand {
 }
 
 extension EventEntry {
-    /// An event's type; the command's word; or `answer`.
+    /// The type of an event, the name of a command, or `answer`.
     var type: String {
         if let type = self["type"] { return type }
         guard let verb = self["verb"] else { return self["of"] == nil ? "?" : "answer" }
@@ -87,7 +87,7 @@ extension EventEntry {
         return self["arguments"].map { String($0.prefix { $0 != "\n" }) } ?? verb
     }
 
-    /// The command line of an entry of the audit log; nil when the entry is an event or an answer.
+    /// The command line of an entry of the audit log, or nil when the entry is an event or a host's reply.
     var typedCommand: String? {
         guard let verb = self["verb"] else { return nil }
         let host = self["host"]

@@ -2,7 +2,7 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// The entries of several streams in the order in which they were added: stored ones and new ones.
+/// The stored and new entries of several streams, in the order in which Redis added them.
 @Loop final class EventTail {
     struct Line: Sendable {
         let app: String?
@@ -11,9 +11,9 @@ import StoreProtocol
 
     private let client: FarmClient
     private let streams: [FarmStream]
-    /// The last entry read of each stream.
+    /// The id of the last entry read from each stream.
     private var places: [FarmStream: EntryID] = [:]
-    /// Is called when Redis cannot be reached, and with nil when it can again.
+    /// Called with the error when Redis becomes unreachable, and with nil when Redis is reachable again.
     var onTrouble: @Loop (RedisError?) -> Void = { _ in }
 
     private static let portion = 1000
@@ -21,14 +21,14 @@ import StoreProtocol
 
     init(_ client: FarmClient, _ streams: [FarmStream]) { (self.client, self.streams) = (client, streams) }
 
-    /// Goes to the end of the stored entries.
+    /// Skips the stored entries.
     func skip() async throws(CommandFailure) {
         for stream in streams {
             places[stream] = try await client.entries(of: stream, .latest, count: 1).first?.id ?? .first
         }
     }
 
-    /// The last entries that `isWanted` accepts, so many of all streams together, the oldest first.
+    /// The latest `count` entries of all streams together that `isWanted` accepts, the oldest first.
     func latest(_ count: Int, where isWanted: (EventEntry) -> Bool) async throws(CommandFailure) -> [Line] {
         var found: [Line] = []
         for stream in streams {
@@ -43,8 +43,8 @@ import StoreProtocol
         return Array(found.sorted { $0.event.id < $1.event.id }.suffix(count))
     }
 
-    /// All entries since a moment, in their order.
-    /// - Parameter since: Unix milliseconds.
+    /// Reads all entries since a time, in order.
+    /// - Parameter since: the time in Unix milliseconds.
     func read(since: Int64, _ body: (Line) throws(CommandFailure) -> Void) async throws(CommandFailure) {
         var pages: [ArraySlice<EventEntry>] = []
         for stream in streams {
@@ -69,7 +69,7 @@ import StoreProtocol
         }
     }
 
-    /// New entries, until the connection is closed. Waits while Redis is away.
+    /// Reads new entries until the connection is closed. Waits while Redis is unreachable.
     func follow(_ body: @Loop (Line) throws(CommandFailure) -> Void) async throws(CommandFailure) {
         var isAway = false
         while true {
@@ -102,7 +102,7 @@ import StoreProtocol
 }
 
 extension FarmClient {
-    /// A page of a stream.
+    /// Reads one page of a stream.
     func entries(
         of stream: FarmStream, _ start: StreamRange, count: Int
     ) async throws(CommandFailure) -> [EventEntry] {
@@ -111,7 +111,7 @@ extension FarmClient {
         }
     }
 
-    /// Gives the pages of a stream to `body`, the youngest entry first, until it answers false.
+    /// Passes the pages of a stream to `body`, the newest entry first, until `body` returns false.
     func eachPage(
         of stream: FarmStream, size: Int, _ body: ([EventEntry]) -> Bool
     ) async throws(CommandFailure) {
@@ -123,8 +123,8 @@ extension FarmClient {
         }
     }
 
-    /// The latest events of an app that are meant, the oldest first.
-    /// - Parameter count: how many of the latest are looked at.
+    /// The latest matching events of an app, the oldest first.
+    /// - Parameter count: the number of latest events to search.
     func events(
         of app: String, among count: Int, where isMeant: (EventEntry) -> Bool
     ) async throws(CommandFailure) -> [EventEntry] {

@@ -59,7 +59,7 @@ struct EventsCommand: ParsableCommand {
             throw ValidationError("Operations are the farm's: --operations and --app exclude each other.")
         }
         if limit != nil, since != nil { throw ValidationError("--limit and --since exclude each other.") }
-        // Operations are named by what was ordered, of which a newer program may know more.
+        // The audit log may contain commands of a newer program, so their types cannot be checked.
         if !operations, let problem = types.lazy.compactMap(EventPrinter.complaint).first {
             throw ValidationError(problem)
         }
@@ -105,17 +105,17 @@ struct EventsCommand: ParsableCommand {
     }
 }
 
-/// Prints events of the wanted types, each on a line.
+/// Prints events of the wanted types, one per line.
 @Loop private final class EventPrinter {
     private let console: Console
     private let types: [String]
     private var sink = TextSink()
     private var isEmpty = true
 
-    /// - Parameter types: empty: all. One that ends in a dot stands for all that begin with it.
+    /// - Parameter types: the wanted types, or empty for all. A type that ends in a dot selects all types that begin with it.
     init(console: Console, types: [String]) { (self.console, self.types) = (console, types) }
 
-    /// What to say about a wanted type that no event can have; nil when there are such.
+    /// The error message for a wanted type that no event can have, or nil when the type is valid.
     nonisolated static func complaint(_ wanted: String) -> String? {
         let types = FarmEvent.Kind.allCases.map(\.rawValue)
         guard !types.contains(where: { isMeant($0, by: wanted) }) else { return nil }
@@ -141,7 +141,7 @@ struct EventsCommand: ParsableCommand {
 
     func flush() throws(CommandFailure) { try sink.flush() }
 
-    /// Says so if nothing was shown; a program sees that by itself.
+    /// Tells a person that nothing was shown. A program sees this from the empty output.
     func finish(_ what: String) throws(CommandFailure) {
         if isEmpty, !console.json { try sink.write("no " + what) }
         try flush()

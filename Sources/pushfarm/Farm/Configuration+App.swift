@@ -3,7 +3,7 @@ import FarmConfiguration
 import PushModel
 
 extension Configuration {
-    /// The app that a command is for: the one that was named, or the only one there is.
+    /// The app of a command: the named app, or the only configured app.
     func chosenApp(_ name: String?) throws(CommandFailure) -> String {
         if let name { return name }
         return try Self.onlyApp(of: apps.map(\.name))
@@ -17,7 +17,7 @@ extension Configuration {
         return only
     }
 
-    /// Redis's address is not configured, but for a `pushfarm up` that may have ended.
+    /// Whether Redis's address comes only from a `pushfarm up`, which may have ended.
     var isOfNoFile: Bool {
         guard case .file(let file, _) = redisPlace else { return redisPlace == nil }
         return file.hasSuffix("/" + Self.localFarmFile)
@@ -36,7 +36,7 @@ extension Configuration {
 }
 
 extension CommonOptions {
-    /// Runs the loop until `body` has ended, with a connection to the Redis of the farm that the options name.
+    /// Runs the loop until `body` has ended, with a connection to the Redis that the options name.
     func withClient<Value: Sendable>(
         _ body: @escaping @Loop (FarmClient) async throws -> Value
     ) throws -> Value {
@@ -45,19 +45,19 @@ extension CommonOptions {
 }
 
 extension FarmClient {
-    /// The app that a command is for: the one that was named, or the only one of the configuration, else of the farm.
+    /// The app of a command: the named app, or the only app of the configuration, or else the only app of the farm.
     func chosenApp(_ name: String?) async throws(CommandFailure) -> String {
         if name == nil, !configuration.apps.isEmpty { return try configuration.chosenApp(nil) }
         let known = try await apps()
         guard let name else { return try Configuration.onlyApp(of: known) }
-        // A farm that has never run knows no app: it may come later.
+        // A farm that has never run knows no apps, so the app may be added later.
         guard known.isEmpty || known.contains(name) else { throw .noApp(name, among: known) }
         return name
     }
 }
 
 extension AppConfiguration {
-    /// What a job may ask for, as the intake checks it.
+    /// The limits of a job, as the intake checks them.
     var jobLimits: JobLimits {
         JobLimits(
             tokens: maxTokens, payloadBytes: binary?.longestPayload ?? .max, hasOneTopic: binary != nil,

@@ -1,10 +1,10 @@
 import EventLoop
 import StoreProtocol
 
-/// Which app has a job.
+/// Finds the app of a job.
 extension FarmClient {
-    /// The app that has a job of this id; with `app`, that one. A job that is still in an inbox has no job record: it is
-    /// taken for one of the only app that has something there.
+    /// The app that has a job with this id. With `app`, only that app is searched. A job in an inbox has no job record, so
+    /// the search assumes the only app with a non-empty inbox.
     func app(ofJob id: String, app: String?) async throws(CommandFailure) -> String {
         let known = try await apps()
         if let app {
@@ -25,20 +25,20 @@ extension FarmClient {
         return only
     }
 
-    /// Whether jobs are in the inbox of an app, or taken and not yet split.
+    /// Whether an app has jobs that are in the inbox, or taken and not yet split.
     func hasWaitingJobs(_ app: String) async throws(CommandFailure) -> Bool {
         let depths = try await call(ReadDepths(shards: 0), app)
         return depths.inbox + depths.taken > 0
     }
 
-    /// - Throws: when the job is unknown and cannot be in an inbox.
+    /// - Throws: an error when the job is unknown and cannot be in an inbox.
     func mustKnow(job id: String, in apps: [String]) async throws(CommandFailure) {
         guard try await jobRecords(ofJob: id, in: apps).isEmpty else { return }
         for name in apps where try await hasWaitingJobs(name) { return }
         throw .usage(try await noJob(id, in: apps).message)
     }
 
-    /// The records of jobs of one id.
+    /// The job records with this id in these apps.
     func jobRecords(ofJob id: String, in apps: [String]) async throws(CommandFailure) -> [JobRecord] {
         var found: [JobRecord] = []
         for app in apps { if let record = try await jobRecord(id, app) { found.append(record) } }
@@ -47,15 +47,16 @@ extension FarmClient {
 }
 
 extension CommandFailure {
-    /// A name that fits several kinds.
-    /// - Parameter choices: the options that say which one is meant.
+    /// The error for a name that fits several kinds.
+    /// - Parameter choices: the options that select one kind.
     static func ambiguous(_ name: String, _ choices: [String]) -> CommandFailure {
         .usage(
             "\"\(PlainText.of(name, limit: 64))\" has several meanings; use \(choices.joined(separator: " or "))"
         )
     }
 
-    /// - Parameter jobs: of one id.
+    /// The error for a job id that several apps have.
+    /// - Parameter jobs: the records with this id.
     static func several(_ jobs: [JobRecord]) -> CommandFailure {
         .usage(
             "several apps have a job \(jobs[0].id); name one with --app: "

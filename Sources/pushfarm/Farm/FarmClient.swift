@@ -5,12 +5,12 @@ import RedisClient
 import StoreProtocol
 import Transport
 
-/// A command's connection to the farm's Redis. Errors come out as what the process has to say.
+/// A command's connection to the farm's Redis. Its errors have messages for the user.
 @Loop struct FarmClient {
     let configuration: Configuration
     let redis: RedisConnection
     let location: RedisLocation
-    /// The address, without its password.
+    /// The address without its password.
     var place: String { location.description }
 
     static func connect(_ configuration: Configuration) async throws(CommandFailure) -> FarmClient {
@@ -25,7 +25,7 @@ import Transport
         do {
             try await FarmRegistry(connection: redis).checkFormat(apps: configuration.apps.map(\.name))
         } catch {
-            // Users whose rights do not reach so far see what Redis lets them see.
+            // A Redis user may have no right to read the format. Such a user sees only what the access rules allow.
             guard let error = error as? UnreadableFormat else {
                 return FarmClient(configuration: configuration, redis: redis, location: location)
             }
@@ -35,7 +35,7 @@ import Transport
         return FarmClient(configuration: configuration, redis: redis, location: location)
     }
 
-    /// Connects to a Redis that was just started: one that reads its append-only file does not answer yet.
+    /// Connects to a Redis that was just started. Redis accepts no commands while it loads its append-only file.
     static func connect(
         _ configuration: Configuration, within limit: Duration
     ) async throws(CommandFailure) -> FarmClient {
@@ -48,7 +48,7 @@ import Transport
         }
     }
 
-    /// Where a farm runs, when no Redis is configured and none is in this folder.
+    /// A hint that names running farms, when no Redis is configured and the folder has no farm.
     private static func hint() -> String {
         let folders = RunningFarms.stateFolders()
         guard !folders.isEmpty else { return "" }
@@ -58,7 +58,8 @@ import Transport
 
     func close() { redis.close() }
 
-    /// Begins to connect. Nil when the first try succeeds: a command does not wait for a Redis that is not there.
+    /// Starts to connect and returns the first error. Returns nil when the first try succeeds. A command does not wait for an
+    /// unreachable Redis.
     private static func firstFailure(of redis: RedisConnection) async -> RedisError? {
         await withCheckedContinuation { continuation in
             var waiting: CheckedContinuation<RedisError?, Never>? = continuation
@@ -72,7 +73,7 @@ import Transport
         }
     }
 
-    /// Makes a request on an app's part of Redis.
+    /// Sends a request to an app's part of Redis.
     func call<Step: Request>(_ request: Step, _ app: String) async throws(CommandFailure) -> Step.Reply {
         do {
             return try await AppStore(app: app, connection: redis).perform(request)
@@ -81,12 +82,12 @@ import Transport
         }
     }
 
-    /// What the process has to say of a step that did not happen.
+    /// The failure to report for a step that did not happen.
     func failure(_ error: StoreError) -> CommandFailure {
         error.isTemporary ? .temporary("\(place): \(error)") : .failed("\(place): \(error)")
     }
 
-    /// Asks what all apps share.
+    /// Sends a request to the part of Redis that all apps share.
     func ask<Value: Sendable>(
         _ question: @Loop (FarmRegistry) async throws(RedisError) -> Value
     ) async throws(CommandFailure) -> Value {
@@ -97,14 +98,14 @@ import Transport
         }
     }
 
-    /// Has all coordinators do something at once.
+    /// Sends a command to all coordinators at once.
     func announce(_ command: HostCommand) async throws(CommandFailure) {
         _ = try await ask { registry throws(RedisError) in
             try await registry.announce(Array(command.text.utf8))
         }
     }
 
-    /// Apps of the configuration, and those that a coordinator of this farm was ever configured with.
+    /// The configured apps, and all apps that a coordinator of this farm has ever had.
     func apps() async throws(CommandFailure) -> [String] {
         let known = try await ask { registry throws(RedisError) in try await registry.apps() }
         return Set(configuration.apps.map(\.name) + known).sorted()
@@ -122,7 +123,7 @@ import Transport
         }
     }
 
-    /// The hosts, as they say themselves.
+    /// The hosts with the status that they report.
     func hosts() async throws(CommandFailure) -> [HostStatus] {
         let lines = try await ask { registry throws(RedisError) in try await registry.hosts() }
         return lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
@@ -134,25 +135,25 @@ import Transport
             ?? configuration.shards
     }
 
-    /// The app that is meant; all when none is named.
+    /// The named app, or all apps when no app is named.
     func apps(meant app: String?) async throws(CommandFailure) -> [String] {
         guard let app else { return try await apps() }
         try await mustHave(app: app)
         return [app]
     }
 
-    /// Why a job was refused, if it was and the refusal is among the latest.
+    /// The reason why the farm refused a job, or nil when the job is not among the latest refused jobs.
     func refusal(of id: String, _ app: String) async throws(CommandFailure) -> String? {
         let latest = try await call(ReadRefused(.latest, count: 100), app)
         return latest.first { $0.job == id }.map { "\($0.field): \($0.reason)" }
     }
 
-    /// The record of a job; nil if there is none.
+    /// The record of a job, or nil when the job has none.
     func jobRecord(_ id: String, _ app: String) async throws(CommandFailure) -> JobRecord? {
         JobRecord(id: id, app: app, fields: try await call(ReadJobRecord(job: id), app))
     }
 
-    /// Redis's clock, since 1970, to the millisecond.
+    /// Redis's clock as the time since 1970, in whole milliseconds.
     func clock() async throws(CommandFailure) -> Duration {
         .milliseconds(try await ask { registry throws(RedisError) in try await registry.time() })
     }

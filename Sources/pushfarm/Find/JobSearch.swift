@@ -3,21 +3,21 @@ import FarmLogging
 import PushModel
 import StoreProtocol
 
-/// What an app knows of one job.
+/// Collects what one app knows of a job.
 @Loop struct JobSearch {
     struct Outcome: Sendable {
         let app: String
         var jobRecord: JobRecord?
-        /// Why what is open of it is not sent at this moment.
+        /// The reasons why open pushes of the job are not sent now.
         var delays: [String] = []
-        /// It waits, whole.
+        /// The place of the whole job, when it is not split yet.
         var place: PushFinding.Place?
-        /// By an operator or by the farm.
+        /// Whether an operator or the farm has paused the job.
         var isPaused = false
-        /// Pushes by reason.
+        /// The pushes in dead letters, by reason.
         var letters: [String: Int] = [:]
         var refused: [RefusedJob] = []
-        /// Of the job itself, not of its pushes.
+        /// Events of the job itself, without events of its pushes.
         var events: [EventEntry] = []
 
         var isKnown: Bool {
@@ -28,7 +28,7 @@ import StoreProtocol
     let client: FarmClient
     let app: String
     let job: String
-    /// Events looked at, the latest.
+    /// The number of latest events to search.
     let events: Int
 
     func run() async throws(CommandFailure) -> Outcome {
@@ -57,7 +57,7 @@ import StoreProtocol
         return outcome
     }
 
-    /// Whether it is in the inbox, or taken and not yet split.
+    /// The place of a job that is in the inbox, or taken and not yet split.
     private func place() async throws(CommandFailure) -> PushFinding.Place? {
         for (list, place) in [(ReadListEnd.List.inbox, PushFinding.Place.inbox), (.taken, .taken)] {
             var isThere = false
@@ -104,9 +104,9 @@ extension JobSearch.Outcome {
 extension FarmClient {
     private static let jobBytes = 1 << 20
 
-    /// Reads jobs that are not split, about a megabyte at a time, from the end of their list: jobs that the intake takes from
-    /// its start meanwhile hide no others.
-    /// - Parameter body: answers whether to go on.
+    /// Reads unsplit jobs from the end of their list, about a megabyte at a time. The intake takes jobs from the start, so no
+    /// job is skipped.
+    /// - Parameter body: returns whether to continue.
     func eachJob(
         in list: ReadListEnd.List, of app: String, _ body: ([UInt8]) -> Bool
     ) async throws(CommandFailure) {
@@ -125,7 +125,7 @@ extension FarmClient {
         }
     }
 
-    /// Nil when it would be refused.
+    /// Returns nil when the farm would refuse the job.
     func parse(_ job: [UInt8], of app: String) -> ParsedJob? {
         try? JobParser.parse(
             job, app: app, topic: configuration.app(named: app)?.topic ?? "", now: redis.clock.seconds,

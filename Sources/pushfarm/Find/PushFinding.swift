@@ -1,7 +1,7 @@
 import FarmLogging
 import PushModel
 
-/// Where a push is, or what became of it.
+/// The place of a push, or its outcome.
 struct PushFinding: Sendable {
     enum Place: String, Sendable {
         case inbox, taken, ready, bulk, delayed, paused, reported, suppressed, audit, event
@@ -11,15 +11,15 @@ struct PushFinding: Sendable {
 
     let app: String
     let place: Place
-    /// Nil: the job has no id yet.
+    /// The job's id, or nil when the job has no id yet.
     var job: String?
-    /// Lower-case hex.
+    /// The token in lower-case hex.
     var token: String?
     /// The push's `apns-id`.
     var id: String?
-    /// Unix milliseconds: since when, or when it is due.
+    /// The time since which the push is there, or at which it is due, in Unix milliseconds.
     var at: Int64?
-    /// More, in the words of the place.
+    /// More facts that fit the place.
     var details: [(name: String, value: String)] = []
 
     var json: JSONValue {
@@ -41,7 +41,7 @@ struct PushFinding: Sendable {
 }
 
 extension PushFinding {
-    /// A push to a token: its id follows from token and job.
+    /// Finds a push to a token. The token and the job determine the push's id.
     init(
         app: String, place: Place, job: String?, pushTo bytes: ArraySlice<UInt8>, at: Int64? = nil,
         details: [(name: String, value: String)] = []
@@ -64,12 +64,12 @@ extension PushFinding.Place {
     }
 }
 
-/// The push, or the device, that a command looks for.
+/// The push or the device token that a command searches for.
 enum Wanted: Sendable {
     case token([UInt8])
     case push(PushID)
 
-    /// The shards in whose lists it may be.
+    /// The shards that may contain the push.
     func shards(of count: Int) -> [Int] {
         switch self {
         case .token(let token): [ShardHash.shard(of: token, shards: count)]
@@ -77,7 +77,7 @@ enum Wanted: Sendable {
         }
     }
 
-    /// Positions of a batch, from 0.
+    /// The positions in a batch that may be the push, from 0.
     func positions(in batch: Batch) -> [Int] {
         switch self {
         case .token(let token):
@@ -103,7 +103,7 @@ enum Wanted: Sendable {
         }
     }
 
-    /// By which the audit knows the push of a job.
+    /// The mark by which the audit identifies the push of a job.
     func mark(in job: String) -> UInt64 {
         switch self {
         case .token(let token): token.withUnsafeBytes { PushID.Job(id: job).mark(token: $0) }

@@ -3,21 +3,21 @@ import FarmLogging
 import PushModel
 import StoreProtocol
 
-/// Finds where a push is in one app, and its history: looks through everything that the app has in Redis, a bounded part at a
-/// time.
+/// Finds the place of a push in one app, and its history. Searches everything that the app has in Redis, in parts of limited
+/// size.
 ///
-/// A batch may move meanwhile, so what comes later on its way is looked at later. Lists are read from their ends: what is
-/// taken from their beginnings leaves none out.
+/// A batch may move during the search, so the search follows the order in which a batch moves. It reads each list from the
+/// end. Workers take batches from the start, so no batch is skipped.
 @Loop final class PushSearch {
     private let client: FarmClient
     private let app: String
     private let wanted: Wanted
     private let shards: Int
-    /// Events looked at, the latest.
+    /// The number of latest events to search.
     private let events: Int
     private var findings: [PushFinding] = []
 
-    /// Batch ids, and bodies, read at a time.
+    /// The number of batch ids, and of batch bodies, to read at a time.
     private static let ids = 1000
     private static let bodies = 64
 
@@ -47,7 +47,7 @@ import StoreProtocol
         return findings
     }
 
-    /// The beginnings of the ids of batches that it may be in.
+    /// The id prefixes of the batches that may contain the push.
     private lazy var prefixes = Set(wanted.shards(of: shards).map { LeaseField.name(ofShard: $0) })
 
     // MARK: Jobs that are not split
@@ -91,7 +91,7 @@ import StoreProtocol
         }
     }
 
-    /// The push may be in the batch of this id.
+    /// Whether the batch with this id may contain the push.
     private func isMeant(_ batch: String) -> Bool { prefixes.contains(String(batch.prefix { $0 != "." })) }
 
     private func search(
@@ -115,7 +115,7 @@ import StoreProtocol
             position < state.map.count
         else { return }
         let letter = state.map[position]
-        // A reported push is among the reports, or settled.
+        // The outcome of a reported push is in the results stream, or settled.
         guard letter != UInt8(ascii: "x") else { return }
         let push = batch.pushes[position]
         let job = batch.jobID(of: Int(push.segment))
@@ -132,7 +132,7 @@ import StoreProtocol
             PushFinding(app: app, place: place, job: job, pushTo: token, at: due, details: details))
     }
 
-    /// Why a push is paused: its job, its token, or both. Empty while it is being resumed.
+    /// The reasons why a push is paused: its job, its token, or both. Empty while the push is being resumed.
     private func why(
         _ job: String, _ token: ArraySlice<UInt8>
     ) async throws(CommandFailure) -> [(name: String, value: String)] {
@@ -141,7 +141,7 @@ import StoreProtocol
         return jobs.map { ("paused_job", $0.kind) } + devices.map { ("paused_token", $0.kind) }
     }
 
-    // MARK: What is reported and not settled
+    // MARK: Reported and unsettled outcomes
 
     private func searchResults() async throws(CommandFailure) {
         var after: EntryID?
@@ -201,7 +201,7 @@ import StoreProtocol
         }
     }
 
-    /// The pauses of a token and of its shard, whether or not pushes to the token are open.
+    /// Searches the pauses of a token and of its shard, even if the token has no open pushes.
     private func searchPauses(_ token: [UInt8]) async throws(CommandFailure) {
         let shard = ShardHash.shard(of: token, shards: shards)
         let devices = try await client.pauses(.devices, app).filter { $0.name == token }
@@ -217,7 +217,7 @@ import StoreProtocol
         }
     }
 
-    /// Events about a token.
+    /// Searches events about a token.
     private func searchEvents(about token: String) async throws(CommandFailure) {
         findings += try await client.events(of: app, among: events) { $0["token"] == token }.map { event in
             let words = event.fields.filter { !["type", "at", "token", "job"].contains($0.name) }

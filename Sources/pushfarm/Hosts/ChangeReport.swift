@@ -1,13 +1,13 @@
 import EventLoop
 import FarmConfiguration
 
-/// What a command has changed, one line a subject.
+/// The changes that a command made, one line per subject.
 struct ChangeReport: Sendable {
     struct Line: Sendable {
         let target: PauseTarget
-        /// Something is otherwise than before.
+        /// Whether the state differs from before.
         let changed: Bool
-        /// For a person: "paused", "was paused already".
+        /// The text for a person: "paused", "was paused already".
         let text: String
         /// More fields for programs.
         var more: [JSONValue.Field] = []
@@ -18,21 +18,21 @@ struct ChangeReport: Sendable {
         }
     }
 
-    /// The command's word, such as "pause".
+    /// The command's name, such as "pause".
     let command: String
     var isDryRun = false
     var lines: [Line] = []
-    /// Something that a person should know besides.
+    /// A remark for a person.
     var note: String?
-    /// What the hosts answered that were told to follow it at once; nil when no host was told.
+    /// The replies of the notified hosts, or nil when no host was notified.
     var outcome: OperatorClient.Outcome?
-    /// Fields that stand first for programs.
+    /// Fields that programs get first.
     var head: [JSONValue.Field] = []
 
-    /// Makes a change that is to last, has the coordinators follow it at once, and says what came of it.
-    /// - Parameter change: fills in the lines; returns what was done for the record of operations, nil when no coordinator
-    ///   need hear of it.
-    /// - Throws: status 3 when a host has not answered: it follows by itself as soon as it looks at Redis.
+    /// Makes a lasting change, notifies the coordinators and shows the result.
+    /// - Parameter change: fills in the lines. Returns the words for the audit log, or nil when no coordinator needs a
+    /// notification.
+    /// - Throws: status 3 when a host has not replied. That host applies the change at its next read of Redis.
     static func make(
         _ command: String, isDryRun: Bool, _ configuration: Configuration, _ console: Console,
         _ change: @escaping @Loop (inout ChangeReport, FarmClient) async throws -> [String]?
@@ -67,7 +67,7 @@ struct ChangeReport: Sendable {
                     ])), text)
     }
 
-    /// Tells the hosts, if anything is otherwise than before.
+    /// Notifies the hosts if anything has changed.
     @Loop private mutating func notifyHosts(
         _ words: [String], _ client: FarmClient, _ console: Console
     ) async throws(CommandFailure) {
@@ -80,7 +80,7 @@ struct ChangeReport: Sendable {
 }
 
 extension OperatorClient.Outcome {
-    /// - Throws: status 3 when a host has not answered: it follows by itself as soon as it looks at Redis.
+    /// - Throws: status 3 when a host has not replied. That host applies the change at its next read of Redis.
     func mustBeFollowed() throws(CommandFailure) {
         guard !silent.isEmpty else { return }
         throw CommandFailure(

@@ -4,9 +4,9 @@ import PushModel
 import Supervision
 import Transport
 
-/// This machine's coordinator, over its control socket.
+/// This machine's coordinator, reached over its control socket.
 @Loop enum LocalCoordinator {
-    /// - Returns: the last answer that came; nil when none did.
+    /// - Returns: the last reply, or nil when no reply came.
     static func carryOut(
         _ command: OperatorCommand, at path: String, within limit: Duration, isPatient: Bool
     ) async throws(CommandFailure) -> OperatorAnswer? {

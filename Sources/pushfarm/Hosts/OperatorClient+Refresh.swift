@@ -5,7 +5,7 @@ import PushModel
 import StoreProtocol
 
 extension OperatorClient {
-    /// Writes into the audit log what an operator did in Redis, without waiting for the coordinators.
+    /// Writes an operator's change in Redis into the audit log, without waiting for the coordinators.
     /// - Parameter words: the command line.
     static func record(_ words: [String], _ client: FarmClient) async throws(CommandFailure) {
         let command = OperatorCommand(
@@ -14,9 +14,9 @@ extension OperatorClient {
         _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
     }
 
-    /// Has every coordinator follow at once what was just stored in Redis. It holds whether they answer or not: who does not
-    /// hear it looks within two seconds.
-    /// - Parameter words: what was done, for the record of operations.
+    /// Tells every coordinator to apply a change that was just stored in Redis. The change is valid even without their
+    /// replies: a coordinator that misses the message reads the change within two seconds.
+    /// - Parameter words: the change, for the audit log.
     static func followed(
         _ words: [String], _ client: FarmClient, _ console: Console
     ) async throws(CommandFailure) -> Outcome? {
@@ -32,7 +32,7 @@ extension OperatorClient {
 }
 
 extension FarmClient {
-    /// Writes into the audit log what an operator did in Redis, and what came of it.
+    /// Writes an operator's change in Redis and its result into the audit log.
     /// - Parameter words: the command line.
     func note(_ words: [String], _ result: String) async throws(CommandFailure) {
         let now = try await clock().clampedMilliseconds

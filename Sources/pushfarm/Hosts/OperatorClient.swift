@@ -11,26 +11,26 @@ import StoreProtocol
     let configuration: Configuration
     let options: OperatorOptions
     let console: Console
-    /// For the answers, if `--timeout` does not say otherwise.
+    /// How long to wait for replies without `--timeout`.
     var defaultTimeout = Duration.seconds(60)
 
-    /// What the hosts answered, and which of them did not.
+    /// The replies of the hosts, and the hosts that did not reply.
     struct Outcome {
         var command: OperatorCommand
         var answers: [OperatorAnswer] = []
         var silent: [String]
-        /// Hosts that were not asked, since it went wrong on one before them.
+        /// Hosts that got no command, because the command failed on an earlier host.
         var unnotified: [String] = []
-        /// The operator did not want to wait any longer.
+        /// Whether the operator interrupted the wait.
         var isInterrupted = false
 
-        /// Every host that was asked has done it.
+        /// Whether every notified host has carried out the command.
         var isDone: Bool { answers.allSatisfy { $0.state == .done } && silent.isEmpty && !isInterrupted }
     }
 
     /// - Parameters:
-    ///   - hosts: nil: all that live.
-    ///   - oneByOne: the next host hears of it when the last one is done.
+    /// - hosts: the hosts, or nil for all living hosts.
+    /// - oneByOne: whether a host gets the command only after the host before it is done.
     func carryOut(
         _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, oneByOne: Bool = false
     ) async throws {
@@ -61,7 +61,7 @@ import StoreProtocol
             }
             all = sum
             if one.isDone { continue }
-            // What went wrong on one host is not done to the others.
+            // After a failure on one host, the later hosts do not get the command.
             all?.unnotified = rounds[(number + 1)...].flatMap(\.self)
             break
         }
@@ -81,7 +81,7 @@ import StoreProtocol
         throw .failed("no host \(host) is there; \(known)")
     }
 
-    // MARK: By Redis
+    // MARK: Commands over Redis
 
     func ask(
         _ client: FarmClient, _ verb: OperatorVerb, _ arguments: [String], _ host: String?, _ hosts: [String]
@@ -118,13 +118,13 @@ import StoreProtocol
                 outcome.isInterrupted = true
                 break
             }
-            // A message may be lost: a look a second heals that.
+            // A notification may be lost, so the loop also reads once a second.
             await wakeUp.wait(atMost: min(.seconds(1), start + limit - .now))
         }
         return outcome
     }
 
-    /// `2 of 3 hosts done · gamma: 1 of 2 workers restarted`.
+    /// The progress text: `2 of 3 hosts done · gamma: 1 of 2 workers restarted`.
     private static func progress(of answers: [OperatorAnswer], by count: Int) -> String {
         let done = answers.count { $0.isLast }
         let working = answers.filter { !$0.isLast && !$0.text.isEmpty }.map {
@@ -145,7 +145,7 @@ import StoreProtocol
 
     private static var machine: String { ProcessInfo.processInfo.hostName }
 
-    // MARK: By the control socket
+    // MARK: Commands over the control socket
 
     private var socket: String { configuration.stateDirectory + "/control.sock" }
 
@@ -160,7 +160,7 @@ import StoreProtocol
             silent: answer == nil ? [configuration.host] : [])
     }
 
-    // MARK: What to say
+    // MARK: Messages
 
     private func report(_ outcome: Outcome) throws {
         console.show(outcome.json, outcome.text(console.style))

@@ -17,7 +17,7 @@ struct OperatorOptions: ParsableArguments, Sendable {
     @Flag(help: "Uses the control socket of this machine's coordinator instead of Redis.")
     var local = false
 
-    /// The host that a name means; nil for `all`.
+    /// The host with this name, or nil for `all`.
     func hosts(_ name: String) -> String? { name == "all" ? nil : name }
 
     func validate() throws {
@@ -61,8 +61,8 @@ struct TargetOptions: ParsableArguments {
 }
 
 extension CommonOptions {
-    /// Tells coordinators something, waits for their answers, and shows them.
-    /// - Parameter host: nil: all that live.
+    /// Sends a command to coordinators, waits for their replies and shows them.
+    /// - Parameter host: the host, or nil for all living hosts.
     func operate(
         _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, _ options: OperatorOptions,
         defaultTimeout: Duration = .seconds(60), oneByOne: Bool = false
@@ -77,9 +77,9 @@ extension CommonOptions {
     }
 }
 
-/// What an operator writes on a command line, as it goes into Redis and into reports.
+/// Texts that an operator types, in the form that Redis and reports need.
 enum OperatorText {
-    /// A reason: one line; "" when there is none.
+    /// A reason on one line, or an empty text when there is no reason.
     static func line(_ text: String?) throws(CommandFailure) -> String {
         guard let text else { return "" }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }), text.utf8.count <= 500
@@ -93,7 +93,7 @@ enum OperatorText {
     }
 }
 
-/// The operator, as pauses record him: `user@host`, one word.
+/// The operator's name in pauses: `user@host`, one word.
 @Loop enum OperatorName {
     static var current: String {
         let allowed = OperatorClient.issuer.unicodeScalars.filter { $0.value > 0x20 && $0.value != 0x7F }

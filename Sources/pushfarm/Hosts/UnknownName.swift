@@ -1,8 +1,8 @@
 import PushModel
 
-/// What to say of a name that nothing has.
+/// The error messages for an unknown name.
 enum UnknownName {
-    /// The name that was most likely meant, or all that there are.
+    /// The most similar known name, or all known names.
     static func advice(_ name: String, among known: [String]) -> String {
         if let nearest = NearestWord.find(name, among: known) { return "; did you mean \"\(nearest)\"?" }
         guard !known.isEmpty else { return "" }
@@ -10,10 +10,10 @@ enum UnknownName {
         return "; it has " + known.prefix(longestList).joined(separator: ", ") + rest
     }
 
-    /// What stands where an app, a job and perhaps a host is taken.
+    /// The message for a name that could mean an app, a job or a host.
     /// - Parameters:
-    ///   - hosts: those that live; nil where none is taken.
-    ///   - noJob: that there is no such job, and where.
+    /// - hosts: the living hosts, or nil when the command takes no host.
+    /// - noJob: the text that no such job exists, and where.
     static func subject(_ name: String, apps: [String], hosts: [String]?, noJob: String) -> String {
         let quoted = "\"\(PlainText.of(name, limit: 64))\""
         let others = hosts.map { _ in

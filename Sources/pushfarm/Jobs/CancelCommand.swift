@@ -44,7 +44,7 @@ struct CancelCommand: FarmCommand {
     var dryRun = false
 
     func validate() throws {
-        // A moment just gone counts as now; what is long past was meant otherwise, and there is no way back.
+        // A time in the last hour counts as now. An older time is probably an error, and a cancel cannot be undone.
         if case .at(let moment) = expireAt, moment / 1000 < WallClock.seconds - 3600 {
             throw ValidationError("--expire-at is long past; leave it out to cancel now.")
         }
@@ -99,7 +99,7 @@ struct CancelCommand: FarmCommand {
         return (subject != .finished && !isCancelled, subject)
     }
 
-    /// What happens to the job.
+    /// The effect on the job, for a person.
     private func text(_ jobRecord: JobRecord?, hasChanged: Bool) -> String {
         guard let jobRecord else {
             return dryRun

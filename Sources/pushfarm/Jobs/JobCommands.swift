@@ -87,7 +87,7 @@ struct PromoteCommand: FarmCommand {
     }
 }
 
-/// Which job a command is about.
+/// The job that a command applies to.
 struct JobChoice: ParsableArguments, Sendable {
     @Argument(help: "The job's id.")
     var job: String
@@ -101,14 +101,14 @@ struct JobChoice: ParsableArguments, Sendable {
 /// Waits until jobs are finished.
 @Loop struct JobRecordPoller {
     let client: FarmClient
-    /// What the progress line calls the work.
+    /// The title of the progress line.
     let title: String
     let quiet: Bool
-    /// A refused job is an error; else it ends the wait.
+    /// Whether a refused job is an error. Otherwise a refused job only ends the wait.
     var failsOnRefusal = true
 
-    /// - Returns: the last records that were read, of all jobs unless the time is over or the wait was interrupted.
-    ///   A refused job never gets a record: it is looked for among the refused jobs.
+    /// - Returns: the last records that were read. All jobs have a record unless the wait timed out or was interrupted. A
+    /// refused job never gets a record, so the wait also reads the refused jobs.
     func wait(
         _ ids: [String], _ app: String, atMost limit: Duration? = nil
     ) async throws(CommandFailure) -> [JobRecord] {
@@ -139,8 +139,8 @@ struct JobChoice: ParsableArguments, Sendable {
 }
 
 extension FarmClient {
-    /// The error for an unknown job: also the names of those that `pushfarm push` made of it, if it had more tokens than an
-    /// app takes at a time.
+    /// The error for an unknown job. `pushfarm push` splits a job with too many tokens into jobs `ID.1`, `ID.2` and so on,
+    /// and the error names these jobs.
     func noJob(_ id: String, in apps: [String]) async throws(CommandFailure) -> CommandFailure {
         var last: JobRecord?
         var count = 0

@@ -4,17 +4,17 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Why pushes of a job are delayed: until its time, or until the next attempt.
+/// Why pushes of a job are delayed: they wait for `deliver_at` or for the next attempt.
 struct JobDelay: Equatable, Sendable {
-    /// When the first of them is due, in Unix milliseconds.
+    /// The time when the first push is due, in Unix milliseconds.
     let due: Int64
-    /// Attempts so far; 0 of pushes that wait for `deliver_at`.
+    /// The attempts so far, or 0 for pushes that wait for `deliver_at`.
     let attempts: Int
     let maxAttempts: Int
-    /// Why the last attempt failed; empty before the first.
+    /// The reason why the last attempt failed, or empty before the first attempt.
     let cause: String
 
-    /// "due in 23 h 4 min", "retry 3 of 8 in 40 s: ServiceUnavailable".
+    /// The delay in words: "due in 23 h 4 min", "retry 3 of 8 in 40 s: ServiceUnavailable".
     ///
     /// - Parameter now: Unix milliseconds of Redis's clock.
     func text(at now: Int64) -> String {
@@ -34,13 +34,13 @@ struct JobDelay: Equatable, Sendable {
 }
 
 extension FarmClient {
-    /// Batches looked at in an app, those that are due first, and their bodies at a time.
+    /// The most delayed batches to read in an app, in the order of their due time.
     private static let mostBatches = 20_000
     private static let bodies = 64
 
-    /// The delays of jobs, each of its batch that is due first.
+    /// The delay of each job, taken from its delayed batch that is due first.
     ///
-    /// - Parameter jobs: of the app; those whose delayed batches come behind very many others are left out.
+    /// - Parameter jobs: jobs of the app. A job is left out when too many other batches are due before its delayed batches.
     func delays(of jobs: Set<String>, _ app: String) async throws(CommandFailure) -> [String: JobDelay] {
         var found: [String: JobDelay] = [:]
         var start = 0
@@ -62,7 +62,7 @@ extension FarmClient {
         return found
     }
 
-    /// Why open pushes of a job are not sent now, one sentence each; empty when no reason is known.
+    /// The reasons why open pushes of a job are not sent now, one sentence each. Empty when no reason is known.
     func delays(of jobRecord: JobRecord) async throws(CommandFailure) -> [String] {
         guard jobRecord.state == .open else { return [] }
         var reasons: [String] = []
@@ -91,7 +91,7 @@ extension FarmClient {
         return reasons
     }
 
-    /// What the alert says while the app's gateway responds to nothing. A user of Redis that may not read alerts hears of none.
+    /// The text of the alert for an unresponsive gateway, or nil. A Redis user without access to alerts gets nil.
     private func gatewayTrouble(_ app: String) async -> String? {
         let alert = Alert(.gatewayStalled, .app(app))
         let raised = try? await FarmRegistry(connection: redis).activeAlerts()

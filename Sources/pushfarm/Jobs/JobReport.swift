@@ -1,14 +1,14 @@
 import FarmLogging
 import StoreProtocol
 
-/// Prints job records: a JSON document each, or a table for people.
+/// Prints job records as one JSON document each, or as a table for people.
 struct JobReport {
     let jobRecords: [JobRecord]
     let console: Console
-    /// Why pushes of an open job are delayed.
+    /// The reasons why pushes of an open job are delayed.
     var delays: [String] = []
 
-    /// - Throws: status 1 when a finished job was not delivered whole.
+    /// - Throws: status 1 when a job is finished and not every push was delivered.
     func show() throws(CommandFailure) {
         for jobRecord in jobRecords { console.show(json(jobRecord), text(jobRecord)) }
         let isGood = jobRecords.allSatisfy {

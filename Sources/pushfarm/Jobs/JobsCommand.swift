@@ -99,7 +99,7 @@ struct JobsCommand: FarmCommand {
         return table.text(style)
     }
 
-    /// With a line for each job whose pushes are delayed.
+    /// The table, with an extra line for each job whose pushes are delayed.
     static func text(
         running jobs: [RunningJobs.Job], stuck: Bool, at now: Int64, _ style: TextStyle
     ) -> String {

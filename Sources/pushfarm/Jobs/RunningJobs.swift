@@ -1,30 +1,30 @@
 import EventLoop
 import StoreProtocol
 
-/// Jobs that are not finished, with what they do: looked at twice.
+/// Unfinished jobs with their progress between two readings.
 struct RunningJobs: Sendable {
     struct Job: Sendable {
         let jobRecord: JobRecord
-        /// Pushes a second that came to their end between the looks.
+        /// The pushes per second that got an outcome between the two readings.
         let rate: Double
         /// The app is paused.
         let isPaused: Bool
-        /// Batches of the app wait in shards of a host that is quiet.
+        /// Whether batches of the app are queued in shards of a quiet host.
         var isQuiet = false
-        /// What its delayed pushes wait for.
+        /// The reason for the job's delayed pushes.
         var delay: JobDelay?
 
-        /// Nil when nothing moves.
+        /// The time until the end at the present rate, or nil when the rate is 0.
         var remaining: Duration? {
             let due = jobRecord.accepted - jobRecord.settled - jobRecord.delayed
             guard due > 0 else { return .zero }
             return rate > 0 ? .milliseconds(Int64(clamping: (Double(due) / rate * 1000).rounded(.up))) : nil
         }
 
-        /// The last outcome, or else the start.
+        /// The time of the last outcome, or the start time when there is no outcome.
         var lastActivity: Int64 { max(jobRecord.createdAt, jobRecord.lastOutcomeAt) }
 
-        /// - Parameter now: Unix milliseconds.
+        /// - Parameter now: the present time in Unix milliseconds.
         func isStuck(at now: Int64) -> Bool {
             !jobRecord.isPutOff && jobRecord.pausedReason == nil && !isPaused && rate == 0
                 && (isQuiet || now - lastActivity > RunningJobs.stuckAfter)
@@ -44,16 +44,17 @@ struct RunningJobs: Sendable {
         }
     }
 
-    /// Milliseconds.
+    /// The time without progress after which a job is stuck, in milliseconds.
     static let stuckAfter: Int64 = 300_000
-    /// Open jobs of an app that are looked at when only some are to be shown.
+    /// The most open jobs to read of an app when the command shows only some.
     private static let mostOpen = 1_000
 
     let client: FarmClient
-    /// Jobs at most; nil: all.
+    /// The most jobs to show, or nil for all.
     let limit: Int?
 
-    /// - Returns: the oldest of which something is due first, for they have their turn first; and how many are left out.
+    /// - Returns: the jobs to show, and the number of jobs that are left out. Jobs with pushes that are not delayed come
+    /// first, and older jobs before newer jobs.
     @Loop func read(
         _ apps: [String], over pause: Duration
     ) async throws(CommandFailure) -> (jobs: [Job], others: Int) {
@@ -100,7 +101,7 @@ struct RunningJobs: Sendable {
         return (jobs, others)
     }
 
-    /// Whether batches of the app are ready in shards of these hosts.
+    /// Whether batches of the app are queued in shards of these hosts.
     @Loop private func hasWork(_ app: String, in hosts: Set<String>) async throws(CommandFailure) -> Bool {
         guard !hosts.isEmpty else { return false }
         let owners = try await client.call(ReadOwners(), app).fields
@@ -112,15 +113,15 @@ struct RunningJobs: Sendable {
 }
 
 extension FarmClient {
-    /// So many of an app's latest jobs are looked through for open ones.
+    /// The number of latest jobs of an app to search for open jobs.
     private static let latestJobs = 100_000
 
-    /// The latest jobs of an app, the youngest first.
+    /// The latest jobs of an app, the newest first.
     func latestJobs(of app: String, atMost limit: Int) async throws(CommandFailure) -> [JobRecord] {
         try await jobRecords(try await call(LatestJobs(from: 0, count: limit), app), app)
     }
 
-    /// The latest open jobs of an app, the youngest first.
+    /// The latest open jobs of an app, the newest first.
     func openJobs(of app: String, atMost limit: Int) async throws(CommandFailure) -> [JobRecord] {
         var found: [JobRecord] = []
         var start = 0
@@ -141,6 +142,6 @@ extension FarmClient {
 }
 
 extension JobRecord {
-    /// All that is open of it waits for its time.
+    /// Whether all open pushes of the job are delayed.
     var isPutOff: Bool { delayed == accepted - settled }
 }

@@ -32,7 +32,7 @@ struct RateCommand: FarmCommand {
 
     func validate() throws { _ = try desired() }
 
-    /// Nil: nothing is to be changed.
+    /// The wanted rate limit, or nil when the command only shows the limit.
     private func desired() throws -> DesiredRate?? {
         guard let rate else { return .none }
         switch rate {

@@ -3,32 +3,32 @@ import FarmConfiguration
 import FarmLogging
 import Foundation
 
-/// A whole farm on this machine, as child processes: Redis when none is configured, a simulator when asked, a
-/// coordinator with its workers.
+/// A whole farm on this machine as child processes: Redis if none is configured, a simulator if requested, and a coordinator
+/// with its workers.
 @Loop final class LocalFarm {
     struct Plan: Sendable {
         var configuration: Configuration
-        /// The arguments that lead to that configuration: `--config`, `--set` and others.
+        /// The arguments that select this configuration: `--config`, `--set` and others.
         var arguments: [String]
         var simulates: Bool
         var simulatorArguments: [String] = []
         var logArguments: [String] = []
-        /// Each process logs into a file in the state folder, not to our standard error.
+        /// Whether each process logs into a file in the state folder instead of standard error.
         var logsToFiles = false
-        /// What our environment configures does not count.
+        /// Whether the processes ignore the environment variables that configure a farm.
         var isSealed = false
-        /// Producers of this machine reach the private Redis over a port, with a password.
+        /// Whether the private Redis also has a port with a password, for producers on this machine.
         var hasRedisPort = false
     }
 
-    /// Given by the operator, by a failure, or when a process ends that was not told to.
+    /// The order to end. It comes from the operator, from a failure, or from a process that exits unexpectedly.
     let end = EndSignal()
     /// The first failure.
     private(set) var failure: CommandFailure?
-    /// All processes were started.
+    /// Whether all processes were started.
     private(set) var hasStarted = false
     private(set) var simulation: SimulatorStarted?
-    /// Of the private Redis, on 127.0.0.1.
+    /// The port of the private Redis on 127.0.0.1.
     private(set) var redisPort: UInt16?
 
     private let plan: Plan
@@ -44,10 +44,10 @@ import Foundation
 
     private var folder: String { plan.configuration.stateDirectory }
 
-    /// Starts the farm and waits for its workers. An error becomes ``failure``, and ends the farm.
+    /// Starts the farm and waits for its workers. An error is stored in ``failure`` and ends the farm.
     /// - Parameters:
     ///   - limit: how long to wait for the workers.
-    ///   - body: gets a connection and the number of workers; nil when they were not ready in time.
+    /// - body: gets a connection and the number of workers. The number is nil when the workers were not ready in time.
     func start(
         within limit: Duration, _ body: @Loop (FarmClient, Int?) async throws(CommandFailure) -> Void
     ) async {
@@ -65,7 +65,7 @@ import Foundation
         }
     }
 
-    /// The number of workers, when all of their host's are ready, and its intake is; nil when they are not in time.
+    /// The number of workers when the host's workers and its intake are ready, or nil after the time limit.
     private func readyWorkers(
         _ client: FarmClient, within limit: Duration
     ) async throws(CommandFailure) -> Int? {
@@ -82,7 +82,7 @@ import Foundation
         return nil
     }
 
-    /// Starts everything in order, each when the one before is there.
+    /// Starts the processes one after the other. Each process starts when its predecessor is ready.
     private func startProcesses() async throws(CommandFailure) {
         try StateFolder.make(folder)
         if plan.configuration.redis == nil { try await startRedis() }
@@ -91,7 +91,7 @@ import Foundation
             "coordinator", plan.arguments + redisArguments + simulationArguments + plan.logArguments)
     }
 
-    /// Ends everything in the other order. Workers wait for the responses to pushes in flight.
+    /// Stops the processes in reverse order. Workers wait for the responses to pushes in flight.
     func stop() async {
         isStopping = true
         await coordinator?.stop(within: .seconds(40))
@@ -99,13 +99,13 @@ import Foundation
         await redis?.stop(within: .seconds(10))
     }
 
-    /// Ends everything at once.
+    /// Kills all processes at once.
     private func kill() {
         isStopping = true
         for service in [coordinator, simulator, redis] { service?.signal(SIGKILL) }
     }
 
-    /// The end of a process's log, for an error message.
+    /// The last lines of a process's log, for an error message.
     func logTail(of name: String) -> String {
         plan.logsToFiles ? StateFolder.tail(logFile(of: name), lines: 5) : ""
     }
@@ -167,13 +167,13 @@ import Foundation
         }
     }
 
-    /// A child's own status says what went wrong.
+    /// The exit status of `up` when a child has failed, taken from the child's own status.
     private static func status(of end: ChildProcess.End) -> ExitStatus {
         guard case .exited(let status) = end else { return .failed }
         return ExitStatus(rawValue: status).map { $0 == .done ? .failed : $0 } ?? .failed
     }
 
-    /// Points every app at the simulator; without any there is one called demo.
+    /// The settings that lead every app to the simulator. Without a configured app, they create the app demo.
     private var simulationArguments: [String] {
         guard let simulation else { return [] }
         let apps = plan.configuration.apps

@@ -2,27 +2,27 @@ import EventLoop
 import FarmConfiguration
 import Foundation
 
-/// How other commands and producers find a farm that runs in one terminal.
+/// The settings and commands with which other commands and producers use a farm that runs in one terminal.
 struct LocalFarmDirections: Sendable {
-    /// Of the simulator: accepted by its gateway.
+    /// A token that the simulator accepts.
     static let goodToken = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 
     let configuration: Configuration
     let simulation: SimulatorStarted?
-    /// Of the private Redis; nil: a Redis was configured.
+    /// The port of the private Redis, or nil when another Redis is configured.
     let redisPort: UInt16?
 
     var apps: [String] { configuration.apps.isEmpty ? ["demo"] : configuration.apps.map(\.name) }
 
     private var token: String { simulation == nil ? "TOKEN" : Self.goodToken }
 
-    /// The file for other commands, when the farm itself was configured by none.
+    /// The configuration file for other commands, when the farm itself has none.
     var file: String { configuration.stateDirectory + "/" + Configuration.localFarmFile }
 
-    /// Whether that file is needed, and can be written.
+    /// Whether other commands need this file, and it can be written.
     var isFileNeeded: Bool { configuration.file == nil && simulation != nil }
 
-    /// What it says: where Redis is, and the apps as they are at the simulator.
+    /// The content of the file: the address of Redis, and the apps with their settings for the simulator.
     var text: String {
         var lines = ["# Of a pushfarm up that runs: for the other commands."]
         lines.append("state_dir: \(Self.quoted(configuration.stateDirectory))")
@@ -32,7 +32,7 @@ struct LocalFarmDirections: Sendable {
                 "redis: \(Self.quoted(RedisLocation(.unix(configuration.privateRedisSocket)).revealedURL()))")
             lines.append("redis_password_file: \(Self.quoted(configuration.privateRedisPasswordFile))")
         } else if let redis = configuration.redis {
-            // No other user may read the file.
+            // The URL contains the password, so no other user may read the file.
             lines.append("redis: \(Self.quoted(redis.revealedURL()))")
         }
         lines.append("apps:")
@@ -63,7 +63,7 @@ struct LocalFarmDirections: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A line for a shell in any folder.
+    /// A command line that pushes from any folder.
     var push: String {
         var words = [Executable.own, "push"]
         if let file = configuration.file { words += ["--config", Self.absolute(file)] }
@@ -75,7 +75,7 @@ struct LocalFarmDirections: Sendable {
         return words.map(Self.shellWord).joined(separator: " ")
     }
 
-    /// The same for a producer without this program; nil when Redis is not the farm's own.
+    /// A Redis command for a producer without this program, or nil when the Redis does not belong to this farm.
     var redisCommand: String? {
         guard let redisPort else { return nil }
         let job = #"{"tokens":["\#(token)"],"payload":{"aps":{"alert":"Hello"}}}"#
@@ -88,7 +88,7 @@ struct LocalFarmDirections: Sendable {
         path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     }
 
-    /// As YAML and JSON have a string.
+    /// The text as a string of YAML and JSON.
     private static func quoted(_ text: String) -> String { JSONValue.string(text).description }
 
     private static func shellWord(_ word: String) -> String {

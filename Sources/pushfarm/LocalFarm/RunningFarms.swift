@@ -1,6 +1,6 @@
 import Foundation
 
-/// The state folders of this user's `pushfarm up` processes, as the machine's list of processes tells.
+/// The state folders of this user's `pushfarm up` processes, found in the machine's process list.
 enum RunningFarms {
     static func stateFolders() -> [String] {
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
@@ -20,7 +20,7 @@ enum RunningFarms {
         }
     }
 
-    /// Where a process of this command line keeps its state, if it is a farm in one terminal.
+    /// The state folder of the process with this command line, or nil when the process is not a `pushfarm up`.
     static func stateFolder(of words: [String], home: String) -> String? {
         guard words.count > 1, words[0].split(separator: "/").last == "pushfarm", words[1] == "up" else {
             return nil

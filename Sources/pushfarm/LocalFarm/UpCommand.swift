@@ -60,7 +60,7 @@ struct UpCommand: ParsableCommand, Sendable {
         service.overrides() + (workers.map { [Override(key: "workers", text: $0, flag: "--workers")] } ?? [])
     }
 
-    /// Runs the farm until Control-C, or until one of its processes ends.
+    /// Runs the farm until Control-C, or until one of its processes exits.
     @Loop private func run(_ plan: LocalFarm.Plan) async throws {
         let console = Console(json: common.json)
         let farm = LocalFarm(plan)
@@ -72,7 +72,7 @@ struct UpCommand: ParsableCommand, Sendable {
             show(directions, redis: client.place, workers: workers, console)
         }
         await farm.end.wait()
-        // Of a farm that did not come up the error is enough.
+        // A farm that failed to start shows only its error.
         if farm.hasStarted { console.say("ending") }
         let directions = LocalFarmDirections(to: farm, plan.configuration)
         if directions.isFileNeeded { unlink(directions.file) }

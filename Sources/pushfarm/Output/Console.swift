@@ -1,17 +1,17 @@
 import FarmLogging
 
-/// How text is written: with colours or without, and how wide.
+/// How to write text: with or without colours, and how wide.
 struct TextStyle: Sendable {
     var colours = false
-    /// Columns of the terminal; nil when the output is not a terminal.
+    /// Columns of the terminal, or nil when the output is not a terminal.
     var columns: Int?
 }
 
-/// Standard output of a command: tables for people, or one JSON document a line.
+/// The standard output of a command: tables for people, or one JSON document per line.
 struct Console: Sendable {
     let json: Bool
     let colours: Bool
-    /// How text for people is written there.
+    /// The style of text for people on standard output.
     var style: TextStyle {
         TextStyle(colours: colours, columns: Terminal.columns(of: Terminal.standardOutput))
     }
@@ -21,7 +21,7 @@ struct Console: Sendable {
         colours = !json && Terminal.allowsColour(on: Terminal.standardOutput)
     }
 
-    /// Prints the one that was asked for.
+    /// Prints the document with `--json`, else the text.
     func show(_ document: @autoclosure () -> JSONValue, _ text: @autoclosure () -> String) {
         Terminal.write(
             json ? document().description + "\n" : PlainText.screened(text()), to: Terminal.standardOutput)
@@ -34,7 +34,7 @@ struct Console: Sendable {
         Terminal.write((paint?.on(plain, if: colours) ?? plain) + "\n", to: Terminal.standardOutput)
     }
 
-    /// Prints a line beside the answer, on standard error.
+    /// Prints a remark on standard error.
     func note(_ text: String) {
         Terminal.write(PlainText.screened(text) + "\n", to: Terminal.standardError)
     }
@@ -50,7 +50,7 @@ enum Paint: String {
     case cyan = "36"
     case inverse = "7"
 
-    /// The code with which `text` begins, if it is one of paint.
+    /// The colour code at the start of `text`, or nil when the text starts with something else.
     static func code(at text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView? {
         guard text.starts(with: "\u{1B}[".unicodeScalars) else { return nil }
         let digits = text.dropFirst(2).prefix { ("0"..."9").contains($0) }

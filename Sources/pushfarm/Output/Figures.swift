@@ -1,6 +1,6 @@
-/// Numbers as people read them.
+/// Formats numbers for people.
 enum Figures {
-    /// `1,234,567`.
+    /// A number with separators: `1,234,567`.
     static func grouped(_ value: some BinaryInteger) -> String {
         let digits = Array(String(value.magnitude).utf8)
         var text = value < 0 ? "-" : ""
@@ -11,7 +11,7 @@ enum Figures {
         return text
     }
 
-    /// `500/s`, `90/m`, `5/h`: of the second, the minute and the hour the first in which there is one.
+    /// A rate: `500/s`, `90/m`, `5/h`. The unit is the shortest in which the rate is at least one.
     static func perTime(_ perSecond: Double) -> String {
         let (number, unit) =
             perSecond >= 1
@@ -22,12 +22,12 @@ enum Figures {
             ? "\(Int(clamping: thousandths / 1000))" : "\(thousandths / 1000)") + "/" + unit
     }
 
-    /// `1 batch`, `1,234 batches`.
+    /// A number with its noun: `1 batch`, `1,234 batches`.
     static func counted(_ value: Int, _ one: String, _ many: String) -> String {
         "\(grouped(value)) \(value == 1 ? one : many)"
     }
 
-    /// `950 ms`, `2.5 s`, `3 min 20 s`, `2 h 5 min`.
+    /// A duration: `950 ms`, `2.5 s`, `3 min 20 s`, `2 h 5 min`.
     static func time(_ duration: Duration) -> String {
         let milliseconds = duration.clampedMilliseconds
         let seconds = milliseconds / 1000
@@ -41,7 +41,7 @@ enum Figures {
         }
     }
 
-    /// `40 s`, `7 min`, `3 h`, `12 d`: in few columns.
+    /// A short duration: `40 s`, `7 min`, `3 h`, `12 d`.
     static func brief(_ duration: Duration) -> String {
         let seconds = max(0, duration.components.seconds)
         switch seconds {
@@ -52,10 +52,10 @@ enum Figures {
         }
     }
 
-    /// As `kill` takes it, or a dash.
+    /// A process id without separators, or a dash.
     static func pid(_ pid: Int?) -> String { pid.map(String.init) ?? "–" }
 
-    /// `9,999`, `12.3k`, `4.5M`: in at most six columns.
+    /// A number in at most six columns: `9,999`, `12.3k`, `4.5M`.
     static func short(_ value: Int) -> String {
         guard value.magnitude >= 10_000 else { return grouped(value) }
         var (number, unit) = (Double(value), 0)
@@ -68,7 +68,7 @@ enum Figures {
         return digits + ["", "k", "M", "G", "T"][unit]
     }
 
-    /// `512 B`, `15.2 MB` (of 1,000,000 bytes).
+    /// A size: `512 B`, `15.2 MB`. A megabyte has 1,000,000 bytes.
     static func bytes(_ count: Int64) -> String {
         let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
         var (value, unit) = (count, 0)
@@ -80,13 +80,13 @@ enum Figures {
         return unit == 0 || value >= 100 ? "\(value) \(units[unit])" : "\(value).\(rest) \(units[unit])"
     }
 
-    /// `0-17 19 22-23`.
+    /// Numbers with ranges: `0-17 19 22-23`.
     static func ranges(_ numbers: RangeSet<Int>) -> String {
         numbers.ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound - 1)" }
             .joined(separator: " ")
     }
 
-    /// A whole number a second.
+    /// The count per second as a whole number.
     static func rate(_ count: Int, in duration: Duration) -> Int {
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
         return seconds > 0 ? Int(clamping: (Double(count) / seconds).rounded()) : 0

@@ -1,6 +1,6 @@
 import PushModel
 
-/// A JSON document that keeps its fields in the order in which they were written.
+/// A JSON document that keeps the order of its fields.
 enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -9,7 +9,7 @@ enum JSONValue: Sendable, Equatable {
     case string(String)
     case array([JSONValue])
     case object([Field])
-    /// JSON that is known to be valid, as it stands.
+    /// Valid JSON that is written unchanged.
     case verbatim(String)
 
     struct Field: Sendable, Equatable {
@@ -25,7 +25,7 @@ enum JSONValue: Sendable, Equatable {
         fields.map { Field(name: $0.key, value: $0.value) }
     }
 
-    /// Numbers by name, in the order of their names.
+    /// An object of numbers by name, sorted by name.
     static func counts(_ counts: [String: Int]) -> JSONValue {
         .object(counts.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: .number($0.value)) })
     }

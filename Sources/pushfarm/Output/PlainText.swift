@@ -1,6 +1,7 @@
-/// Words that come from outside, for a terminal.
+/// Makes text from outside safe for a terminal.
 enum PlainText {
-    /// Without control characters, which a terminal would obey, and not longer than so many: what is cut ends in "…".
+    /// The text without control characters, which could control the terminal. A text longer than `limit` is cut and ends in
+    /// "…".
     static func of(_ text: some StringProtocol, limit: Int = 80) -> String {
         let scalars = text.unicodeScalars
         let isCut = !scalars.dropFirst(limit).isEmpty
@@ -11,12 +12,12 @@ enum PlainText {
         return isCut ? plain + "…" : plain
     }
 
-    /// In so many columns, each of one character; what is cut ends in "…".
+    /// The text in at most this many columns, with one column per character. A text that is cut ends in "…".
     static func cut(_ text: String, to columns: Int) -> String {
         text.count > columns ? String(text.prefix(max(0, columns - 1))) + (columns > 0 ? "…" : "") : text
     }
 
-    /// Lines of at most so many columns, broken at spaces; a longer word is broken anywhere.
+    /// The text in lines of at most this many columns. Lines break at spaces, and a longer word is broken anywhere.
     static func wrapped(_ text: String, to columns: Int) -> [String] {
         var lines = [""]
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
@@ -34,7 +35,8 @@ enum PlainText {
         return lines
     }
 
-    /// A text of many lines as a terminal may have it: of control characters only line feeds and ``Paint`` are left.
+    /// A text of many lines that is safe for a terminal. Of all control characters, only line feeds and ``Paint`` codes are
+    /// kept.
     static func screened(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { isControl($0) && $0 != "\n" }) else { return text }
         var (plain, rest) = (String.UnicodeScalarView(), text.unicodeScalars[...])

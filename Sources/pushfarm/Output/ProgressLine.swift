@@ -1,6 +1,6 @@
 import FarmLogging
 
-/// One line on standard error that is written over and over, where that is a terminal. Standard output stays clean.
+/// One line that is overwritten on standard error, if standard error is a terminal. Standard output is not touched.
 struct TerminalLine {
     let isShown: Bool
     private var isOpen = false
@@ -14,14 +14,14 @@ struct TerminalLine {
         isOpen = true
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     mutating func finish() {
         if isOpen { Terminal.write("\r\u{1B}[K", to: Terminal.standardError) }
         isOpen = false
     }
 }
 
-/// How much is done, how fast, how long it still takes: on a terminal, and if wanted as plain lines elsewhere.
+/// The progress, the rate and the remaining time. It is shown on a terminal and, if wanted, as plain lines elsewhere.
 struct ProgressLine {
     private let title: String
     private let total: Int
@@ -30,7 +30,7 @@ struct ProgressLine {
     private var plain: (pause: Duration, next: ContinuousClock.Instant)?
     private var window: [(at: ContinuousClock.Instant, done: Int)] = []
 
-    /// - Parameter plainPause: between two lines where standard error is no terminal; nil: there are none.
+    /// - Parameter plainPause: the time between two plain lines when standard error is not a terminal, or nil for no lines.
     init(
         _ title: String, total: Int, now: ContinuousClock.Instant = .now, quiet: Bool = false,
         plainPause: Duration? = nil
@@ -40,7 +40,7 @@ struct ProgressLine {
         if !quiet, !terminal.isShown { plain = plainPause.map { ($0, now + $0) } }
     }
 
-    /// Shows that `done` of the total are done. Call a few times a second.
+    /// Shows that `done` of the total are done. Call this a few times per second.
     mutating func update(_ done: Int, note: String = "", now: ContinuousClock.Instant = .now) {
         if terminal.isShown {
             terminal.show(line(done, note: note, now: now))
@@ -52,7 +52,8 @@ struct ProgressLine {
 
     mutating func finish() { terminal.finish() }
 
-    /// `delivering  41 %  410,000 of 1,000,000  52,300/s  11 s left`. The rate is that of the last 5 seconds.
+    /// The line, such as `delivering  41 %  410,000 of 1,000,000  52,300/s  11 s left`. The rate is that of the last 5
+    /// seconds.
     mutating func line(_ done: Int, note: String, now: ContinuousClock.Instant) -> String {
         window.append((now, done))
         while window.count > 2, window[0].at < now - .seconds(5) { window.removeFirst() }

@@ -1,5 +1,5 @@
-/// Rows in columns. Numbers are aligned right, text left. Ids and times are aligned right too, because a column on the right is
-/// never cut.
+/// Rows in columns. Text is aligned left. Numbers, ids and times are aligned right, because columns that are aligned right
+/// are never cut.
 struct Table {
     enum Alignment {
         case left, right
@@ -21,7 +21,7 @@ struct Table {
 
         init(stringLiteral text: String) { self.init(text) }
 
-        /// A number in few columns, which has a colour unless it is 0.
+        /// A number in few columns. A number other than 0 has the colour.
         static func number(_ value: Int, _ paint: Paint? = nil) -> Cell {
             Cell(Figures.short(value), value == 0 ? nil : paint)
         }
@@ -34,15 +34,15 @@ struct Table {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// A missing cell is empty.
+    /// Adds a row. Missing cells are empty.
     mutating func add(_ cells: Cell...) {
         rows.append(cells + Array(repeating: Cell(""), count: max(0, titles.count - cells.count)))
     }
 
-    /// The lines of the table, each with its line feed. Titles are left out when they are all empty.
+    /// The lines of the table, each with its line feed. The title row is left out when all titles are empty.
     ///
-    /// A table that is wider than `style.columns` is made to fit: a last column of text continues on the next lines, and
-    /// other columns of text are cut. Numbers are never cut.
+    /// A table that is wider than `style.columns` is made to fit. Text in the last column continues on the next lines, and
+    /// text in other columns is cut. Numbers are never cut.
     func text(_ style: TextStyle = TextStyle()) -> String {
         let head = titles.map { Cell($0, .dim) }
         let all = titles.allSatisfy(\.isEmpty) ? rows : [head] + rows
@@ -68,7 +68,7 @@ struct Table {
         return widths
     }
 
-    /// The lines that a row takes: the text of the last column may need several.
+    /// The lines of a row. The text of the last column may need several lines.
     private static func lines(of row: [Cell], _ widths: [Int]) -> [[Cell]] {
         guard let last = row.last, let width = widths.last else { return [row] }
         let cut = zip(row, widths).dropLast().map { cell, width in
@@ -96,11 +96,11 @@ struct Table {
     }
 }
 
-/// Names with a number or a text each.
+/// Names, each with a number or a text.
 struct FactTable {
     private var table = Table(["": .left, "": .right, "": .left])
 
-    /// - Parameter always: a row even when the number is 0.
+    /// - Parameter always: whether to show the row when the number is 0.
     mutating func add(
         _ name: String, _ count: Int, _ paint: Paint? = nil, note: String = "", always: Bool = false
     ) {
@@ -108,7 +108,7 @@ struct FactTable {
         table.add(.init(name, .dim), .init(Figures.grouped(count), paint), .init(note))
     }
 
-    /// The numbers of some reasons, the greatest first.
+    /// Adds a row for each reason, the greatest number first.
     mutating func add(reasons: [String: Int]) {
         for (reason, count) in reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
             add("  " + reason, count)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Text that the user names on the command line.
+/// Text files that the user names on the command line.
 enum TextFile {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Reads a whole file of UTF-8; `-` is standard input.
+    /// Reads a whole UTF-8 file. The path `-` means standard input.
     static func read(_ path: String) throws(CommandFailure) -> String {
         let file = try InputFile(path)
         var bytes: [UInt8] = []
@@ -15,10 +15,10 @@ enum TextFile {
         return text
     }
 
-    /// The file, and what the system said of it last.
+    /// The path and the last error of the system.
     static func failure(_ path: String) -> String { "\(path): \(String(cString: strerror(errno)))" }
 
-    /// Writes all bytes, also to a pipe that takes none for a while. False when it fails: `errno` says why.
+    /// Writes all bytes, also to a pipe that is full for a while. Returns false on an error, with the reason in `errno`.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var done = 0
@@ -38,10 +38,10 @@ enum TextFile {
     }
 }
 
-/// A file that is read a piece at a time; `-` is standard input.
+/// A file that is read in parts. The path `-` means standard input.
 struct InputFile: ~Copyable {
     let path: String
-    /// Nil when it has no end.
+    /// The size of the file, or nil for an input without a known size.
     let byteCount: Int?
     private let descriptor: Int32
 
@@ -57,7 +57,7 @@ struct InputFile: ~Copyable {
     deinit { if descriptor > 0 { close(descriptor) } }
 
     /// Adds the next bytes to `buffer`.
-    /// - Returns: how many; 0 at the end.
+    /// - Returns: the number of bytes, or 0 at the end.
     func read(into buffer: inout [UInt8]) throws(CommandFailure) -> Int {
         var part = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -70,7 +70,7 @@ struct InputFile: ~Copyable {
     }
 }
 
-/// The lines of a file, read a piece at a time.
+/// The lines of a file that is read in parts.
 struct TextLines: ~Copyable {
     private let file: InputFile
     private var buffer: [UInt8] = []
@@ -78,15 +78,15 @@ struct TextLines: ~Copyable {
     private var isAtEnd = false
     private(set) var bytesRead = 0
 
-    /// A longer line is no text.
+    /// The longest line. A file with a longer line is not a text file.
     private static let longest = 1 << 16
 
     init(_ path: String) throws(CommandFailure) { file = try InputFile(path) }
 
-    /// Bytes in the file if it has an end.
+    /// The size of the file, or nil when the size is unknown.
     var byteCount: Int? { file.byteCount }
 
-    /// The next line without its end; nil behind the last one.
+    /// The next line without its line feed, or nil after the last line.
     mutating func next() throws(CommandFailure) -> Substring? {
         while true {
             if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -114,7 +114,7 @@ struct TextLines: ~Copyable {
     }
 }
 
-/// Where a command writes much text that must not lose a line: a file that is there when it is whole, or standard output.
+/// The output of a command that must not lose a line: standard output, or a file that appears only when it is complete.
 struct TextSink: ~Copyable {
     private let path: String?
     private let descriptor: Int32
@@ -122,14 +122,14 @@ struct TextSink: ~Copyable {
 
     private static let size = 1 << 16
 
-    /// - Parameter path: nil: standard output.
+    /// - Parameter path: the file, or nil for standard output.
     init(_ path: String?) throws(CommandFailure) {
         self.path = path
         descriptor = path.map { open($0 + ".part", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600) } ?? 1
         guard descriptor >= 0 else { throw .usage(TextFile.failure(path ?? "")) }
     }
 
-    /// Standard output.
+    /// Opens standard output.
     init() { (path, descriptor) = (nil, 1) }
 
     deinit { if descriptor > 1 { close(descriptor) } }
@@ -141,7 +141,7 @@ struct TextSink: ~Copyable {
         if buffer.count >= Self.size { try flush() }
     }
 
-    /// Everything is written: the file gets its name.
+    /// Gives the complete file its final name.
     mutating func finish() throws(CommandFailure) {
         try flush()
         guard let path else { return }
@@ -154,13 +154,13 @@ struct TextSink: ~Copyable {
     }
 
     private func failure() -> CommandFailure {
-        // Who reads has seen enough, as head has.
+        // The reader has closed the pipe, as head does. The command ends without a message.
         if path == nil, errno == EPIPE { return .failed() }
         return .failed(TextFile.failure(path ?? "standard output"))
     }
 }
 
-/// `read` and `write` of the C library, where methods hide them.
+/// `read` and `write` of the C library. Methods with the same names hide these functions.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, buffer.baseAddress!, buffer.count)
 }
@@ -170,7 +170,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
 }
 
 extension Substring {
-    /// Without white space at both ends.
+    /// The text without white space at both ends.
     var trimmed: Substring {
         var text = drop { $0.isWhitespace }
         while text.last?.isWhitespace == true { text.removeLast() }

@@ -2,7 +2,7 @@ import EventLoop
 import PushModel
 import StoreProtocol
 
-/// What a command pauses or resumes.
+/// The thing that a command pauses or resumes.
 enum PauseTarget: Sendable {
     case app(String)
     case shard(Int, app: String)
@@ -24,7 +24,7 @@ enum PauseTarget: Sendable {
         }
     }
 
-    /// Its field besides `app` in a report; nil for an app.
+    /// The target's field in a report beside `app`, or nil for an app.
     var field: JSONValue.Field? {
         switch self {
         case .app: nil
@@ -83,7 +83,7 @@ enum PauseTarget: Sendable {
     private func pause(app: String, reason: String) async throws(CommandFailure) -> ChangeReport.Line {
         let by = OperatorName.current
         var pause = try await client.call(ReadAppState(), app).pause
-        // What the farm itself has paused becomes the operator's.
+        // A pause by the farm becomes a pause by the operator.
         var changed = pause?.by == nil
         if changed, !isDryRun {
             let text = "by operator \(by)" + (reason.isEmpty ? "" : ": \(reason)")
@@ -138,7 +138,7 @@ enum PauseTarget: Sendable {
         return .init(target: .app(app), changed: changed, text: text)
     }
 
-    /// Returns to the queues what the farm has quarantined: one job or its batches, or all jobs and batches of an app.
+    /// Returns quarantined work to the queues: one job with its batches, or all jobs and batches of an app.
     func endQuarantine(_ target: PauseTarget) async throws(CommandFailure) -> ChangeReport.Line {
         let app = target.app
         guard case .job(let job, _) = target else {
@@ -167,14 +167,14 @@ enum PauseTarget: Sendable {
             more: [batches])
     }
 
-    /// Has the coordinators serve the shards again that they quarantined.
+    /// Tells the coordinators to serve their quarantined shards again.
     func endShardQuarantines() async throws(CommandFailure) {
         guard !isDryRun else { return }
         try await client.announce(.release)
         try await client.announce(.other)
     }
 
-    /// The number of batches that return to their queues, for a report.
+    /// Returns batches to their queues. The result is their number, for a report.
     private func release(
         _ what: ResumePaused.Selection, _ app: String
     ) async throws(CommandFailure) -> JSONValue.Field {
@@ -197,7 +197,7 @@ enum PauseTarget: Sendable {
         }
     }
 
-    /// What a pause would answer.
+    /// The result that a pause would have, for `--dry-run`.
     private func preview(
         _ target: PauseTarget, _ old: ReadPauses.Item?
     ) async throws(CommandFailure) -> SetPause.Reply {
@@ -214,7 +214,7 @@ enum PauseTarget: Sendable {
             before: old.map { "\($0.since) \($0.kind) \($0.by)" } ?? "")
     }
 
-    /// A mark in words.
+    /// The stored kind of a pause in words.
     private static func words(_ item: String) -> String {
         let words = item.split(separator: " ", maxSplits: 2).dropFirst()
         return words.isEmpty ? "poison" : words.joined(separator: " by ")
@@ -222,7 +222,7 @@ enum PauseTarget: Sendable {
 }
 
 extension FarmClient {
-    /// Paused, quarantined or cancelled jobs, tokens and shards of an app, the oldest first.
+    /// The paused, quarantined or cancelled jobs, tokens or shards of an app, the oldest first.
     func pauses(_ kind: ReadPauses.Kind, _ app: String) async throws(CommandFailure) -> [ReadPauses.Item] {
         let request = ReadPauses(kind)
         return request.pauses(try await call(request, app)).map { item in
@@ -233,7 +233,7 @@ extension FarmClient {
         }
     }
 
-    /// Returns quarantined or paused batches to their queues, a portion at a time.
+    /// Returns quarantined or paused batches to their queues, some batches at a time.
     fileprivate func release(_ what: ResumePaused.Selection, _ app: String) async throws(CommandFailure) -> (
         jobs: Int, devices: Int, batches: Int
     ) {
@@ -251,10 +251,10 @@ extension FarmClient {
 }
 
 extension ReadPauses.Item {
-    /// Of a shard, whose name may begin with zeros.
+    /// The number of a shard. Its stored name may begin with zeros.
     var shardNumber: Int { Int(foreign: text) ?? -1 }
 
-    /// What was done, by whom and why: `paused by ann@ops-1: a reason`.
+    /// The action with the operator and the reason: `paused by ann@ops-1: a reason`.
     var words: String {
         let past = kind == "pause" ? "paused" : kind
         return past + (by.isEmpty ? "" : " by \(by)") + (reason.isEmpty ? "" : ": \(reason)")

@@ -21,7 +21,7 @@ struct PausedCommand: FarmCommand {
         help: ArgumentHelp("Only this app's pauses and quarantines.", valueName: "name"), completion: .apps)
     var app: String?
 
-    /// One thing that is paused or quarantined.
+    /// An app, job, token or shard that is paused or quarantined.
     struct Row: Sendable {
         let app: String
         let what: String

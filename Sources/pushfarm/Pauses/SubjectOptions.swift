@@ -1,7 +1,7 @@
 import ArgumentParser
 import EventLoop
 
-/// Which app, job, token or shard is paused or resumed.
+/// The app, job, token or shard to pause or resume.
 struct SubjectOptions: ParsableArguments, Sendable {
     @Argument(help: ArgumentHelp("An app, a job's id, or all.", valueName: "app|job|all"), completion: .apps)
     var name: String?
@@ -21,10 +21,10 @@ struct SubjectOptions: ParsableArguments, Sendable {
     @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
-    /// Nothing names an app, a job, a token or a shard.
+    /// Whether the command line names no app, job, token or shard.
     var isEmpty: Bool { name == nil && app == nil && job == nil && token == nil && shard == nil }
 
-    /// For the audit log, as the operator typed them; device tokens are in no record.
+    /// The typed options for the audit log. Device tokens are never recorded.
     var words: [String] {
         func option(_ name: String, _ value: String?) -> [String] { value.map { ["--" + name, $0] } ?? [] }
         return (name.map { [$0] } ?? []) + option("job", job) + option("token", token.map { _ in "..." })
@@ -46,11 +46,11 @@ struct SubjectOptions: ParsableArguments, Sendable {
 }
 
 extension SubjectOptions {
-    /// Makes a change of each thing that is meant, and shows what has changed.
+    /// Changes each selected subject and shows the changes.
     /// - Parameters:
-    ///   - options: of the command, for the audit log.
-    ///   - takesHosts: the name may be a host's as well, which the caller has looked for.
-    ///   - head: fields that stand first for programs.
+    /// - options: the command's own options, for the audit log.
+    /// - takesHosts: whether the name may also be a host's name. The caller has searched the hosts before.
+    /// - head: fields that programs get first.
     func change(
         _ verb: String, _ common: CommonOptions, options: [String] = [], takesHosts: Bool = false,
         _ change:
@@ -97,7 +97,7 @@ extension SubjectOptions {
         }
     }
 
-    /// The app that a name or `--app` means, or all.
+    /// The app that a name or `--app` selects, or all apps.
     @Loop private func apps(_ client: FarmClient) async throws(CommandFailure) -> [String] {
         if (name ?? app) == "all" { return try await client.apps() }
         let chosen = try await client.chosenApp(name ?? app)

@@ -1,15 +1,15 @@
 import PushModel
 
-/// A job as `pushfarm push` composes it. What is nil is left to the farm's default.
+/// A job as `pushfarm push` composes it. A nil field gets the farm's default.
 struct JobDraft {
     var id: String
     var tokens: [Substring] = []
-    /// JSON, taken as it is.
+    /// The payload as JSON, written unchanged.
     var payload: String
-    /// Fields beside id, tokens and payload, in order.
+    /// Fields other than id, tokens and payload, in order.
     var fields: [(name: String, value: JSONValue)] = []
 
-    /// The job as it goes into the inbox.
+    /// The text of the job for the inbox.
     var text: String {
         var text = JSONText(capacity: tokens.count * 68 + payload.utf8.count + 512)
         text.object { text in
@@ -27,7 +27,8 @@ struct JobDraft {
         return text.string
     }
 
-    /// The job as several of at most `limit` tokens each, numbered `id.1`, `id.2` and so on; itself if it is small.
+    /// Splits a large job into jobs of at most `limit` tokens, with the ids `id.1`, `id.2` and so on. A small job stays as it
+    /// is.
     func split(limit: Int) -> [JobDraft] {
         guard tokens.count > limit else { return [self] }
         return stride(from: 0, to: tokens.count, by: limit).enumerated().map { number, start in

@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLoop
 import PushModel
 
-/// The optional fields of a job, as flags.
+/// The optional fields of a job as command line options.
 struct JobFieldOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("The job's id, 1 to 64 characters. Default: a random one.", valueName: "id"))
     var id: String?
@@ -56,7 +56,7 @@ struct JobFieldOptions: ParsableArguments, Sendable {
 
     func validate() throws {
         if let ttl, ttl.wholeSeconds == nil { throw ValidationError("--ttl is whole seconds.") }
-        // 0 means to try once.
+        // The value 0 means one attempt without an expiration time.
         guard case .at(let moment) = expiresAt, moment > 0, moment / 1000 <= WallClock.seconds else { return }
         let seconds = moment / 1000
         throw ValidationError(
@@ -65,7 +65,7 @@ struct JobFieldOptions: ParsableArguments, Sendable {
                     ? ": a number is Unix seconds; \(seconds)s is from now on." : "."))
     }
 
-    /// The fields that were given, under their names in a job.
+    /// The given fields under their names in a job.
     var fields: [(name: String, value: JSONValue)] {
         let texts = [
             ("push_type", pushType), ("collapse_id", collapseID), ("topic", topic), ("lane", lane),

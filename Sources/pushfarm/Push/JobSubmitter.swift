@@ -2,11 +2,11 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Submits jobs as a producer should: waits while the farm is full, but not for ever.
+/// Submits jobs as a producer should: waits while the farm is full, up to a timeout.
 @Loop struct JobSubmitter {
     let client: FarmClient
     let app: String
-    /// For one job.
+    /// The longest wait for one job.
     var timeout: Duration
 
     func submit(_ id: String, _ job: [UInt8]) async throws(CommandFailure) {
@@ -28,14 +28,14 @@ import StoreProtocol
         }
     }
 
-    /// Offers a job once.
+    /// Submits a job once, without a retry.
     func submit(_ request: SubmitJob) async throws(CommandFailure) -> SubmitJob.Reply {
         do throws(StoreError) {
             return try await AppStore(app: app, connection: client.redis).perform(request)
         } catch .redis(.waitAndRepeat(let error)) where error.code == "OOM" {
             return .busy(retryAfter: .seconds(1), reason: "Redis's memory is used up")
         } catch .redis(.refused(let error)) where error.message.contains("Function not found") {
-            // No coordinator has ever been here: the inbox waits for the first one.
+            // No coordinator has run with this Redis yet. The job waits in the inbox for the first coordinator.
             return .accepted(waiting: try await client.call(PushJob(job: request.job), app))
         } catch {
             guard error.isTemporary else { throw .failed("\(client.place): \(error)") }

@@ -67,7 +67,7 @@ struct PushCommand: ParsableCommand, Sendable {
     func run() throws {
         let configuration = try common.load()
         let console = Console(json: common.json)
-        // A job of a configured app is checked before Redis is asked for anything.
+        // For a configured app, the job is checked before any request to Redis.
         let named = app == nil && configuration.apps.isEmpty ? nil : try configuration.chosenApp(app)
         let early = try named.map { app throws(CommandFailure) in
             try checkedJobs(for: app, configuration, console)
@@ -88,12 +88,12 @@ struct PushCommand: ParsableCommand, Sendable {
         }
     }
 
-    /// A job that the farm will take.
+    /// A job that the farm will accept.
     private struct CheckedJob: Sendable {
         let id: String
         let text: String
         let tokens: Int
-        /// Pushes that would be sent.
+        /// The number of pushes that would be sent.
         let accepted: Int
     }
 
@@ -116,7 +116,7 @@ struct PushCommand: ParsableCommand, Sendable {
         }
     }
 
-    /// The jobs as the farm will take them; else says what is wrong.
+    /// The jobs in the form that the farm accepts. Throws when the farm would refuse a job.
     private func checkedJobs(
         for app: String, _ configuration: Configuration, _ console: Console
     ) throws(CommandFailure) -> [CheckedJob] {
@@ -131,14 +131,15 @@ struct PushCommand: ParsableCommand, Sendable {
             let parsed = try check(job, app, settings)
             malformed += parsed.malformed.map { (parsed.text(of: $0), $0.reason) }
             warning = warning ?? parsed.warning
-            // To the farm a job without a proper push would be done at once.
+            // The farm would finish a job without valid pushes at once, so such a job is not submitted.
             guard parsed.accepted > 0 else { continue }
             jobs.append(
                 CheckedJob(id: job.id, text: job.text, tokens: job.tokens.count, accepted: parsed.accepted))
         }
         if let first = malformed.first {
             let what = "\(PlainText.of(first.token, limit: 40)): \(first.reason)"
-            // Of a long list the rest is worth sending; what was typed is to be right.
+            // From a file, the valid tokens are sent without the invalid tokens. Tokens on the command line must all be
+            // valid.
             guard tokensFile != nil, !jobs.isEmpty else { throw .usage("no push was sent: \(what)") }
             console.note(
                 "pushfarm: \(Figures.counted(malformed.count, "push is", "pushes are")) malformed and not sent; the first: \(what)"
@@ -166,7 +167,7 @@ struct PushCommand: ParsableCommand, Sendable {
         return json
     }
 
-    /// - Parameter file: where it was read; nil: on the command line.
+    /// - Parameter file: the file of the payload, or nil for a payload on the command line.
     static func check(payload: String, of file: String?) throws(CommandFailure) {
         let fault: JSONError? = Array(payload.utf8).withUnsafeBytes { bytes in
             do throws(JSONError) { try JSONScanner.validate(bytes) } catch { return error }
@@ -177,7 +178,7 @@ struct PushCommand: ParsableCommand, Sendable {
         throw .usage("\(place)payload is not valid JSON: \(fault.description), at byte \(fault.position)")
     }
 
-    /// Finds here what the intake would refuse later.
+    /// Reports an error that the intake would report later.
     private func check(
         _ job: JobDraft, _ app: String, _ settings: AppConfiguration?
     ) throws(CommandFailure) -> ParsedJob {

@@ -4,7 +4,7 @@ import RedisClient
 import StoreProtocol
 
 extension FarmClient {
-    /// The one refused job of that id, and its app.
+    /// The refused job with this id, and its app.
     func refusedJob(
         _ id: String, _ app: String?
     ) async throws(CommandFailure) -> (app: String, job: RefusedJob) {
@@ -24,10 +24,10 @@ extension FarmClient {
         return first
     }
 
-    /// The job that a refused job becomes.
-    /// - Parameter corrected: submitted instead of the original.
-    /// - Returns: the job, and the id that it gives itself.
-    /// - Throws: when it would be refused again.
+    /// The job that replaces a refused job.
+    /// - Parameter corrected: a job to submit instead of the original.
+    /// - Returns: the job, and the id inside the job.
+    /// - Throws: an error when the farm would refuse the job again.
     func retriedJob(
         _ refused: RefusedJob, corrected: [UInt8]?, _ app: String
     ) async throws(CommandFailure) -> (job: Replay.NewJob, id: String?) {
@@ -40,7 +40,7 @@ extension FarmClient {
                 text, app: app, topic: settings?.topic ?? "", now: now,
                 limits: settings?.jobLimits ?? JobLimits())
         } catch {
-            // What is cut is no JSON any more.
+            // A cut job is not valid JSON.
             if corrected == nil, refused.mayBeCut {
                 throw .failed(
                     "\(refused.id) is larger than the 64 KiB that are kept of it: give the whole job with --file"
@@ -61,8 +61,8 @@ extension FarmClient {
         return (Replay.NewJob(text: text, old: refused.job, id: id, number: 0), job.id)
     }
 
-    /// Takes a refused job out.
-    /// - Parameter job: what goes into the inbox instead; nil: nothing.
+    /// Removes a refused job.
+    /// - Parameter job: the job to put into the inbox at the same time, or nil for none.
     func takeOut(_ id: EntryID, _ app: String, replacedBy job: Replay.NewJob?) async throws(CommandFailure) {
         let replay = Replay(
             name: JobDraft.freshID(), step: 1, selection: "refused \(id)", until: id, life: 3600,
@@ -90,7 +90,7 @@ extension FarmClient {
 }
 
 extension RefusedJob {
-    /// With its stable field names; the original is for `show`.
+    /// The refused job with its stable field names. `original` adds the original text, for `show`.
     func json(app: String, original: Bool = false) -> JSONValue {
         var fields: [JSONValue.Field] = [
             .init(name: "id", value: .string(id.description)), .init(name: "app", value: .string(app)),

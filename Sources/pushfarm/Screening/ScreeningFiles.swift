@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a screening writes: good, invalid and other tokens, and how far it is.
+/// The files of a screening: good, invalid and undecided tokens, and the progress.
 final class ScreeningFiles {
     struct Paths: Sendable {
         var tokens: String
         var good: String
         var invalid: String
         var rest: String
-        /// How far it is.
+        /// The path of the progress file.
         var progress: String
 
         init(tokens: String, good: String?, invalid: String?, rest: String?) {
@@ -20,17 +20,17 @@ final class ScreeningFiles {
     }
 
     let paths: Paths
-    /// Good, invalid, rest.
+    /// The files of good, invalid and undecided tokens.
     private let files: [ScreeningFile]
     private(set) var record: ScreeningRecord
-    /// Whether an earlier process began.
+    /// Whether the files of an earlier process are continued.
     let isResumed: Bool
 
-    /// Opens what an earlier process left behind, or begins.
+    /// Opens the files of an earlier process, or creates new files.
     ///
     /// - Parameters:
-    ///   - fresh: the record to begin with.
-    ///   - startOver: whatever was left behind is replaced.
+    /// - fresh: the record for a new screening.
+    /// - startOver: whether to replace the files of an earlier process.
     init(_ paths: Paths, fresh: ScreeningRecord, startOver: Bool) throws(CommandFailure) {
         guard Set([paths.tokens, paths.good, paths.invalid, paths.rest, paths.progress]).count == 5 else {
             throw .usage("two of the files are the same one")
@@ -45,7 +45,7 @@ final class ScreeningFiles {
             throw .usage("\(used.path) is there already; --start-over replaces it")
         }
         (self.paths, self.files, record, isResumed) = (paths, files, found ?? fresh, found != nil)
-        // The record goes first: a file without a record that counts its lines would be in the way of the next start.
+        // The record is written first, because the next start refuses a file without a record.
         if found == nil { try writeRecord() }
         for (file, count) in zip(files, record.bytes) { try file.resume(at: count) }
     }
@@ -77,7 +77,7 @@ final class ScreeningFiles {
         record.tally.add(verdict)
     }
 
-    /// Makes all that was added count.
+    /// Saves all added lines and the progress.
     func commit(done: RangeSet<Int>, since: String) throws(CommandFailure) {
         for file in files { try file.flush() }
         record.bytes = files.map(\.count)
@@ -92,15 +92,15 @@ final class ScreeningFiles {
     }
 }
 
-/// A file that a screening adds lines to. What was written behind the last record does not count.
+/// A file to which a screening adds lines. Lines after the last saved record are ignored.
 final class ScreeningFile {
     let path: String
     private let descriptor: Int32
     private var buffer: [UInt8] = []
-    /// Bytes that are written.
+    /// The number of bytes written.
     private(set) var count = 0
 
-    /// Opens the file or makes it; no other process may screen into it meanwhile. Nothing in it is changed yet.
+    /// Opens or creates the file, and locks it against other screenings. Does not change its content yet.
     init(_ path: String) throws(CommandFailure) {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -115,10 +115,10 @@ final class ScreeningFile {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Bytes in the file now.
+    /// The present size of the file in bytes.
     var size: Int { Int(Self.status(of: descriptor).st_size) }
 
-    /// Goes on behind so many bytes; what is there more is cut off.
+    /// Continues after `count` bytes and removes all later bytes.
     func resume(at count: Int) throws(CommandFailure) {
         guard size >= count else {
             throw .usage("\(path): has lost lines since the screening was interrupted; --start-over begins again")
@@ -134,7 +134,7 @@ final class ScreeningFile {
         buffer.append(UInt8(ascii: "\n"))
     }
 
-    /// Brings all lines to the disk.
+    /// Writes all lines to the disk.
     func flush() throws(CommandFailure) {
         guard !buffer.isEmpty else { return }
         guard TextFile.write(buffer, to: descriptor), fsync(descriptor) == 0 else { throw failure() }
@@ -142,7 +142,7 @@ final class ScreeningFile {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Whether this is the same file as another, by whichever name.
+    /// Whether this file and the file at the other path are the same file.
     func isSame(as other: String) -> Bool {
         var (ours, theirs) = (Self.status(of: descriptor), stat())
         return stat(other, &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino

@@ -1,25 +1,25 @@
-/// When the next job may go in, so that not more pushes go out than a number a second. Owns no clock.
+/// Decides when the next job may be submitted, so that the rate of pushes stays under a limit. Owns no clock.
 struct ScreeningPace {
     private let rate: Int
     private var due: ContinuousClock.Instant?
-    /// What a late look may catch up with.
+    /// The largest delay that a late submission may catch up.
     private static let slack = Duration.milliseconds(200)
 
     init(rate: Int) { self.rate = rate }
 
-    /// Zero when one may go in now.
+    /// The time until the next job may be submitted, or zero when it may be submitted now.
     func pause(at now: ContinuousClock.Instant) -> Duration {
         due.map { max(.zero, $0 - now) } ?? .zero
     }
 
-    /// So many pushes went in.
+    /// Records that `count` pushes were submitted.
     mutating func sent(_ count: Int, at now: ContinuousClock.Instant) {
         due = max(due ?? now, now - Self.slack) + .seconds(1) * count / rate
     }
 
-    /// Pushes of a job: about what a quarter of a second takes.
+    /// The number of pushes per job, about the pushes of a quarter of a second.
     static func chunk(rate: Int, limit: Int) -> Int { min(max(rate / 4, 10), 500, limit) }
 
-    /// Pushes that may be open at once: the rate is what limits, not the farm, unless it has trouble.
+    /// The most open pushes. It is high enough that normally the rate is the limit and not the farm.
     static func ahead(rate: Int) -> Int { min(max(rate * 10, 1000), 20_000) }
 }

@@ -1,17 +1,18 @@
-/// How far a screening is: what its progress file says. Words with a space between two, a fact a line.
+/// The progress of a screening, as its progress file stores it. Each line has one fact, in words with a space between two
+/// words.
 struct ScreeningRecord: Equatable, Sendable {
     var app: String
-    /// Part of all job ids: another screening of the same file has other ones.
+    /// A part of all job ids. Another screening of the same file has other ids.
     var run: String
-    /// Of the file of tokens.
+    /// The fingerprint of the token file.
     var fingerprint: UInt64
-    /// Tokens of a job.
+    /// The number of tokens per job.
     var chunk: Int
-    /// The position in the events before all that is still needed.
+    /// The position in the event stream from which events are still needed.
     var since: String
-    /// Bytes of the good, invalid and rest files that count.
+    /// The valid bytes of the good, invalid and rest files.
     var bytes: [Int] = [0, 0, 0]
-    /// Chunks that have their outcomes.
+    /// Chunks whose tokens all have an outcome.
     var done = RangeSet<Int>()
     var tally = ScreeningTally()
 
@@ -27,7 +28,7 @@ extension ScreeningRecord {
         ] + tally.lines + ["end"]).joined(separator: "\n") + "\n"
     }
 
-    /// Nil if the text is none of ours, or not whole.
+    /// Returns nil when the text is not a complete progress record.
     init?(_ text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count > 8, lines.removeFirst() == Self.title, lines.popLast() == "",
@@ -53,7 +54,7 @@ extension ScreeningRecord {
         }
     }
 
-    /// Nil if the text is not one of ``Figures/ranges(_:)``.
+    /// Returns nil when the text does not have the format of ``Figures/ranges(_:)``.
     static func numbers(_ text: String) -> RangeSet<Int>? {
         var numbers = RangeSet<Int>()
         for word in text.split(separator: " ") {
@@ -67,14 +68,14 @@ extension ScreeningRecord {
     }
 }
 
-/// How many tokens a screening has found to be what.
+/// The number of tokens by verdict.
 struct ScreeningTally: Equatable, Sendable {
     private(set) var good = 0
-    /// By reason.
+    /// The counts of invalid tokens by reason.
     private(set) var invalid: [String: Int] = [:]
-    /// Of the invalid tokens: those that were suppressed already.
+    /// Invalid tokens that were already suppressed.
     private(set) var known = 0
-    /// By reason.
+    /// The counts of undecided tokens by reason.
     private(set) var rest: [String: Int] = [:]
 
     var invalidCount: Int { invalid.values.reduce(0, +) }
@@ -94,7 +95,7 @@ struct ScreeningTally: Equatable, Sendable {
 }
 
 extension ScreeningTally {
-    /// Lines of a record.
+    /// The counts as lines of a record.
     var lines: [String] {
         func list(_ name: String, _ counts: [String: Int]) -> [String] {
             counts.sorted { $0.key < $1.key }.map { "\(name) \($0.key) \($0.value)" }
@@ -102,7 +103,7 @@ extension ScreeningTally {
         return ["good \(good)", "known \(known)"] + list("invalid", invalid) + list("rest", rest)
     }
 
-    /// Reads one of ``lines``, in words. False if it is none.
+    /// Reads one of ``lines``, split into words. Returns false when the line is something else.
     mutating func read(_ words: [Substring]) -> Bool {
         guard let number = words.last.flatMap({ Int(foreign: $0) }), number >= 0 else { return false }
         switch (words[0], words.count) {
@@ -116,16 +117,17 @@ extension ScreeningTally {
     }
 }
 
-/// What a screening has found out about a token.
+/// The verdict of a screening on a token.
 enum ScreeningVerdict: Equatable, Sendable {
-    /// The gateway took a push for it.
+    /// The gateway accepted a push to the token.
     case good
-    /// Since Unix seconds, or found so then. `wasKnown`: it was suppressed, and nothing was sent.
+    /// The token is invalid since this time in Unix seconds, or was found invalid then. `wasKnown`: it was suppressed
+    /// already, and no push was sent.
     case invalid(reason: String, time: Int64, wasKnown: Bool)
-    /// Neither is known.
+    /// The token is undecided.
     case open(reason: String, cause: String?)
 
-    /// As a line of its file.
+    /// The verdict as a line of its file.
     func line(_ token: String) -> String {
         switch self {
         case .good: token

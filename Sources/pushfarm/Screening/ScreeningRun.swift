@@ -2,13 +2,13 @@ import EventLoop
 import FarmLogging
 import StoreProtocol
 
-/// Puts a file's tokens into the farm as silent pushes, no faster than wanted, and writes down what becomes of them.
+/// Submits the tokens of a file as silent pushes, at a limited rate, and writes down the outcomes.
 @Loop final class ScreeningRun {
     struct Plan: Sendable {
         var app: String
-        /// Pushes a second.
+        /// The rate in pushes per second.
         var rate: Int
-        /// It ends after so long without progress; the same command continues.
+        /// The time without progress after which the run ends. The same command continues the screening.
         var patience: Duration
     }
 
@@ -22,21 +22,21 @@ import StoreProtocol
     private var tracker: ScreeningTracker
     private var pace: ScreeningPace
     private var progress: ProgressLine
-    /// Read from the file, and not yet put in.
+    /// The chunk that is read from the file and not yet submitted.
     private var next: TokenChunks.Chunk?
     private var isAtEnd = false
-    /// How far events were read.
+    /// The position of the last event that was read.
     private var position: String
-    /// Whether all events up to now were read at the last look.
+    /// Whether the last read got all events up to its time.
     private var hasCaughtUp = false
-    /// Redis is another process than before: it may have forgotten jobs.
+    /// Whether Redis was restarted, so that it may have lost jobs.
     private var mustOfferAgain = false
     private var mayOfferAt = ContinuousClock.now
     private var looksAt = ContinuousClock.now
     private var commitsAt = ContinuousClock.now
-    /// When something last went on.
+    /// The time of the last progress.
     private var movedAt = ContinuousClock.now
-    /// Why there is no progress, if that is known.
+    /// The reason for missing progress, if it is known.
     private var trouble = ""
     private var pauseReason: String?
 
@@ -64,7 +64,7 @@ import StoreProtocol
             paths: files.paths, time: .now - start)
     }
 
-    /// Works until all is done, or `isEnded` says so; what is found out by then is in the files, also when it throws.
+    /// Works until all tokens are done or `isEnded` returns true. All results so far are in the files, also after an error.
     func run(until isEnded: @Loop () -> Bool) async throws(CommandFailure) {
         client.redis.onReady = { [unowned self] isOther in mustOfferAgain = mustOfferAgain || isOther }
         defer {
@@ -86,7 +86,7 @@ import StoreProtocol
 
     private var note: String { pauseReason.map { "\(plan.app) is paused: \($0)" } ?? trouble }
 
-    /// - Returns: how long to wait before the next one.
+    /// - Returns: the time to wait before the next turn.
     private func turn() async throws(CommandFailure) -> Duration {
         do {
             if mustOfferAgain { try await offerAgain() }
@@ -116,7 +116,7 @@ import StoreProtocol
         trouble = ""
     }
 
-    // MARK: Jobs in
+    // MARK: Submitting jobs
 
     private func putIn() async throws(CommandFailure) {
         var skipped = 0
@@ -129,7 +129,7 @@ import StoreProtocol
             if tracker.done.contains(chunk.number) {
                 next = nil
                 skipped += 1
-                // A long way to where it stopped: signals are heard in between.
+                // A long skip to the point of interruption returns from time to time, so that signals are handled.
                 if skipped == 100 { return moved() }
                 continue
             }
@@ -142,11 +142,11 @@ import StoreProtocol
         tracker.isEmpty || tracker.openTokens + chunk.tokens.count <= ScreeningPace.ahead(rate: plan.rate)
     }
 
-    /// - Returns: false when it has to wait.
+    /// - Returns: false when the chunk must wait.
     private func put(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
         if files.isResumed, try await wasPut(chunk) { return true }
         guard .now >= mayOfferAt, pace.pause(at: .now) == .zero else { return false }
-        // What comes from now on is about it.
+        // Only events from now on can be about this chunk.
         let since = position
         guard try await submit(chunk.number, chunk.tokens) else { return false }
         tracker.open(chunk.number, chunk.tokens, since: since)
@@ -155,13 +155,13 @@ import StoreProtocol
         return true
     }
 
-    /// Whether an earlier process put the chunk in, as far as the farm knows of it.
+    /// Whether an earlier process submitted the chunk, according to the farm.
     private func wasPut(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
         if !tracker.hasEnded(chunk.number) {
             guard let jobRecord = try await client.jobRecord(tracker.id(of: chunk.number), plan.app) else {
                 return false
             }
-            // It is closed when the events until now are read.
+            // The chunk is closed after all events up to now are read.
             if jobRecord.state == .finished { tracker.ended(chunk.number, delivered: jobRecord.delivered) }
         }
         tracker.open(chunk.number, chunk.tokens, since: files.record.since)
@@ -187,7 +187,8 @@ import StoreProtocol
         }
     }
 
-    /// Of the open jobs, those that Redis has forgotten come again; the others are duplicates.
+    /// Submits the jobs of open chunks again. Jobs that Redis has lost are accepted, and the farm ignores the others as
+    /// duplicates.
     private func offerAgain() async throws(CommandFailure) {
         guard .now >= mayOfferAt else { return }
         for chunk in tracker.open {
@@ -196,7 +197,7 @@ import StoreProtocol
         mustOfferAgain = false
     }
 
-    // MARK: Outcomes out
+    // MARK: Reading outcomes
 
     private func readEvents() async throws(CommandFailure) {
         hasCaughtUp = false
@@ -227,7 +228,7 @@ import StoreProtocol
         }
     }
 
-    /// An end whose event was not seen, because the events went on too fast, is in the job record.
+    /// Reads the job record of the oldest open job, in case the run missed the event of its end.
     private func checkOldestPush() async throws(CommandFailure) {
         guard .now >= looksAt, let oldest = tracker.open.first, !tracker.hasEnded(oldest) else { return }
         looksAt = .now + Self.jobRecordPause
@@ -235,7 +236,7 @@ import StoreProtocol
         guard let jobRecord = try await client.jobRecord(tracker.id(of: oldest), plan.app),
             jobRecord.state == .finished
         else { return }
-        // It is closed when the events until now are read.
+        // The chunk is closed after all events up to now are read.
         tracker.ended(oldest, delivered: jobRecord.delivered)
         looksAt = .now
         moved()

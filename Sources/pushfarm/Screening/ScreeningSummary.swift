@@ -1,4 +1,4 @@
-/// What a screening has come to: submitted = good + invalid + rest + duplicates + malformed + open.
+/// The result of a screening: submitted = good + invalid + rest + duplicates + malformed + open.
 struct ScreeningSummary: Sendable {
     var app: String
     var survey: TokenSurvey
@@ -7,11 +7,11 @@ struct ScreeningSummary: Sendable {
     var paths: ScreeningFiles.Paths
     var time: Duration
 
-    /// Lines with something on them.
+    /// Lines that are not empty.
     var submitted: Int { survey.tokens + survey.malformedCount }
-    /// Not looked at, or without an outcome so far.
+    /// Tokens that have no outcome yet.
     var open: Int { survey.tokens - tally.count - duplicates }
-    /// Whether every line is what it should be, and every token good or invalid.
+    /// Whether every line is well-formed and every token is good or invalid.
     var isClear: Bool { open == 0 && tally.restCount == 0 && survey.malformedCount == 0 }
 
     private static let named = 20

@@ -1,36 +1,36 @@
 import PushModel
 
-/// The chunks that were put in as jobs, and what events and job records have said of them. Owns no connection and no clock.
+/// The submitted chunks with the facts from events and job records. Owns no connection and no clock.
 ///
-/// Only failures have an event; who has none was delivered. That is believed when the job has ended with exactly as many
-/// delivered as are left without one: then no event was missed. It keeps what it hears of chunks that it does not have
-/// yet, for they may have been put in by a process before this one.
+/// Only failures have an event, so a token without an event was delivered. The tracker accepts this only when the job has
+/// finished with exactly as many deliveries as tokens without an event. Then no event was missed. It also keeps events of
+/// unknown chunks, because an earlier process may have submitted these chunks.
 struct ScreeningTracker {
     private struct Chunk {
         let tokens: [String]
         let since: String
     }
 
-    /// What was heard of a token.
+    /// The facts known about one token.
     private struct Hearing {
         var failure: (reason: String, cause: String?)?
         var invalid: String?
-        /// Unix seconds since when it is invalid, if that was said; else when it was heard.
+        /// Unix seconds since when the token is invalid, if the event has this time, else the time of the event.
         var since: Int64 = 0
     }
 
     private struct Page {
         var heard: [String: Hearing] = [:]
-        /// When the job has ended.
+        /// The delivered pushes, known when the job has finished.
         var delivered: Int?
     }
 
     enum Update: Equatable {
-        /// Of another job, or nothing to this purpose.
+        /// The event belongs to another job, or does not matter here.
         case nothing
-        /// Of a token, or of the chunk's whole job.
+        /// The event is about a token, or about the chunk's whole job.
         case outcome
-        /// The farm will not take the chunk's job.
+        /// The farm has refused the chunk's job.
         case refused(Int, reason: String)
     }
 
@@ -38,43 +38,43 @@ struct ScreeningTracker {
     private var chunks: [Int: Chunk] = [:]
     private var pages: [Int: Page] = [:]
     private(set) var done: RangeSet<Int>
-    /// Tokens of the chunks that are open.
+    /// The tokens in open chunks.
     private(set) var openTokens = 0
 
-    /// - Parameter done: chunks that have their outcomes.
+    /// - Parameter done: chunks whose tokens all have an outcome.
     init(run: String, done: RangeSet<Int> = RangeSet()) { (self.run, self.done) = (run, done) }
 
     /// The id of a chunk's job.
     func id(of chunk: Int) -> String { "\(ScreeningJob.prefix)\(run).\(chunk)" }
 
-    /// Chunks that are open.
+    /// The open chunks in order.
     var open: [Int] { chunks.keys.sorted() }
 
     var isEmpty: Bool { chunks.isEmpty }
 
     func tokens(of chunk: Int) -> [String] { chunks[chunk]?.tokens ?? [] }
 
-    /// Whether the job of a chunk is known to have ended.
+    /// Whether the job of a chunk is known to be finished.
     func hasEnded(_ chunk: Int) -> Bool { pages[chunk]?.delivered != nil }
 
-    /// The event position before all that open chunks still need; nil when there are none.
+    /// The event position from which open chunks still need events, or nil when no chunk is open.
     var since: String? { chunks.min { $0.key < $1.key }?.value.since }
 
-    /// Whether something was heard of chunks that are not open yet: by an earlier process.
+    /// Whether events arrived for chunks that are not open yet. An earlier process submitted these chunks.
     var hasUnknownChunks: Bool { pages.keys.contains { chunks[$0] == nil } }
 
-    /// - Parameter since: an event position before the job was put in.
+    /// - Parameter since: an event position before the job was submitted.
     mutating func open(_ chunk: Int, _ tokens: [String], since: String) {
         chunks[chunk] = Chunk(tokens: tokens, since: since)
         openTokens += tokens.count
     }
 
-    /// The job record of the chunk's job says that it has ended; all events of it have been read.
+    /// Records that the chunk's job is finished. All events of the job must have been read.
     mutating func ended(_ chunk: Int, delivered: Int) {
         if !done.contains(chunk) { pages[chunk, default: Page()].delivered = delivered }
     }
 
-    /// - Parameter event: its fields by name.
+    /// - Parameter event: returns a field of the event by its name.
     mutating func hear(_ event: (String) -> String?) -> Update {
         guard let chunk = event("job").flatMap(number), !done.contains(chunk) else { return .nothing }
         switch event("type") {
@@ -94,7 +94,8 @@ struct ScreeningTracker {
         return .outcome
     }
 
-    /// The verdicts of an open chunk whose job has ended, in the order of its tokens; it is done then. Nil of any other.
+    /// Closes an open chunk whose job is finished, and returns its verdicts in the order of the tokens. Returns nil for any
+    /// other chunk.
     mutating func close(_ chunk: Int) -> [(token: String, verdict: ScreeningVerdict)]? {
         guard let tokens = chunks[chunk]?.tokens, let page = pages[chunk], let delivered = page.delivered
         else { return nil }

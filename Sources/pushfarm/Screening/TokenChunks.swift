@@ -1,13 +1,13 @@
 import PushModel
 
-/// The tokens of a file in chunks: each token once, and from the same file the same chunks every time.
+/// The tokens of a file in chunks. Each token appears once, and the same file always gives the same chunks.
 ///
-/// Which tokens came before is kept for ``portion`` of them at a time; a longer file is read several times.
+/// Duplicates are detected among ``portion`` tokens at a time, so a longer file is read several times.
 struct TokenChunks: ~Copyable {
     struct Chunk: Equatable, Sendable {
-        /// From 0.
+        /// The chunk's number, from 0.
         let number: Int
-        /// Lower-case hex.
+        /// The tokens in lower-case hex.
         let tokens: [String]
     }
 
@@ -22,7 +22,7 @@ struct TokenChunks: ~Copyable {
     private var seen: SeenTokens
     private var hash = XXH64(seed: 0)
     private var number = 0
-    /// Tokens so far that had come before.
+    /// The duplicates so far.
     private(set) var duplicates = 0
 
     init(file: String, survey: TokenSurvey, size: Int, portion: Int = Self.portion) {
@@ -31,8 +31,8 @@ struct TokenChunks: ~Copyable {
         seen = SeenTokens(part: 0, of: 1, expected: 0)
     }
 
-    /// The next chunk; nil behind the last one.
-    /// - Throws: also when the file is not what it was at the survey.
+    /// The next chunk, or nil after the last one.
+    /// - Throws: an error, also when the file has changed since the survey.
     mutating func next() throws(CommandFailure) -> Chunk? {
         var tokens: [String] = []
         while true {

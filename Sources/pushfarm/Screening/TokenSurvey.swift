@@ -1,22 +1,22 @@
 import PushModel
 
-/// What is in a file of tokens, from reading it once before anything is sent.
+/// The facts about a token file, from one read before anything is sent.
 struct TokenSurvey: Sendable {
     struct Malformed: Equatable, Sendable {
-        /// From 1.
+        /// The line number, from 1.
         let line: Int
         let reason: String
     }
 
-    /// Lines with a token, those that are there again included.
+    /// Lines with a token, duplicates included.
     private(set) var tokens = 0
     private(set) var malformedCount = 0
-    /// The first of them.
+    /// The first malformed lines.
     private(set) var malformed: [Malformed] = []
-    /// Tells another content from this one.
+    /// A hash of the content, to detect a changed file.
     var fingerprint: UInt64 { hash.digest }
 
-    /// Malformed lines that are named; the others are counted.
+    /// The most malformed lines to name. The others are only counted.
     static let named = 1000
 
     private var lines = 0
@@ -54,14 +54,14 @@ struct TokenSurvey: Sendable {
     }
 }
 
-/// What a line of a file of tokens says.
+/// The content of one line of a token file.
 enum ScreenedLine: Equatable {
-    /// Nothing, or a remark after "#".
+    /// An empty line, or a comment after "#".
     case empty
     case token([UInt8])
     case malformed(reason: String)
 
-    /// A token is the first word; what stands behind it, as in the files that a screening writes, is passed over.
+    /// Reads the first word as the token. Later words are ignored, as in the files that a screening writes.
     init(_ text: Substring) {
         guard let word = text.split(maxSplits: 1, whereSeparator: \.isWhitespace).first, word.first != "#"
         else {
@@ -76,9 +76,9 @@ enum ScreenedLine: Equatable {
     }
 }
 
-/// Which tokens came before, of the part of all tokens that is looked at.
+/// The tokens seen so far, of one part of all tokens.
 ///
-/// A token is known by 128 bits of hash: two of a million are taken for one with a probability of 10⁻²⁷.
+/// A token is known by a 128-bit hash. Among a million tokens, two are confused with a probability of 10⁻²⁷.
 struct SeenTokens {
     private struct Key: Hashable {
         let low: UInt64
@@ -97,7 +97,7 @@ struct SeenTokens {
     enum Answer: Equatable {
         case new
         case again
-        /// Of another part.
+        /// The token belongs to another part.
         case foreign
     }
 

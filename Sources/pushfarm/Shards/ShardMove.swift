@@ -2,28 +2,28 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// A shard goes to another host, by draining.
+/// Moves a shard to another host: the owner drains the shard first.
 struct ShardMove: Sendable {
     let shard: Int
-    /// Nil: the host that the farm chooses.
+    /// The new host, or nil when the farm chooses the host.
     let host: String?
-    /// Nil: all.
+    /// The apps, or nil for all apps.
     let apps: [String]?
 
     struct Outcome {
         var move: ShardMove
-        /// By app: who has it.
+        /// The owner of the shard in each app.
         var owners: [(app: String, host: String?)]
         var isDryRun = false
-        /// The command did not wait for it to arrive.
+        /// Whether the command did not wait for the end of the move.
         var isUnderWay = false
 
-        /// It is with whom it is meant for.
+        /// Whether the right host owns the shard.
         var hasArrived: Bool {
             owners.allSatisfy { $0.host != nil && (move.host == nil || $0.host == move.host) }
         }
 
-        /// What was asked for is done.
+        /// Whether the command has done what the operator asked for.
         var isDone: Bool { isDryRun || isUnderWay || hasArrived }
 
         var text: String {
@@ -70,13 +70,13 @@ struct ShardMove: Sendable {
         repeat {
             outcome.owners = try await owners(names, client)
             if outcome.isDone { break }
-            // Redis says nothing when a lease changes hands.
+            // Redis sends no notification when a lease changes its owner.
             try? await Loop.sleep(for: .milliseconds(100))
         } while ContinuousClock.now < deadline
         return outcome
     }
 
-    /// - Throws: when the host gives everything away, and would wait for nothing.
+    /// - Throws: an error when the host is drained or stopping, because the shard would never arrive.
     @Loop private func mustTakeShards(_ host: String, _ client: FarmClient) async throws(CommandFailure) {
         let state = try await client.hosts().first { $0.host == host }?.state ?? ""
         guard ["drained", "stopping"].contains(state) else { return }

@@ -5,7 +5,7 @@ import StoreProtocol
 /// Who owns the shards of an app.
 struct ShardOwners: Sendable {
     let app: String
-    /// By shard; nil: no host.
+    /// The owner by shard, or nil for a shard without an owner.
     let hosts: [String?]
     let intake: String?
     let pins: [Int: String]
@@ -58,7 +58,7 @@ struct ShardOwners: Sendable {
             + (pinned.isEmpty ? "" : "pinned: \(pinned.joined(separator: ", "))\n")
     }
 
-    /// `0-3 7 12-15`
+    /// Shard numbers with ranges: `0-3 7 12-15`.
     private static func text(_ shards: [Int]) -> String {
         Figures.ranges(RangeSet(shards.map { $0..<$0 + 1 }))
     }

@@ -234,7 +234,7 @@ struct SimulatorCommand: ParsableCommand {
         return seconds
     }
 
-    /// The file may hold colons.
+    /// Parses `id:team:file`. The file's path may contain colons.
     private static func key(_ text: String) throws -> SimulatorOptions.Key {
         let parts = text.split(separator: ":", maxSplits: 2).map(String.init)
         guard parts.count == 3 else { throw ValidationError("--key is ID:TEAM:FILE.") }

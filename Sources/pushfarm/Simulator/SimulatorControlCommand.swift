@@ -20,7 +20,8 @@ struct SimulatorControlCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    /// Has the option for the socket, wherever it stands: two of a name, and the parser fills only this one's.
+    /// The parent command holds the socket option, wherever the option stands. If both commands had the option, the parser
+    /// would fill only this command's option.
     @ParentCommand var simulator: SimulatorCommand
 
     @Argument(parsing: .remaining, help: ArgumentHelp("The command.", valueName: "command"))

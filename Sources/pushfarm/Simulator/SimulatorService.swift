@@ -3,7 +3,7 @@ import FarmLogging
 import Logging
 import Simulator
 
-/// `pushfarm simulator`: runs until it is told to end, by a signal or by the `stop` command.
+/// `pushfarm simulator`: runs until a signal or the `stop` command ends it.
 @Loop struct SimulatorService {
     let options: SimulatorOptions
     let console: Console

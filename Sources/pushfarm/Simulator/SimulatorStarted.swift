@@ -1,16 +1,16 @@
 import Foundation
 
-/// What a simulator says of itself when it listens: the one line of `pushfarm simulator --json`.
+/// The addresses and files that a simulator prints when it listens. They are the one line of `pushfarm simulator --json`.
 struct SimulatorStarted: Codable, Sendable {
     var gateway: String
-    /// Nil: not asked for.
+    /// The address of the binary interface, or nil without this interface.
     var binary: String?
     var feedback: String?
     var caFile: String
     var keyFile: String
     var keyID: String
     var team: String
-    /// PEM, with its key.
+    /// The PEM file with the certificate and its key.
     var certificateFile: String
     var bundle: String
     var control: String
@@ -32,10 +32,10 @@ struct SimulatorStarted: Codable, Sendable {
         ])
     }
 
-    /// All gateways in a line.
+    /// All gateways on one line.
     var places: String { [gateway, binary].compactMap(\.self).joined(separator: ", ") }
 
-    /// What points an app at the HTTP/2 gateway.
+    /// The settings that lead an app to the simulator's HTTP/2 gateway.
     func settings(of app: String) -> [String] {
         [
             "apps.\(app).gateway=\(gateway)", "apps.\(app).ca_file=\(caFile)",
@@ -43,7 +43,7 @@ struct SimulatorStarted: Codable, Sendable {
         ]
     }
 
-    /// What points an app at the binary interface and at the feedback service.
+    /// The settings that lead an app to the simulator's binary interface and feedback service.
     func binarySettings(of app: String) -> [String] {
         [
             "apps.\(app).gateway=\(binary ?? "")", "apps.\(app).feedback=\(feedback ?? "")",
@@ -54,7 +54,7 @@ struct SimulatorStarted: Codable, Sendable {
 }
 
 extension SimulatorStarted {
-    /// Nil while the line is not there as a whole.
+    /// Returns nil when the line is not complete yet.
     init?(line: String) {
         guard line.hasSuffix("\n"), let read = try? JSONDecoder().decode(Self.self, from: Data(line.utf8))
         else {

@@ -1,46 +1,46 @@
 import EventLoop
 import StoreProtocol
 
-/// Where an app's work stands.
+/// The state of an app's work.
 struct AppStatus: Sendable {
     let app: String
-    /// Nil when it is not paused.
+    /// The app's pause, or nil when it is not paused.
     let pause: ReadAppState.Pause?
-    /// What operators want of it besides.
+    /// Other settings by operators.
     var appState = ReadAppState.State()
-    /// Nil when producers are welcome.
+    /// The reason why the app is full, or nil when it accepts jobs.
     let full: ReadAppState.Fullness?
     let depths: ReadDepths.Reply
-    /// Of the latest jobs; nil when they were not looked at.
+    /// The number of open jobs among the latest jobs, or nil when the status did not read jobs.
     let openJobs: Int?
-    /// Who has leases on it, by name.
+    /// The lease owners of the app, by name.
     let owners: [Owner]
-    /// Shards without an owner; the intake counts as one.
+    /// Shards without an owner. The intake lease counts as one shard.
     let unowned: Int
-    /// How the reading of its feedback service goes; nil when it has none.
+    /// The state of the app's feedback service, or nil when the app has none.
     var feedback: ReadFeedback.State?
-    /// How long the oldest pushes have waited.
+    /// The ages of the oldest pushes.
     var ages = ReadAges.Reply(high: nil, bulk: nil)
-    /// Shards that an operator has taken out of service.
+    /// Shards that an operator has paused.
     var pausedShards: [ReadPauses.Item] = []
-    /// Pushes that were given up and are kept.
+    /// Pushes in dead letters.
     var dead = 0
-    /// Keys of the wrong type, and what cannot be read.
+    /// Keys of the wrong type, and unreadable data.
     var faults = ReadFaults.Reply()
-    /// Jobs that were refused, and those of them in the last minute.
+    /// Refused jobs: the total, and the number in the last minute.
     var refusals = ReadRefusals.Reply()
     var refusedLastMinute = 0
 
-    /// What a host has of an app.
+    /// The leases of one host for the app.
     struct Owner: Sendable {
         let host: String
         var shards = 0
         var hasIntake = false
-        /// Until its lease ends; below zero when it has ended and no host has taken it over yet.
+        /// The time until the lease ends. It is below zero when the lease has ended and no host has taken it over yet.
         var leaseLeft: Duration
     }
 
-    /// Open jobs are looked for among this many of the latest.
+    /// The number of latest jobs to search for open jobs.
     private static let latest = 1000
 
     @Loop static func read(
@@ -76,7 +76,7 @@ struct AppStatus: Sendable {
         return open
     }
 
-    /// An app that has no feedback service any more may have had one.
+    /// Reads the state only when the app still has a feedback service, because Redis may hold an old state.
     @Loop private static func feedback(
         of reader: AppStatusReader
     ) async throws(CommandFailure) -> ReadFeedback.State? {
@@ -90,7 +90,7 @@ struct AppStatus: Sendable {
         for (field, token) in leases.fields {
             let left = .milliseconds(leases.leaseEnds[token.nonce] ?? 0) - now
             var owner = owners[token.host] ?? Owner(host: token.host, leaseLeft: left)
-            // A host that has just begun again has two leases: the shorter one shows.
+            // A host that was just restarted may have two leases. The shorter one is shown.
             owner.leaseLeft = min(owner.leaseLeft, left)
             if field == .intake { owner.hasIntake = true } else { owner.shards += 1 }
             owners[token.host] = owner
@@ -98,22 +98,22 @@ struct AppStatus: Sendable {
         return owners.values.sorted { $0.host < $1.host }
     }
 
-    /// Its state in a word.
+    /// The app's state as one word.
     var state: (word: String, paint: Paint) {
         if pause != nil { return ("paused", .red) }
         return full == nil ? ("running", .green) : ("full", .yellow)
     }
 
-    /// Batches that wait for a worker, by lane and together.
+    /// Queued batches in the lane `high`.
     var high: Int { depths.shards.reduce(0) { $0 + $1.high } }
     var bulk: Int { depths.shards.reduce(0) { $0 + $1.bulk } }
     var ready: Int { high + bulk }
-    /// Batches that a worker has.
+    /// Batches that workers have checked out.
     var inFlight: Int { depths.shards.reduce(0) { $0 + $1.flight } }
     /// Jobs that are not split yet.
     var inbox: Int { depths.inbox + depths.taken }
 
-    /// Something waits for a host.
+    /// Whether the app has work for a host.
     var hasWork: Bool { inbox + depths.open + depths.results > 0 }
 
     var json: JSONValue {
@@ -168,7 +168,7 @@ extension ReadFaults.WrongType {
     }
 }
 
-/// Reads what Redis holds of an app. While a key of it has the wrong type, what cannot be read is left out: the key is named.
+/// Reads an app's status from Redis. A key of the wrong type is named, and its values are left out.
 @Loop struct AppStatusReader {
     let app: String
     let client: FarmClient
@@ -183,7 +183,7 @@ extension ReadFaults.WrongType {
         }
     }
 
-    /// The fields of a job record; none if there is no such record, or it cannot be read.
+    /// The fields of a job record, or no fields when the record does not exist or is unreadable.
     func readRecord(of job: String) async throws(CommandFailure) -> [String: String] {
         do { return try await client.call(ReadJobRecord(job: job), app) } catch {
             guard error.status != .temporary else { throw error }
@@ -193,7 +193,7 @@ extension ReadFaults.WrongType {
 }
 
 extension AppStatus {
-    /// The settings of operators and the refusals of producers, one line each.
+    /// Operators' settings and refused jobs, one line each.
     var wishes: [String] {
         var lines: [String] = []
         if refusedLastMinute > 0 {
@@ -219,7 +219,7 @@ extension AppStatus {
 }
 
 extension FullReason {
-    /// For a person.
+    /// The text for a person.
     var text: String {
         switch self {
         case .memory: "the memory of Redis is nearly full; producers must wait"
@@ -229,8 +229,8 @@ extension FullReason {
         }
     }
 
-    /// Why a job was not taken.
-    /// - Parameter reason: as Redis or this program gave it.
+    /// The reason why a job was refused, in words.
+    /// - Parameter reason: the reason from Redis or from this program.
     static func words(_ reason: String, _ app: String) -> String {
         FullReason(rawValue: reason) == .operator
             ? "an operator has closed \(app) to producers" : "the farm is full (\(reason))"

@@ -8,13 +8,13 @@ struct FarmStatus: Sendable {
     var hosts: [HostStatus]
     var apps: [AppStatus]
     let redis: RedisInfo
-    /// Alerts that fire, the worst first, and the latest changes of alerts.
+    /// Firing alerts, the worst first, and the latest changes of alerts.
     var alerts: [FarmRegistry.ActiveAlert] = []
     var latest: [AlertEntry] = []
-    /// Redis's clock, in milliseconds since 1970.
+    /// Redis's clock in milliseconds since 1970.
     var at: Int64 = 0
 
-    /// - Parameter countsJobs: of each app, which takes a while.
+    /// - Parameter countsJobs: whether to count each app's open jobs, which takes a while.
     @Loop static func read(
         from client: FarmClient, countsJobs: Bool = true
     ) async throws(CommandFailure) -> FarmStatus {
@@ -39,12 +39,12 @@ struct FarmStatus: Sendable {
         return status
     }
 
-    /// Hosts whose coordinator lives.
+    /// Hosts whose coordinator is alive.
     var living: [HostStatus] { hosts.filter { !$0.isGone } }
 
     typealias Sums = (rate: Int, errors: Int, connections: Int, streams: Int, p50: Int?, p99: Int?)
 
-    /// What all hosts together do of an app.
+    /// The sums of all hosts for an app.
     func sums(of app: String) -> Sums {
         let all = living.compactMap { $0.apps.first { $0.app == app } }
         return (
@@ -54,7 +54,7 @@ struct FarmStatus: Sendable {
         )
     }
 
-    /// Problems, one sentence each; empty when all is well.
+    /// The problems, one sentence each. Empty when there is no problem.
     var troubles: [String] {
         var troubles: [String] = []
         if living.isEmpty { troubles.append("no coordinator is running") }
@@ -113,14 +113,14 @@ struct FarmStatus: Sendable {
         return troubles + alerts.filter { !$0.isSeenOtherwise }.map(text)
     }
 
-    /// That others have a drained host's shards is no trouble.
+    /// A sentence when all hosts are drained, else nil. A drained host is no problem while other hosts serve its shards.
     private var allDrained: String? {
         guard !living.isEmpty, living.allSatisfy({ $0.state == "drained" }) else { return nil }
         let names = living.map(\.host).joined(separator: ", ")
         return "nothing is sent: \(names) drained; reload brings a host back"
     }
 
-    /// The text of the alert, with the present age of the backlog.
+    /// The alert's text with the present age of the backlog.
     private func text(_ alert: FarmRegistry.ActiveAlert) -> String {
         guard alert.isOfBacklog, let age = apps.first(where: { $0.app == alert.app })?.ages.oldest
         else { return alert.text }
@@ -139,7 +139,7 @@ struct FarmStatus: Sendable {
     }
 }
 
-/// An alert that fires, for people.
+/// A firing alert, for people.
 extension FarmRegistry.ActiveAlert {
     private var alert: Alert? { Alert(id: id) }
     private var kind: String { alert?.kind.rawValue ?? id }
@@ -147,7 +147,7 @@ extension FarmRegistry.ActiveAlert {
     var app: String? { if case .app(let name) = alert?.scope { name } else { nil } }
     private var host: String? { if case .host(let name) = alert?.scope { name } else { nil } }
 
-    /// The status sees the same by itself.
+    /// Whether the status finds the same problem without the alert.
     fileprivate var isSeenOtherwise: Bool {
         [.appPaused, .hostGone, .keyType, .unreadable].contains(alert?.kind)
     }
@@ -164,7 +164,7 @@ extension FarmRegistry.ActiveAlert {
     }
 }
 
-/// An alert that was raised or called off, as the farm's stream has it.
+/// An alert that fired or cleared, as it is in the farm's event stream.
 struct AlertEntry: Sendable, Equatable {
     var at: Int64
     var isRaised: Bool

@@ -1,22 +1,22 @@
 import Foundation
 
-/// What a coordinator writes about its host and its workers, as an older or a newer command can read it.
+/// The status that a coordinator writes about its host and workers. Older and newer commands can read it.
 struct HostStatus: StatusPart {
     var host = ""
     var pid = 0
     var state = ""
-    /// How many workers the host can run.
+    /// The most workers that the host can run.
     var capacity = 0
-    /// How many of them there are follows the load.
+    /// Whether the autoscaler chooses the number of workers.
     var isAuto = false
-    /// Unix milliseconds.
+    /// The coordinator's start time in Unix milliseconds.
     var since: Int64 = 0
-    /// Nil in an older farm.
+    /// The intake's status, or nil in an older farm.
     var intake: IntakeStatus?
     var workers: [WorkerStatus] = []
     var apps: [App] = []
     var quarantined: [Quarantined] = []
-    /// Why changed files are not applied.
+    /// The reasons why changed files are not applied.
     var problems: [String] = []
 
     static var fields: [StatusField<HostStatus>] {
@@ -29,10 +29,10 @@ struct HostStatus: StatusPart {
     }
 
     /// - Parameters:
-    ///   - name: the host's name in Redis, which counts.
-    ///   - isAlive: false when its line has ended: then it is called "gone".
+    /// - name: the host's name in Redis, which overrides the name in the JSON.
+    /// - isAlive: false when the host's heartbeat has expired. The host's state is then "gone".
     init(name: String, json: [UInt8], isAlive: Bool) {
-        // Of an unreadable status line only the name of the host is known.
+        // When the status is unreadable, only the host's name is known.
         self = (try? JSONDecoder().decode(HostStatus.self, from: Data(json))) ?? HostStatus()
         host = name
         if !isAlive { becomeGone() }
@@ -40,7 +40,7 @@ struct HostStatus: StatusPart {
 
     init() {}
 
-    /// The last status line is no longer true: no process of the host sends or is ready. The counts remain.
+    /// Marks the host as gone: no process of the host sends or is ready. The counts remain.
     private mutating func becomeGone() {
         state = "gone"
         if var gone = intake {
@@ -57,7 +57,7 @@ extension HostStatus {
     struct Quarantined: StatusPart {
         var app = ""
         var shard = 0
-        /// Until it is served again.
+        /// Milliseconds until the shard is served again.
         var milliseconds = 0
 
         static var fields: [StatusField<Quarantined>] {
@@ -65,28 +65,28 @@ extension HostStatus {
         }
     }
 
-    /// One of the host's workers. Counts are since the process's start.
+    /// One of the host's workers. The counts begin at the start of its process.
     struct WorkerStatus: StatusPart {
         var worker = ""
-        /// Nil as long as there is no process.
+        /// The process id, or nil without a process.
         var pid: Int?
         var state = ""
         var shards = 0
         var connections = 0
         var streams = 0
-        /// Pushes a second.
+        /// Pushes per second.
         var rate = 0
-        /// Pushes a second of the apps that go slower because their gateway is in trouble; 0: none does.
+        /// The rate limit in pushes per second of the apps whose gateway has problems, or 0 when no app is slowed.
         var slowedTo = 0
         var restarts = 0
-        /// Bytes.
+        /// Resident memory in bytes.
         var rss = 0
         var delivered = 0
         var failed = 0
         var retried = 0
-        /// Percent of a processor that it takes or waits for.
+        /// Percent of a processor that the worker uses or waits for.
         var busy = 0
-        /// When its process began, in Unix milliseconds; 0: there is none.
+        /// The start time of the process in Unix milliseconds, or 0 without a process.
         var since: Int64 = 0
 
         static var fields: [StatusField<WorkerStatus>] {
@@ -106,17 +106,17 @@ extension HostStatus {
         }
     }
 
-    /// The process that takes the host's jobs in. Counts are since its start.
+    /// The process that takes and splits the host's jobs. The counts begin at its start.
     struct IntakeStatus: StatusPart {
-        /// Nil as long as there is no process.
+        /// The process id, or nil without a process.
         var pid: Int?
         var state = ""
-        /// Jobs a second.
+        /// Jobs per second.
         var rate = 0
         var restarts = 0
-        /// Bytes.
+        /// Resident memory in bytes.
         var rss = 0
-        /// Jobs done with, refused ones among them, and pushes put into batches.
+        /// Finished jobs including refused jobs, and the pushes in new batches.
         var jobs = 0
         var refused = 0
         var pushes = 0
@@ -130,20 +130,21 @@ extension HostStatus {
         }
     }
 
-    /// What the host does of an app. Counts are since its coordinator's start.
+    /// The host's work for one app. The counts begin at the coordinator's start.
     struct App: StatusPart {
         var app = ""
         var shards = 0
         var connections = 0
         var streams = 0
-        /// Pushes that get an outcome, and answers that are errors, a second.
+        /// Outcomes per second, and error responses per second.
         var rate = 0
         var errors = 0
         var slowedTo = 0
         var delivered = 0
         var failed = 0
         var retried = 0
-        /// Milliseconds of the last ten seconds: the gateway's answers, and the wait before the departure; nil without any.
+        /// Latencies of the last ten seconds in milliseconds: the gateway's response time, and the wait before sending. Nil
+        /// without pushes.
         var p50: Int?
         var p99: Int?
         var wait: Int?
@@ -167,12 +168,12 @@ extension HostStatus {
 }
 
 extension HostStatus {
-    /// Its last status is no longer true.
+    /// Whether the host's heartbeat has expired.
     var isGone: Bool { state == "gone" }
-    /// Pushes a second.
+    /// Pushes per second.
     var rate: Int { workers.reduce(0) { $0 + $1.rate } }
 
-    /// The host lives and none of its workers takes anything.
+    /// Whether the host is alive and none of its workers takes new work.
     var servesNothing: Bool {
         switch state {
         case "quiet", "drained": true
@@ -181,10 +182,10 @@ extension HostStatus {
         }
     }
 
-    /// The host, or those of its workers, that have shards and do not serve them, with the way to resume them.
+    /// The quiet host, or its quiet workers, with shards that stay unserved. Each text names the command that resumes it.
     var quietPlaces: [String] {
         if state == "quiet" {
-            // That others have a quiet host's shards is no trouble.
+            // A quiet host is no problem when other hosts serve its shards.
             let hasShards = apps.contains { $0.shards > 0 } || workers.contains { $0.shards > 0 }
             return hasShards ? ["\(host) is quiet: its shards wait until pushfarm resume \(host)"] : []
         }

@@ -4,7 +4,8 @@ import EventLoop
 import Foundation
 import PushModel
 
-/// Asks this machine's coordinator over its control socket: a probe for containers, which needs neither Redis nor a port.
+/// Asks this machine's coordinator for its status over the control socket. Containers can use it as a probe, because it needs
+/// neither Redis nor a port.
 struct PingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ping",

@@ -26,7 +26,7 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// The status as tables, problems first.
+/// The status as tables, with the problems first.
 struct StatusText {
     let status: FarmStatus
     let style: TextStyle
@@ -44,7 +44,7 @@ struct StatusText {
         return parts.joined(separator: "\n")
     }
 
-    /// In ten seconds one sees what is wrong: it stands first.
+    /// The head with the problems. It comes first, so that the reader sees a problem at once.
     private var head: String {
         let troubles = status.troubles
         let rate = status.hosts.reduce(0) { $0 + $1.rate }
@@ -92,10 +92,10 @@ struct StatusText {
         since > 0 && status.at > 0 ? Figures.brief(.milliseconds(max(0, status.at - since))) : ""
     }
 
-    /// Nothing as long as the process has not told it.
+    /// The memory as text, or an empty text while the process has not reported it.
     private func memory(_ bytes: Int) -> String { bytes > 0 ? Figures.bytes(Int64(bytes)) : "" }
 
-    /// Workers that send slower because a gateway is in trouble.
+    /// Workers that send at a reduced rate because a gateway has problems.
     private func slowed(_ host: HostStatus) -> String {
         host.workers.filter { $0.slowedTo > 0 }.map {
             "worker \($0.worker): slowed to \(Figures.grouped($0.slowedTo))/s by a gateway in trouble\n"

@@ -1,13 +1,13 @@
-/// A part of what a coordinator writes about its host. Its list of fields reads and writes it.
+/// A part of a host's status. Its list of fields describes how to read and write it.
 protocol StatusPart: Decodable, Sendable {
     init()
 
-    /// In the order in which they are written.
+    /// The fields in the order in which they are written.
     static var fields: [StatusField<Self>] { get }
 }
 
 extension StatusPart {
-    /// - Throws: when it is no object.
+    /// - Throws: an error when the value is not an object.
     init(from decoder: any Decoder) throws {
         let object = try LenientFields(decoder)
         self.init()
@@ -17,7 +17,7 @@ extension StatusPart {
     var json: JSONValue { .object(Self.fields.map { .init(name: $0.name, value: $0.json(self)) }) }
 }
 
-/// A field of a part of a host's status: how it is read, and how it is written.
+/// A field of a host's status, with its reader and its writer.
 struct StatusField<Part> {
     let name: String
     let read: (LenientFields, inout Part) -> Void
@@ -46,12 +46,12 @@ struct StatusField<Part> {
         StatusField(name, path, read: { $0.number(name) }, json: { .number(Int64(clamping: $0)) })
     }
 
-    /// Milliseconds that may not be known.
+    /// A field of milliseconds that may be unknown.
     static func time(_ name: String, _ path: WritableKeyPath<Part, Int?>) -> StatusField {
         StatusField(name, path, read: { $0.value(name) }, json: { .whole($0) })
     }
 
-    /// The number of a process that may not be there.
+    /// A field for a process id that may be missing.
     static func pid(_ path: WritableKeyPath<Part, Int?>) -> StatusField {
         func read(_ object: LenientFields) -> Int? {
             let pid: Int = object.number("pid")
@@ -77,8 +77,8 @@ struct StatusField<Part> {
     }
 }
 
-/// The fields of an object that another version of the program may have written: what is missing, or of another kind, is 0
-/// or empty.
+/// The fields of an object that another version of the program may have written. A field that is missing or has another type
+/// is read as 0 or empty.
 struct LenientFields {
     private struct Name: CodingKey {
         let stringValue: String
@@ -90,21 +90,21 @@ struct LenientFields {
 
     private let fields: KeyedDecodingContainer<Name>
 
-    /// - Throws: when it is no object.
+    /// - Throws: an error when the value is not an object.
     init(_ decoder: any Decoder) throws { fields = try decoder.container(keyedBy: Name.self) }
 
-    /// Nil if it cannot be read, for whatever reason.
+    /// The field's value, or nil when it is unreadable for any reason.
     func value<Value: Decodable>(_ name: String, as _: Value.Type = Value.self) -> Value? {
         try? fields.decode(Value.self, forKey: Name(stringValue: name))
     }
 
-    /// At most 1,024: sums of them are far from overflowing.
+    /// A list of at most 1,024 elements, so that sums over it cannot overflow.
     func list<Element: Decodable>(_ name: String) -> [Element] {
         let all: [Element] = value(name) ?? []
         return Array(all.prefix(1_024))
     }
 
-    /// Rounded; 0 if it is beyond `ForeignNumber.limit`.
+    /// The number, rounded, or 0 when it exceeds `ForeignNumber.limit`.
     func number<Number: FixedWidthInteger>(_ name: String) -> Number {
         value(name, as: Double.self).flatMap { number in
             Int64(exactly: number.rounded()).flatMap { $0 == Int64(foreign: $0) ? Number(exactly: $0) : nil }

@@ -2,20 +2,20 @@ import EventLoop
 import FarmLogging
 import PushModel
 
-/// Suppresses what lines say, a portion at a time.
+/// Suppresses the tokens of text lines, in portions.
 @Loop struct SuppressionImport {
     private var store: SuppressionStore
     private let defaults: SuppressionLine.Defaults
     private let isQuiet: Bool
-    /// Of a line only its first word counts.
+    /// Whether only the first word of each line is read.
     private let takesTokensOnly: Bool
     private var waiting: [SuppressionLine] = []
     private var report = Report()
 
-    /// Faulty lines that are named; the others are counted.
+    /// The most faulty lines to name. The others are only counted.
     private static let named = 20
 
-    /// What came of it.
+    /// The result of the import.
     struct Report: Sendable {
         var written = 0
         var faulty = 0
@@ -30,7 +30,7 @@ import PushModel
         self.takesTokensOnly = takesTokensOnly
     }
 
-    /// A line, or a token of the command line.
+    /// Takes a line of a file, or a token of the command line.
     mutating func take(_ text: Substring, place: String? = nil) async throws(CommandFailure) {
         do {
             let words =
@@ -74,7 +74,7 @@ import PushModel
 }
 
 extension SuppressionImport.Report {
-    /// - Throws: when a line was faulty, after all is said.
+    /// - Throws: status 1 when a line was faulty, after the report is printed.
     func show(_ console: Console, _ verb: String) throws(CommandFailure) {
         console.show(
             .object([

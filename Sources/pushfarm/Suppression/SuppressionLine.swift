@@ -2,14 +2,15 @@ import EventLoop
 import FarmLogging
 import PushModel
 
-/// A suppressed token as `pushfarm suppressed export` writes it and `import` reads it: token, reason, Unix seconds since when it
-/// is invalid, topic, environment, with a space between two.
+/// A suppressed token as `pushfarm suppressed export` writes it and `import` reads it. The words are token, reason, Unix
+/// seconds since when it is invalid, topic, environment. One space separates two words.
 ///
-/// The reader takes any white space, a time also in ISO 8601 or as a duration before now, and a line that ends earlier. A topic that is not known is "-".
+/// The reader accepts any white space, a time in ISO 8601 or as a duration before now, and a line without the last words. An
+/// unknown topic is "-".
 struct SuppressionLine: Equatable, Sendable {
     var token: [UInt8]
     var reason: SuppressionReason
-    /// Unix seconds.
+    /// The time since which the token is invalid, in Unix seconds.
     var time: Int64
     var scope: SuppressionScope
 
@@ -17,7 +18,7 @@ struct SuppressionLine: Equatable, Sendable {
         let description: String
     }
 
-    /// What a line that ends early means.
+    /// The values for words that a short line leaves out.
     struct Defaults: Sendable {
         var reason = SuppressionReason.operator
         var time: Int64
@@ -25,7 +26,7 @@ struct SuppressionLine: Equatable, Sendable {
         var environment: String?
     }
 
-    /// Nothing at all, or a remark.
+    /// Whether a line is empty or a comment.
     static func isEmpty(_ text: Substring) -> Bool {
         let text = text.trimmed
         return text.isEmpty || text.first == "#"
@@ -74,7 +75,7 @@ struct SuppressionLine: Equatable, Sendable {
         "\(tokenText) \(reason.name) \(time) \(scope.topic.isEmpty ? "-" : scope.topic) \(scope.environment)"
     }
 
-    /// For a person: the token first.
+    /// The row for a person, with the token first.
     var row: String {
         let space = String(repeating: " ", count: max(1, 24 - reason.name.utf8.count))
         return "\(tokenText)  \(reason.name)\(space)\(Timestamp(milliseconds: time * 1000))  "

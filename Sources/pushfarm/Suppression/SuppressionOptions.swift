@@ -2,7 +2,7 @@ import ArgumentParser
 import EventLoop
 import PushModel
 
-/// Which app, and which of its topics and environments.
+/// Selects an app, and one of its topics and environments.
 struct SuppressionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The app. Not needed when only one is configured.", valueName: "name"),
@@ -38,13 +38,13 @@ struct SuppressionOptions: ParsableArguments {
 
     private var scopeTopic: String? { topic == "-" ? "" : topic }
 
-    /// Whether a line is one of those that were asked for.
+    /// Whether the options select a line.
     func covers(_ line: SuppressionLine) -> Bool {
         (scopeTopic ?? line.scope.topic) == line.scope.topic
             && (environment ?? line.scope.environment) == line.scope.environment
     }
 
-    /// What lines without these words mean.
+    /// The values for words that a line leaves out.
     @Loop func defaults(_ store: SuppressionStore) async throws(CommandFailure) -> SuppressionLine.Defaults {
         SuppressionLine.Defaults(
             time: try await store.client.clock().components.seconds,
@@ -53,7 +53,7 @@ struct SuppressionOptions: ParsableArguments {
     }
 }
 
-/// Tokens on the command line.
+/// Tokens on the command line or in a file.
 struct TokenOptions: ParsableArguments {
     @Option(
         name: .customLong("token"), parsing: .upToNextOption,
@@ -69,7 +69,7 @@ struct TokenOptions: ParsableArguments {
         }
     }
 
-    /// The tokens of the command line and those that lines of the file begin with.
+    /// The tokens of the command line, and the first word of each line of the file.
     func all() throws(CommandFailure) -> Set<[UInt8]> {
         var all = try Self.bytes(of: tokens)
         guard let tokensFile else { return all }
@@ -86,7 +86,7 @@ struct TokenOptions: ParsableArguments {
         return all
     }
 
-    /// Tokens as the caller wrote them.
+    /// Converts tokens from the user's text to bytes.
     static func bytes(of tokens: [String]) throws(CommandFailure) -> Set<[UInt8]> {
         var all: Set<[UInt8]> = []
         for text in tokens {

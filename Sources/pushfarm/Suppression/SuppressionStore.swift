@@ -4,22 +4,22 @@ import FarmPolicy
 import PushModel
 import StoreProtocol
 
-/// The suppression lists of one app, as a command sees them.
+/// The suppression lists of one app, as a command reads and writes them.
 @Loop struct SuppressionStore {
     let client: FarmClient
     let app: String
     let shards: Int
-    /// The app's, if it is in this host's configuration.
+    /// The app's configuration, or nil when this host does not have it.
     let settings: AppConfiguration?
     let scopes: [UInt32: SuppressionScope]
-    /// This command's name among all that write.
+    /// The name of this command, which is unique among all writers.
     let writer = JobDraft.freshID()
-    /// Its last step.
+    /// The number of this command's last step.
     private(set) var step = 0
-    /// What the lists say that were written to.
+    /// The content of the lists that this command has written to.
     private var tables: [Int: SuppressionTable] = [:]
 
-    /// Records that go into one call.
+    /// The number of records in one call.
     static let portion = 1000
 
     static func open(_ client: FarmClient, app: String) async throws(CommandFailure) -> SuppressionStore {
@@ -31,9 +31,9 @@ import StoreProtocol
 
     func shard(of token: [UInt8]) -> Int { ShardHash.shard(of: token, shards: shards) }
 
-    /// What is suppressed in a shard now, in the order in which that was recorded.
+    /// The suppressed tokens of a shard, in the order of their records.
     ///
-    /// - Parameter isWanted: what is not is passed over early.
+    /// - Parameter isWanted: selects lines. Other lines are dropped early.
     func lines(
         of shard: Int, where isWanted: (SuppressionLine) -> Bool
     ) async throws(CommandFailure) -> [SuppressionLine] {
@@ -66,15 +66,15 @@ import StoreProtocol
 
     private struct Known {
         let number: Int
-        /// Unix seconds.
+        /// The time of the record in Unix seconds.
         let recorded: Int64
         let line: SuppressionLine
     }
 
-    /// Seconds that a record counts.
+    /// The seconds for which a record is valid.
     private var life: Int64 { Int64(settings?.suppression.days ?? 366) * 86_400 }
 
-    /// A shard's list from its beginning.
+    /// Reads a shard's list from the start.
     private func read(
         _ shard: Int, _ body: (_ record: SuppressionRecord, _ recorded: Int64) -> Void
     ) async throws(CommandFailure) {
@@ -90,7 +90,8 @@ import StoreProtocol
         }
     }
 
-    /// Suppresses what is not suppressed alike; or with `isRemoval` takes back what is said to be suppressed. In portions.
+    /// Suppresses tokens in portions, unless they already have an equal entry. With `isRemoval`, removes the tokens that are
+    /// suppressed.
     mutating func write(_ lines: [SuppressionLine], isRemoval: Bool = false) async throws(CommandFailure) {
         let limit = settings?.suppressionLimit(shards: shards) ?? Retention().suppressed
         let now = try await client.clock().components.seconds
@@ -114,11 +115,11 @@ import StoreProtocol
         }
     }
 
-    /// Whether a list must be told of a record: its room is counted in records.
+    /// Whether a list needs a new record. A list has room for a limited number of records.
     private mutating func isNews(
         _ record: SuppressionRecord, in shard: Int, at now: Int64
     ) async throws(CommandFailure) -> Bool {
-        // How long an app's records live is known where it is configured.
+        // Without the app's configuration, the lifetime of its records is unknown.
         guard settings != nil, record.reason != nil else { return true }
         if tables[shard] == nil {
             var table = SuppressionTable(life: life)

@@ -41,7 +41,7 @@ struct SuppressedDiscardCommand: ParsableCommand {
     func run() throws { try options.perform(.discard, done: "dropped") }
 }
 
-/// The options and the answer of the commands for suppressions that wait to be confirmed.
+/// The options and the result of the commands for unconfirmed suppressions.
 struct UnconfirmedOptions: ParsableArguments {
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
@@ -53,7 +53,7 @@ struct UnconfirmedOptions: ParsableArguments {
     @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
-    /// - Parameter done: what happens to a suppression, such as `applied`: the name of the count in `--json`, too.
+    /// - Parameter done: the past action, such as `applied`. It is also the name of the count in `--json`.
     func perform(_ step: SettleUnconfirmed.Step, done: String) throws {
         let configuration = try common.load()
         let app = try configuration.chosenApp(app)
@@ -68,8 +68,8 @@ struct UnconfirmedOptions: ParsableArguments {
                 + (dryRun ? "would be \(done)\n" : "\(done)\n"))
     }
 
-    /// Applies or drops, in portions, the suppressions that the guard keeps. What is found meanwhile waits for the next time.
-    /// - Returns: how many.
+    /// Applies or deletes the unconfirmed suppressions in portions. Suppressions that arrive meanwhile stay unconfirmed.
+    /// - Returns: the number of suppressions.
     @Loop private static func settle(
         _ waiting: Int, by step: SettleUnconfirmed.Step, _ app: String, _ client: FarmClient
     ) async throws(CommandFailure) -> Int {

@@ -37,7 +37,7 @@ struct TopCommand: ParsableCommand {
         }
     }
 
-    /// Writes plain lines, once or repeatedly; waits while Redis is away.
+    /// Prints plain lines, once or repeatedly. Waits while Redis is unreachable.
     @Loop private func write(from client: FarmClient) async throws {
         var isAway = false
         while true {
@@ -61,7 +61,7 @@ struct TopCommand: ParsableCommand {
     }
 }
 
-/// A look at the farm as plain lines: one for the farm, one for each app, one for each trouble.
+/// The farm's state as plain lines: one line for the farm, one per app and one per problem.
 struct TopText {
     let status: FarmStatus
 

@@ -1,6 +1,6 @@
 import StoreProtocol
 
-/// What is said of a single host, worker, app or job; nothing of a list.
+/// The details of a single host, worker, app or job. A list has no details.
 struct TopDetails {
     let model: TopModel
     let columns: Int

@@ -1,12 +1,12 @@
-/// The last values of many things, one a look.
+/// The last values of many series, one value per update.
 struct TopHistory {
-    /// As many as the widest screen shows.
+    /// The most values that the widest screen can show.
     static let most = 200
     private var values: [String: [Double]] = [:]
     private var looks = 0
     private var seen: [String: Int] = [:]
 
-    /// A look begins: what is not noted for long is forgotten.
+    /// Starts an update. Series without values for a long time are dropped.
     mutating func begin() {
         looks += 1
         guard looks.isMultiple(of: Self.most) else { return }
@@ -20,7 +20,7 @@ struct TopHistory {
         seen[name] = looks
     }
 
-    /// The last values, the latest at the right, as high as the highest of them.
+    /// The last values as a sparkline, with the latest value at the right. The highest value has the full height.
     func sparkline(_ name: String, width: Int) -> String {
         Self.sparkline(values[name] ?? [], width: width)
     }
@@ -41,7 +41,7 @@ struct TopHistory {
         return String(repeating: " ", count: width - shown.count) + String(text)
     }
 
-    /// Eight tenths of a column wide: a share as a bar.
+    /// A share as a bar, drawn in eighths of a column.
     static func bar(_ share: Double, width: Int) -> String {
         let eighths = Int(clamping: (min(1, max(0, share)) * Double(width) * 8).rounded())
         let parts: [Character] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]

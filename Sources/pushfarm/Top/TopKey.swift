@@ -1,11 +1,11 @@
-/// A key, as a terminal tells it.
+/// A key that the terminal reports.
 enum TopKey: Equatable {
     case up, down, pageUp, pageDown, home, end
     case enter, back, tab
     case interrupt, suspend
     case character(Character)
 
-    /// Keys in what was read at once: an escape at the end of it is the key itself.
+    /// The keys in bytes that were read at once. An escape at the end is the escape key.
     static func keys(in bytes: [UInt8]) -> [TopKey] {
         var (keys, rest) = ([TopKey](), bytes[...])
         while let byte = rest.popFirst() {
@@ -23,7 +23,7 @@ enum TopKey: Equatable {
         return keys
     }
 
-    /// CSI and SS3 sequences; those that mean nothing here are passed over whole.
+    /// Parses CSI and SS3 sequences. Unknown sequences are skipped as a whole.
     private static func escaped(_ rest: inout ArraySlice<UInt8>) -> [TopKey] {
         guard let kind = rest.first, kind == UInt8(ascii: "[") || kind == UInt8(ascii: "O") else {
             return [.back]

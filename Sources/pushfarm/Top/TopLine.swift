@@ -1,4 +1,4 @@
-/// One line of a screen: pieces of text, each with its paint.
+/// One line of a screen: pieces of text, each with its colour.
 struct TopLine: Equatable {
     struct Piece: Equatable {
         var text: String
@@ -6,16 +6,16 @@ struct TopLine: Equatable {
     }
 
     private(set) var pieces: [Piece] = []
-    /// Every character takes one column.
+    /// The number of columns. Every character takes one column.
     private(set) var width = 0
-    /// All of it stands out.
+    /// Whether the whole line is highlighted.
     var isSelected = false
 
     init(_ text: String = "", _ paint: Paint? = nil) { add(text, paint) }
 
     mutating func add(_ text: String, _ paint: Paint? = nil) {
         guard !text.isEmpty else { return }
-        // What comes from elsewhere may hold anything: a terminal gets nothing of it that moves it.
+        // Text from outside may contain control characters. They must not reach the terminal.
         let plain = String(text.map { Self.isPlain($0) ? $0 : "?" })
         pieces.append(Piece(text: plain, paint: paint))
         width += plain.count
@@ -26,12 +26,12 @@ struct TopLine: Equatable {
         width += line.width
     }
 
-    /// Fills up with spaces.
+    /// Fills the line with spaces up to a column.
     mutating func pad(to column: Int) {
         if width < column { add(String(repeating: " ", count: column - width)) }
     }
 
-    /// Its last columns are `text`.
+    /// Places `text` at the right end of the line.
     mutating func end(with text: String, _ paint: Paint? = nil, at columns: Int) {
         guard text.count < columns else { return }
         self = cut(to: columns - text.count - 1)
@@ -39,7 +39,7 @@ struct TopLine: Equatable {
         add(text, paint)
     }
 
-    /// Not wider; what is cut ends in "…".
+    /// The line in at most this many columns. A line that is cut ends in "…".
     func cut(to columns: Int) -> TopLine {
         guard width > columns else { return self }
         var (line, left) = (TopLine(), max(0, columns - 1))
@@ -54,13 +54,13 @@ struct TopLine: Equatable {
 
     var text: String { pieces.map(\.text).joined() }
 
-    /// With the codes of a terminal, as wide as it is when it is selected.
+    /// The line with terminal codes. A selected line has the full width.
     func painted(columns: Int, colours: Bool) -> String {
         if isSelected {
             var line = self
             line.pad(to: columns)
             guard colours else { return Paint.inverse.on(line.text, if: true) }
-            // A lighter ground, on which colours are seen as elsewhere.
+            // A lighter background, on which the usual colours stay readable.
             return line.pieces.map { piece in
                 "\u{1B}[48;5;238m" + (piece.paint?.on(piece.text, if: true) ?? piece.text + "\u{1B}[0m")
             }.joined()

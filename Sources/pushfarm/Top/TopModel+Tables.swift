@@ -1,10 +1,10 @@
 import StoreProtocol
 
-/// Lists, as tables with what each is sorted by.
+/// Lists as tables with their sort columns.
 extension TopModel {
     private typealias Cell = TopTable.Cell
 
-    /// A column of a list, and what it shows of an item.
+    /// A column of a list, with the value that it shows for an item.
     private struct Column<Item> {
         let look: TopTable.Column
         let cell: (Item) -> Cell
@@ -24,7 +24,7 @@ extension TopModel {
         }
     }
 
-    /// The list of the present place; nil when it has none.
+    /// The list of the present place, or nil when the place has none.
     var table: TopTable? {
         guard let snapshot else { return nil }
         let (status, now) = (snapshot.status, snapshot.status.at)
@@ -49,7 +49,7 @@ extension TopModel {
             sorted: sorts[list] ?? usual)
     }
 
-    /// A number that stands out unless it is 0.
+    /// A number that is highlighted unless it is 0.
     private static func alarm(_ value: Int, _ paint: Paint = .yellow) -> Cell {
         .number(value, value > 0 ? paint : nil)
     }
@@ -161,7 +161,7 @@ extension TopModel {
             .trend(rank: 4) { history.values(name($0)) },
             .numbers("OPEN") {
                 var open = Cell.number($0.accepted - $0.settled)
-                // Of those with as many, the latest first.
+                // Among jobs with equal counts, the latest comes first.
                 open.order.word = String($0.createdAt)
                 return open
             },
@@ -180,7 +180,7 @@ extension TopModel {
         return table(.jobs, jobs, by: (5, true), columns) { .job(app: $0.app, id: $0.id) }
     }
 
-    /// By the rate of the last looks; nil when that says nothing.
+    /// The remaining seconds at the rate of the last updates, or nil when the rate is 0 or unknown.
     func secondsLeft(of job: JobRecord) -> Int? {
         let recent = history.values(TopPlace.job(app: job.app, id: job.id).name).suffix(10)
         guard !recent.isEmpty, job.state == .open else { return nil }
@@ -199,6 +199,6 @@ extension TopModel {
 }
 
 extension JobRecord {
-    /// How much of the job has an outcome; 1 of one without pushes.
+    /// The share of the job's pushes that have an outcome, or 1 for a job without pushes.
     var share: Double { accepted > 0 ? Double(settled) / Double(accepted) : 1 }
 }

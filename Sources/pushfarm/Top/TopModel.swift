@@ -1,15 +1,16 @@
 import StoreProtocol
 
-/// What `top` knows and where its reader is: told keys, looks and sizes, from which ``TopScreen`` makes lines. No terminal, no clock.
+/// The state of `top`: the farm data and the reader's place. It gets keys, snapshots and sizes, and ``TopScreen`` turns it
+/// into lines. It uses no terminal and no clock.
 struct TopModel {
-    /// One look at the farm.
+    /// One snapshot of the farm.
     struct Snapshot: Sendable {
         var status: FarmStatus
-        /// Of the apps that are looked at more closely.
+        /// The jobs of the apps that the reader views in detail.
         var jobs: [JobRecord] = []
     }
 
-    /// What is to be done after a key.
+    /// The action after a key.
     enum Action: Equatable {
         case nothing, draw, refresh, quit, suspend
     }
@@ -17,20 +18,20 @@ struct TopModel {
     private(set) var snapshot: Snapshot?
     private(set) var history = TopHistory()
     private(set) var stack: [TopPlace] = [.list(.apps)]
-    /// In each list.
+    /// The sort column of each list.
     private(set) var sorts: [TopPlace.List: (column: Int, isDescending: Bool)] = [:]
     private var selection: [TopPlace: TopPlace] = [:]
     private(set) var isPaused = false
     private(set) var showsHelp = false
-    /// Since when Redis is out of reach, in Unix milliseconds by this host's clock.
+    /// The time since which Redis is unreachable, in Unix milliseconds of this host's clock.
     private(set) var awaySince: Int64?
     private(set) var awayReason = ""
-    /// What was counted of jobs at the last look, and when.
+    /// The outcomes per job at the last snapshot, with the time of the snapshot.
     private var settled: [String: (count: Int, at: Int64)] = [:]
 
     var place: TopPlace { stack[stack.count - 1] }
 
-    // MARK: Looks
+    // MARK: Snapshots
 
     mutating func take(_ snapshot: Snapshot) {
         (awaySince, awayReason) = (nil, "")
@@ -75,7 +76,7 @@ struct TopModel {
         settled = next
     }
 
-    /// Apps whose jobs are to be looked at; nil: none.
+    /// Apps whose jobs must be read, or nil for none.
     var wantsJobs: [String]? {
         switch place {
         case .list(.jobs): snapshot?.status.apps.map(\.app) ?? []
@@ -84,14 +85,14 @@ struct TopModel {
         }
     }
 
-    /// A job that is looked at by itself, wherever it is among its app's.
+    /// The job that the reader views alone. It may be outside the latest jobs of its app.
     var wantsJob: (app: String, id: String)? {
         if case .job(let app, let id) = place { (app, id) } else { nil }
     }
 
     // MARK: Keys
 
-    /// - Parameter page: rows of a list that the screen shows.
+    /// - Parameter page: the number of list rows that the screen shows.
     mutating func press(_ key: TopKey, page: Int) -> Action {
         if showsHelp, key != .interrupt {
             showsHelp = false
@@ -146,7 +147,7 @@ struct TopModel {
 
     // MARK: Selection
 
-    /// The row that stands out; one that is gone is followed by the first.
+    /// The highlighted row. If the row has disappeared, the first row is highlighted.
     var selected: TopPlace? {
         let places = rows.map(\.place)
         return selection[place].flatMap { places.contains($0) ? $0 : nil } ?? places.first

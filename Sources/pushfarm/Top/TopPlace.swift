@@ -1,4 +1,4 @@
-/// What `top` shows: a list, or one thing of it.
+/// A place in `top`: a list, or one item of a list.
 enum TopPlace: Hashable {
     enum List: Int, CaseIterable {
         case apps, workers, hosts, jobs
@@ -19,7 +19,7 @@ enum TopPlace: Hashable {
     case app(String)
     case job(app: String, id: String)
 
-    /// Under which name its rate is remembered.
+    /// The name under which the rate of the place is stored.
     var name: String {
         switch self {
         case .list: "farm"

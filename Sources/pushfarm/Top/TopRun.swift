@@ -2,7 +2,7 @@ import EventLoop
 import FarmLogging
 import StoreProtocol
 
-/// `pushfarm top`: looks once a second, and draws after each look and each key.
+/// `pushfarm top`: reads the farm once per second, and draws after each read and each key.
 @Loop final class TopRun {
     private let client: FarmClient
     private let terminal: TopTerminal
@@ -15,7 +15,7 @@ import StoreProtocol
         (self.client, self.terminal, self.interval) = (client, terminal, interval)
     }
 
-    /// Until its reader has enough.
+    /// Runs until the reader quits.
     func run() async {
         terminal.onKeys = { [unowned self] keys in for key in keys { press(key) } }
         terminal.onResize = { [unowned self] in
@@ -75,7 +75,7 @@ import StoreProtocol
         terminal.draw(screen.lines, columns: screen.columns)
     }
 
-    /// Of so many apps, so many jobs each: a look must not take longer than the time between two.
+    /// The most apps, and the most jobs per app, to read. A read must not take longer than the time between two reads.
     private static let mostApps = 10
     private static let mostJobs = 40
 

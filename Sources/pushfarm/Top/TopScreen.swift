@@ -2,16 +2,16 @@ import FarmLogging
 import RedisClient
 import StoreProtocol
 
-/// A model as the lines of a screen of some size.
+/// Turns a model into the lines of a screen of a given size.
 struct TopScreen {
     let model: TopModel
     let columns: Int
     let rows: Int
 
-    /// Fewer make no sense of it.
+    /// The smallest usable screen.
     static let least = (columns: 40, rows: 8)
 
-    /// As many as there are rows.
+    /// The lines of the screen, one for each row.
     var lines: [TopLine] {
         guard columns >= Self.least.columns, rows >= Self.least.rows else {
             return fit([TopLine("the window is too small", .yellow)], [])
@@ -30,7 +30,7 @@ struct TopScreen {
         return fit(head + body(rows - head.count - 1), [footer])
     }
 
-    /// Rows of the list that are shown: what a page is.
+    /// The number of list rows on the screen, which is one page.
     var page: Int {
         guard let snapshot = model.snapshot else { return 1 }
         let above = 5 + troubles(snapshot.status).count + details.count
@@ -92,7 +92,7 @@ struct TopScreen {
         return line
     }
 
-    /// What is wrong, three lines at most.
+    /// The problems, in at most three lines.
     private func troubles(_ status: FarmStatus) -> [TopLine] {
         var troubles = status.troubles
         if model.awaySince != nil { troubles.insert("Redis: \(model.awayReason)", at: 0) }
@@ -102,7 +102,7 @@ struct TopScreen {
             + [TopLine("! \(troubles.count - most + 1) more troubles: pushfarm status", .red)]
     }
 
-    /// The lists, and the way to where the reader is.
+    /// The names of the lists, and the path to the present place.
     private var trail: TopLine {
         var line = TopLine()
         for list in TopPlace.List.allCases {
@@ -136,7 +136,7 @@ struct TopScreen {
         for index in table.rows.indices { table.rows[index].isSelected = index == at }
         let all = table.lines(width: columns)
         let shown = max(1, room - details.count - 1)
-        // The selected row is always among those that are shown.
+        // The selected row is always on the screen.
         let first = min(max(0, at - shown + 1), max(0, table.rows.count - shown))
         return details + [all[0]] + all.dropFirst(1 + first).prefix(shown)
     }
@@ -150,7 +150,7 @@ struct TopScreen {
         }
     }
 
-    /// What is said of a single thing, above its list.
+    /// The details of a single item, above its list.
     private var details: [TopLine] { TopDetails(model: model, columns: columns).lines }
 
     // MARK: Foot
@@ -180,7 +180,7 @@ struct TopScreen {
         }
     }
 
-    /// Hours, minutes and seconds, UTC.
+    /// The time of day as hours, minutes and seconds in UTC.
     static func clock(_ milliseconds: Int64) -> String {
         String(Timestamp(milliseconds: milliseconds).description.dropFirst(11).prefix(8))
     }

@@ -1,22 +1,22 @@
-/// Rows in columns of a screen: what does not fit is left out, the least important columns first.
+/// A table on a screen. Columns that do not fit are left out, the least important columns first.
 struct TopTable {
     struct Column {
         let title: String
         var isRight = true
-        /// Columns with a higher number go first when there is too little room; 0 stays.
+        /// Columns with a higher number are left out first. A column with rank 0 always stays.
         var rank = 0
-        /// Takes the room that is left: a trend.
+        /// Whether the column shows a trend in the remaining width.
         var isTrend = false
-        /// At most so wide; longer texts are cut.
+        /// The largest width in columns. Longer texts are cut.
         var most = 24
     }
 
     struct Cell {
         var text = ""
         var paint: Paint?
-        /// By which rows are put in order.
+        /// The value by which rows are sorted.
         var order = (number: 0.0, word: "")
-        /// The values of a trend, whose text is made for the width that it gets.
+        /// The values of a trend. Its text is made when its width is known.
         var trend: [Double] = []
 
         static func word(_ text: String, _ paint: Paint? = nil) -> Cell {
@@ -40,13 +40,13 @@ struct TopTable {
 
     let columns: [Column]
     var rows: [Row]
-    /// The column by which it is sorted, and whether the largest is on top.
+    /// The sort column, and whether the largest value is at the top.
     let sorted: (column: Int, isDescending: Bool)
 
     private static let narrowestTrend = 8
     private static let widestTrend = 60
 
-    /// - Parameter rows: in any order. Those that are equal in the column stand by their first cells.
+    /// - Parameter rows: the rows in any order. Rows with equal values are sorted by their first cells.
     init(columns: [Column], rows: [Row], sorted: (column: Int, isDescending: Bool)) {
         (self.columns, self.sorted) = (columns, sorted)
         self.rows = rows.sorted {

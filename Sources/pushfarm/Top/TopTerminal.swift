@@ -2,12 +2,12 @@ import EventLoop
 import FarmLogging
 import Foundation
 
-/// The terminal while `top` has it: keys one by one, a screen of its own, and everything as it was at the end.
+/// The terminal while `top` uses it. It reads single keys, shows a separate screen, and is restored at the end.
 @Loop final class TopTerminal {
     var onKeys: @Loop ([TopKey]) -> Void = { _ in }
-    /// The window has another size.
+    /// Called when the window size has changed.
     var onResize: @Loop () -> Void = {}
-    /// The terminal is gone.
+    /// Called when the terminal was closed.
     var onEnd: @Loop () -> Void = {}
 
     private let descriptor: Int32
@@ -16,13 +16,13 @@ import Foundation
     private var poll: Poll?
     private var signals: [SignalWatcher] = []
     private var isShown = false
-    /// What stands there: only lines that differ are written.
+    /// The lines on the screen. Only lines that differ are written.
     private var shown: [String] = []
 
-    /// Nil when standard input or output is no terminal.
+    /// Returns nil when standard input or output is not a terminal.
     init?() {
         guard Terminal.isTerminal(0), Terminal.isTerminal(1), let name = ttyname(1) else { return nil }
-        // A description of our own: what is done to it is not done to the shell's.
+        // Opens a separate file description, because its flags must not change the shell's description.
         descriptor = open(name, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         var settings = termios()
         guard descriptor >= 0, tcgetattr(descriptor, &settings) == 0 else { return nil }
@@ -52,17 +52,17 @@ import Foundation
         raw.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR | BRKINT)
         raw.c_oflag &= ~tcflag_t(OPOST)
         tcsetattr(descriptor, TCSADRAIN, &raw)
-        // The other screen, without a cursor and without wrapping.
+        // Switches to the alternate screen, without a cursor and without line wrapping.
         Terminal.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J", to: descriptor)
         shown = []
         if poll == nil { listen() }
     }
 
-    /// Everything is as it was.
+    /// Restores the terminal.
     func hide() {
         guard isShown else { return }
         isShown = false
-        // What is drawn may be lost when a terminal is slow, but not this.
+        // Drawn lines may be lost on a slow terminal, but this sequence must not be lost.
         Terminal.write(
             "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: descriptor, timeout: 2_000)
         var settings = before
@@ -78,20 +78,20 @@ import Foundation
             text += "\u{1B}[2J"
         }
         for (row, line) in next.enumerated() where row >= shown.count || shown[row] != line {
-            // Erased before: behind the last column the cursor stands on it.
+            // The line is erased before the text, because after a full line an erase would remove the last column.
             text += "\u{1B}[\(row + 1);1H\u{1B}[2K\(line)\u{1B}[0m"
         }
-        // What has come together appears together.
+        // All changed lines are sent in one synchronized update, so that they appear together.
         let isWhole =
             text.isEmpty || Terminal.write("\u{1B}[?2026h\(text)\u{1B}[?2026l", to: descriptor)
-        // Nobody knows what stands there when a terminal was too slow to take it.
+        // If the terminal was too slow, the content of the screen is unknown.
         shown = isWhole ? next : []
     }
 
-    /// What stands there is not what was drawn.
+    /// Forgets the lines on the screen, so that all lines are drawn again.
     func forget() { shown = [] }
 
-    /// Gives the terminal back, and stops until the shell lets this process go on.
+    /// Restores the terminal, and stops until the shell continues this process.
     func suspend() {
         hide()
         kill(getpid(), SIGSTOP)
@@ -119,7 +119,7 @@ import Foundation
     }
 }
 
-/// `read` of the C library, where `TopTerminal.read` hides it.
+/// `read` of the C library. `TopTerminal.read` hides this function.
 private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
     read(descriptor, buffer, count)
 }
