@@ -141,7 +141,7 @@ struct BanditSimulateCommand: ParsableCommand {
         try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
             guard let number = Double(part), number.isFinite else {
                 throw ValidationError(
-                    "\"\(part.prefix(40))\" is no number; give numbers with commas between.")
+                    "\"\(part.prefix(40))\" is not a number; separate numbers by commas.")
             }
             return number
         }

@@ -19,9 +19,9 @@ import EventLoop
 
     /// - Parameters:
     ///   - name: what `ps` shows.
-    /// - arguments: the arguments without the program's name.
-    /// - environment: the child's environment, or nil for this process's environment.
-    /// - output, log: the child's standard output and standard error.
+    ///   - arguments: the arguments without the program's name.
+    ///   - environment: the child's environment, or nil for this process's environment.
+    ///   - output, log: the child's standard output and standard error.
     init(
         _ name: String, role: String, program: String, arguments: [String], environment: [String]? = nil,
         output: Int32, log: Int32

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Programs on this machine.
+/// Finds programs on this machine.
 enum Executable {
     /// The path of this program's own file.
     static var own: String {

@@ -26,7 +26,7 @@ import Foundation
                 guard LocalSocket.freePort(port) == nil else { throw error }
             }
         }
-        throw .failed("the private Redis finds no free port on 127.0.0.1")
+        throw .failed("there is no free port on 127.0.0.1 for the private Redis")
     }
 
     /// Starts Redis and waits until its socket exists.
@@ -35,7 +35,7 @@ import Foundation
     ) async throws(CommandFailure) -> ChildService {
         guard let program = Executable.find("redis-server") else {
             throw .failed(
-                "redis-server is not installed: apt-get install redis-server, or name a running Redis with --redis"
+                "redis-server is not installed: apt-get install redis-server, or choose a running Redis with --redis"
             )
         }
         let log = folder + "/redis.log"
@@ -57,7 +57,7 @@ import Foundation
             do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
         }
         await service.stop(within: .seconds(1))
-        throw .failed("the private Redis did not come up within 10 s; its log is \(log)")
+        throw .failed("the private Redis did not start within 10 s; its log is \(log)")
     }
 
     /// The password of the last start, so that producers can keep using it, or else a new password.
@@ -74,7 +74,7 @@ import Foundation
     private static let alphabet = Array("0123456789abcdefghijklmnopqrstuv".utf8)
 }
 
-/// Sockets on this machine.
+/// Checks sockets and ports of this machine.
 enum LocalSocket {
     /// Whether a process listens on this Unix socket.
     static func accepts(_ path: String) -> Bool {

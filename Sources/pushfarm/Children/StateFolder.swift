@@ -27,7 +27,7 @@ enum StateFolder {
         let base = ProcessEnvironment.variables["TMPDIR"] ?? "/tmp"
         var template = Array((base + "/pushfarm-XXXXXX").utf8CString)
         guard template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) != nil else {
-            throw .failed("no folder can be made in \(base): \(String(cString: strerror(errno)))")
+            throw .failed("cannot create a folder in \(base): \(String(cString: strerror(errno)))")
         }
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushModel
 
-/// A duration on the command line: seconds, whole or decimal, or with units: `90s`, `15m`, `1h30m`.
+/// A duration on the command line, in whole or decimal seconds or with units: `90s`, `15m`, `1h30m`.
 struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
     let milliseconds: Int64
 
@@ -13,7 +13,7 @@ struct TimeSpan: Equatable, Sendable, OptionValue, CustomStringConvertible {
             milliseconds = try TimeText.readDuration(isPlain ? text + "s" : text)
         } catch {
             throw OptionFault(
-                error.advice ?? "a duration is seconds, or has units, as 90s, 15m, 1h30m or 3d")
+                error.advice ?? "a duration is in seconds, or has units, such as 90s, 15m, 1h30m or 3d")
         }
     }
 
@@ -57,7 +57,7 @@ enum Moment: Equatable, Sendable, OptionValue {
             }
         } catch {
             throw OptionFault(
-                error.advice ?? "a time is 2h or 3d, Unix seconds, or like 2026-05-01T10:00:00Z")
+                error.advice ?? "use 2h or 3d, Unix seconds, or a time such as 2026-05-01T10:00:00Z")
         }
     }
 
@@ -67,7 +67,7 @@ enum Moment: Equatable, Sendable, OptionValue {
             throw OptionFault("it is too large for Unix seconds")
         }
         guard number <= JobLimits.lastSecond else {
-            throw OptionFault("it looks like milliseconds; Unix seconds are wanted")
+            throw OptionFault("it looks like milliseconds; use Unix seconds")
         }
         return number
     }

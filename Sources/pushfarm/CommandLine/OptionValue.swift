@@ -62,7 +62,7 @@ extension OptionFault {
     fileprivate static func check(wholeNumber text: String) throws(OptionFault) {
         let digits = text.first == "-" || text.first == "+" ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            throw OptionFault("a whole number is wanted")
+            throw OptionFault("use a whole number")
         }
     }
 }

@@ -76,7 +76,7 @@ struct ReplaySettings: Sendable {
         if let before = try await client.call(ReadReplay(name: settings.name), appName) {
             guard before.selection == selection else {
                 throw .usage(
-                    "the replay \(settings.name) was of \(before.selection); give this one another --id")
+                    "the replay \(settings.name) was of \(before.selection); use another --id")
             }
             (step, until, outcome.pushesBefore) = (before.step, before.until, before.pushes)
         } else {
@@ -203,7 +203,7 @@ struct ReplaySettings: Sendable {
                 count(letters, pushes)
                 return true
             case .doneBefore(_, let pushes):
-                // The reply was lost, so the step is repeated.
+                // The step was done before, and only its reply was lost.
                 step += 1
                 count(letters.count, pushes - outcome.pushesBefore - outcome.pushes)
                 return true
@@ -218,7 +218,7 @@ struct ReplaySettings: Sendable {
     private func failure(_ error: StoreError) -> CommandFailure {
         guard case .outOfStep = error else { return client.failure(error) }
         return .failed(
-            "another run works under --id \(settings.name); when it has ended, the same command continues"
+            "another run uses --id \(settings.name); run the command again after its end"
         )
     }
 

@@ -147,7 +147,7 @@ struct DeadDropCommand: FarmCommand {
 
     func validate() throws {
         guard all != (!selection.isEverything || !ids.isEmpty) else {
-            throw ValidationError("Say what: ids, --job, --reason or --since; or --all.")
+            throw ValidationError("Name ids, --job, --reason, --since or --all.")
         }
         if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
     }

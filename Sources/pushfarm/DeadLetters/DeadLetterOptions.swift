@@ -51,7 +51,7 @@ extension EntryID {
     init(typed text: String, of subject: String) throws(CommandFailure) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ UInt64(unbounded: $0) != nil }) else {
-            throw .usage("\(text.prefix(64)) is no id of \(subject); they look like 1780000000123-0")
+            throw .usage("\(text.prefix(64)) is not the id of \(subject); an id looks like 1780000000123-0")
         }
         self.init(Array(text.utf8))
     }

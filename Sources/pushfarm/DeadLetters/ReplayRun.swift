@@ -11,8 +11,8 @@ import StoreProtocol
     private typealias Result = (app: String, outcome: AppReplay.Outcome)
 
     /// - Parameters:
-    /// - app: the app, or nil for all apps.
-    /// - typed: the typed command, for the audit log.
+    ///   - app: the app, or nil for all apps.
+    ///   - typed: the typed command, for the audit log.
     func perform(app: String?, typed: [String]) async throws(CommandFailure) {
         let end = EndSignal()
         // An exit at any moment is safe, because each step is atomic.

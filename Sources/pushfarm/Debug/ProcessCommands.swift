@@ -76,7 +76,7 @@ struct KillCommand: ParsableCommand {
     var abrt = false
 
     func validate() throws {
-        if target.worker == nil { throw ValidationError("which worker? as in \(target.host)/0") }
+        if target.worker == nil { throw ValidationError("Name a worker, as in \(target.host)/0.") }
     }
 
     func run() throws {

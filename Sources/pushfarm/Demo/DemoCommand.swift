@@ -47,7 +47,7 @@ struct DemoCommand: ParsableCommand, Sendable {
             guard (0...pushes).contains(bad) else { throw ValidationError("--bad is 0 to --pushes.") }
             // Above a fifth of invalid tokens, the farm assumes tokens of another environment and pauses the app.
             guard pushes < 1000 || bad <= pushes * 3 / 20 else {
-                throw ValidationError("--bad is at most 15 % of --pushes: with many more a farm pauses.")
+                throw ValidationError("--bad is at most 15 % of --pushes; with more the farm pauses the app.")
             }
         }
         guard (1...256).contains(workers) else { throw ValidationError("--workers is 1 to 256.") }
@@ -85,7 +85,7 @@ struct DemoCommand: ParsableCommand, Sendable {
         var summary: DemoSummary?
         await farm.start(within: .seconds(30)) { client, workers throws(CommandFailure) in
             guard workers != nil else {
-                throw .failed("the workers did not come up within 30 s\n" + farm.logTail(of: "coordinator"))
+                throw .failed("the workers did not start within 30 s\n" + farm.logTail(of: "coordinator"))
             }
             console.say(
                 "pushing \(Figures.grouped(load.pushes)), \(Figures.grouped(load.bad)) of them to bad tokens")
@@ -94,12 +94,12 @@ struct DemoCommand: ParsableCommand, Sendable {
         await farm.stop()
         if farm.end.isGiven, farm.failure == nil {
             StateFolder.remove(folder)
-            throw CommandFailure.failed("ended before it was done")
+            throw CommandFailure.failed("the demo was stopped before its end")
         }
         if let summary { console.show(summary.json, summary.text(console.style)) }
         guard farm.failure == nil, let summary, summary.faults.isEmpty else {
             throw CommandFailure.failed(
-                (farm.failure?.message ?? "the demo did not add up")
+                (farm.failure?.message ?? "the counts of the demo differ")
                     + "\nlogs and data are kept in \(folder)")
         }
         // After a failure the files are kept, so that the user can read the logs.

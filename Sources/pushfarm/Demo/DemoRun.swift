@@ -75,7 +75,7 @@ import StoreProtocol
         do {
             answer = try await SimulatorControl.send("counters", socket: farm.simulation?.control ?? "")
         } catch {
-            throw .failed("the simulator does not answer: \(error)")
+            throw .failed("the simulator does not reply: \(error)")
         }
         guard let gateway = GatewayCount(json: answer) else {
             throw .failed("the simulator's counters cannot be read: \(answer)")

@@ -21,12 +21,12 @@ struct DemoSettings: Sendable {
         for override in given {
             guard override.key.hasPrefix("apps.\(Self.app).") else {
                 throw CommandFailure.usage(
-                    "\(override.flag): \(override.key): a demo takes settings of its app only, as in apps.\(Self.app).max_conns=2"
+                    "\(override.flag): \(override.key): a demo takes only settings of its app, as in apps.\(Self.app).max_conns=2"
                 )
             }
             guard !taken.contains(override.key) else {
                 throw CommandFailure.usage(
-                    "\(override.flag): \(override.key): the demo sets it itself, for its simulated gateway")
+                    "\(override.flag): \(override.key): the demo sets it for its simulated gateway")
             }
         }
         arguments = assignments.flatMap { ["--set", $0] }

@@ -40,12 +40,12 @@ struct CredentialCheck {
         }
         if left <= 0 {
             return Finding(
-                name, .failed, "\(certificate.subject): expired", advice: "Make a new one in Apple's portal.")
+                name, .failed, "\(certificate.subject): expired", advice: "Create another in Apple's portal.")
         }
         return Finding(
             name, .warning, when: left < 30 * 86_400,
             "\(certificate.subject): valid for \(left / 86_400) days",
-            advice: "Make a new one in Apple's portal soon.")
+            advice: "Create a new certificate in Apple's portal soon.")
     }
 
     private func purpose(_ certificate: Certificate) -> Finding {
@@ -61,7 +61,7 @@ struct CredentialCheck {
         if certificate.value(ofExtension: wanted) == nil, certificate.value(ofExtension: other) != nil {
             return Finding(
                 name, .failed, "the certificate is not for \(app.environment.rawValue)",
-                advice: "Change environment, or take the other certificate.")
+                advice: "Change environment, or use the other certificate.")
         }
         guard let topics, !topics.allowed.isEmpty else {
             return Finding(name, .warning, "the certificate names no topic")
@@ -71,6 +71,6 @@ struct CredentialCheck {
             : Finding(
                 "\(app.name) topic", .failed,
                 "the certificate is for \(topics.allowed.joined(separator: ", ")), not for \(app.topic)",
-                advice: "Change topic, or take the app's own certificate.")
+                advice: "Change topic, or use the app's own certificate.")
     }
 }

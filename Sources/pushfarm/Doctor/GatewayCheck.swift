@@ -88,14 +88,14 @@ import Transport
                 stream.close()
                 return Finding(
                     name, .failed, "\(place) does not speak HTTP/2",
-                    advice: "Is this the address of a push gateway?")
+                    advice: "Check the address of the gateway.")
             }
             open = stream
             return Finding(name, .ok, "\(place): TLS and HTTP/2 in \(Figures.time(.now - start))")
         } catch .tls(let error) {
             return Finding(
                 name, .failed, "\(place): \(error)",
-                advice: "Is ca_file the authority of this gateway, and is its name right?")
+                advice: "Check that ca_file is the authority of this gateway and that the name is correct.")
         } catch {
             return Finding(
                 name, .unreachable, "\(place): \(error)",
@@ -117,7 +117,7 @@ import Transport
         guard let place = binary.feedback else {
             return Finding(
                 name, .warning, "no feedback service: invalid tokens are never suppressed",
-                advice: "Name it with feedback: tls://host:2196.")
+                advice: "Configure it with feedback: tls://host:2196.")
         }
         do {
             let client = try await FarmClient.connect(configuration)
@@ -126,12 +126,13 @@ import Transport
             guard let outcome = try await request.outcome(over: client, deadline: .now + Self.timeout) else {
                 return Finding(
                     name, .warning, "\(place): no coordinator has read it",
-                    advice: "Start the coordinator. Only the farm reads it: what was read is gone there.")
+                    advice: "Start the coordinator. Only the farm reads the service: a read deletes the list."
+                )
             }
             guard outcome.error.isEmpty else {
                 return Finding(
                     name, .unreachable, "\(place): \(outcome.error)",
-                    advice: "Check name, network and firewall, and whether the certificate is its app's.")
+                    advice: "Check name, network and firewall, and that the certificate belongs to the app.")
             }
             return Finding(name, .ok, "\(place): \(Figures.grouped(outcome.tuples)) invalid tokens read")
         } catch {

@@ -16,7 +16,7 @@ struct MachineCheck {
         Finding(
             "user", .warning, when: FileTrust.isRoot,
             FileTrust.isRoot ? "runs as root" : "does not run as root",
-            advice: "A user of its own is enough, and safer: User=pushfarm in the unit.")
+            advice: "Use a separate user, which is safer: User=pushfarm in the unit.")
     }
 
     /// Files with secrets that every user can read.
@@ -64,7 +64,7 @@ struct MachineCheck {
             try StateFolder.make(path)
         } catch {
             return Finding(
-                "state folder", .failed, error.message, advice: "Make it, owned by the farm's user.")
+                "state folder", .failed, error.message, advice: "Create the folder for the farm's user.")
         }
         var status = stat()
         stat(path, &status)

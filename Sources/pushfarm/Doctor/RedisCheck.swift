@@ -46,7 +46,7 @@ import StoreProtocol
         return Finding(
             "redis persistence", .failed, when: !info.isLastAppendOK,
             info.isLastAppendOK ? "append-only file" : "Redis cannot write its append-only file",
-            advice: "Look at the disk of the Redis host, and at Redis's log.")
+            advice: "Check the disk of the Redis host and Redis's log.")
     }
 
     private static func memory(_ info: RedisInfo) -> Finding {
@@ -136,7 +136,7 @@ struct RedisAccessCheck {
             + faults.unreadableWords.map {
                 Finding(
                     app, .warning, $0,
-                    advice: "Look with pushfarm debug fsck, then pushfarm debug fsck --repair --app \(app).")
+                    advice: "Run pushfarm debug fsck, then pushfarm debug fsck --repair --app \(app).")
             }
     }
 
@@ -186,7 +186,7 @@ struct RedisAccessCheck {
                     check, .warning,
                     "pushfarm:\(PlainText.of(name, limit: 64)) holds \(Figures.counted(jobs, "job", "jobs")), and no app of "
                         + "this name is configured\(meant)",
-                    advice: "Correct the producer. RENAME moves the list, or configure the app."))
+                    advice: "Correct the producer and move the list with RENAME, or configure the app."))
         }
         if names.count > Self.most {
             findings.append(Finding(check, .warning, "there are \(names.count - Self.most) more of them"))

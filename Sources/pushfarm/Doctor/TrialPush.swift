@@ -28,9 +28,9 @@ import Transport
     init(topic: String) { head = PushHead(PushOptions(pushType: .background), appTopic: topic) }
 
     /// - Parameters:
-    /// - stream: an open HTTP/2 connection. It is closed afterwards.
-    /// - authority: the gateway's host, with the port unless it is 443.
-    /// - providerToken: the token, or nil when a client certificate authenticates this process.
+    ///   - stream: an open HTTP/2 connection. It is closed afterwards.
+    ///   - authority: the gateway's host, with the port unless it is 443.
+    ///   - providerToken: the token, or nil when a client certificate authenticates this process.
     func send(over stream: ByteStream, authority: String, providerToken: [UInt8]?) async -> Outcome {
         let limit = Timer { [unowned self] in answer(.none("no response within 10 s")) }
         limit.start(after: Self.timeout)
@@ -119,7 +119,7 @@ struct TrialFinding {
         case .none(let cause):
             Finding(
                 name, .unreachable, "no response to a test push: \(cause)",
-                advice: "Try again; look at the network and at a proxy on the way.")
+                advice: "Try again; check the network and any proxy.")
         case .refused(let status, let reason): finding(status: status, reason: reason)
         }
     }
@@ -154,14 +154,14 @@ struct TrialFinding {
         case .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken, .badCertificateEnvironment:
             Finding(
                 name, .failed, "\(who) is not valid in environment \(app.environment.rawValue): \(reason)",
-                advice: "Change environment, or take a key or certificate of that environment.")
+                advice: "Change environment, or use a key or certificate of that environment.")
         case .badCertificate:
             Finding(
                 name, .failed, "the gateway refuses \(who): \(reason)",
-                advice: "Make a new certificate in Apple's portal.")
+                advice: "Create a new certificate in Apple's portal.")
         case .tooManyProviderTokenUpdates:
             Finding(
-                name, .warning, "the gateway wants no new provider token now: \(reason)",
+                name, .warning, "the gateway accepts no new provider token now: \(reason)",
                 advice: "Try again in 20 minutes.")
         default:
             Finding(
@@ -174,7 +174,7 @@ struct TrialFinding {
 
     private func wrongToken(_ text: String) -> Finding {
         guard case .key(let file, let id, let team) = app.credentials else {
-            return Finding(name, .failed, text, advice: "Take the app's own certificate.")
+            return Finding(name, .failed, text, advice: "Use the app's own certificate.")
         }
         return Finding(
             name, .failed, text,

@@ -56,7 +56,7 @@ struct EventsCommand: ParsableCommand {
             throw ValidationError("--limit is 0 to 1000000.")
         }
         if operations, app != nil {
-            throw ValidationError("Operations are the farm's: --operations and --app exclude each other.")
+            throw ValidationError("--operations and --app exclude each other.")
         }
         if limit != nil, since != nil { throw ValidationError("--limit and --since exclude each other.") }
         // The audit log may contain commands of a newer program, so their types cannot be checked.

@@ -51,7 +51,7 @@ extension CommandFailure {
     /// - Parameter choices: the options that select one kind.
     static func ambiguous(_ name: String, _ choices: [String]) -> CommandFailure {
         .usage(
-            "\"\(PlainText.of(name, limit: 64))\" has several meanings; use \(choices.joined(separator: " or "))"
+            "\"\(PlainText.of(name, limit: 64))\" is ambiguous; use \(choices.joined(separator: " or "))"
         )
     }
 

@@ -39,7 +39,7 @@ struct FindCommand: ParsableCommand {
 
     func validate() throws {
         guard [token, apnsID, job].count(where: { $0 != nil }) == 1 else {
-            throw ValidationError("Say one of --token, --apns-id and --job.")
+            throw ValidationError("Name one of --token, --apns-id and --job.")
         }
         guard (0...1_000_000).contains(events) else { throw ValidationError("--events is 0 to 1000000.") }
     }
@@ -56,7 +56,7 @@ struct FindCommand: ParsableCommand {
             }
             return found.filter(\.isKnown)
         }
-        guard !found.isEmpty else { throw CommandFailure.failed("nothing is known of a job \(job)") }
+        guard !found.isEmpty else { throw CommandFailure.failed("no job \(job) was found") }
         let console = Console(json: common.json)
         for outcome in found { console.show(outcome.json(job), outcome.text(job, console)) }
     }
@@ -79,7 +79,7 @@ struct FindCommand: ParsableCommand {
     private func wanted() throws(CommandFailure) -> Wanted {
         if let apnsID {
             guard let id = PushID(text: apnsID) else {
-                throw .usage("\(apnsID.prefix(64)) is no apns-id: a UUID is wanted")
+                throw .usage("\(apnsID.prefix(64)) is not an apns-id; use a UUID")
             }
             return .push(id)
         }

@@ -12,7 +12,7 @@ import Transport
     ) async throws(CommandFailure) -> OperatorAnswer? {
         let stream: ByteStream
         do { stream = try await Dial(.unix(path: path), timeout: .seconds(5)).connect() } catch {
-            throw .temporary("no coordinator answers at \(path): \(error)")
+            throw .temporary("no coordinator replies at \(path): \(error)")
         }
         let link = ControlLink<OperatorCommand, OperatorAnswer>(stream)
         let news = AsyncEvent()

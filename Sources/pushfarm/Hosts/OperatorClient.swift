@@ -29,8 +29,8 @@ import StoreProtocol
     }
 
     /// - Parameters:
-    /// - hosts: the hosts, or nil for all living hosts.
-    /// - oneByOne: whether a host gets the command only after the host before it is done.
+    ///   - hosts: the hosts, or nil for all living hosts.
+    ///   - oneByOne: whether a host gets the command only after the host before it is done.
     func carryOut(
         _ verb: OperatorVerb, _ arguments: [String] = [], on host: String? = nil, oneByOne: Bool = false
     ) async throws {
@@ -78,7 +78,7 @@ import StoreProtocol
         let known =
             living.isEmpty
             ? "no coordinator is running" : "living hosts: " + living.joined(separator: ", ")
-        throw .failed("no host \(host) is there; \(known)")
+        throw .failed("there is no host \(host); \(known)")
     }
 
     // MARK: Commands over Redis
@@ -211,12 +211,12 @@ extension OperatorClient.Outcome {
             table.add(.init(answer.host), .init(answer.state.rawValue, paint), .init(answer.text))
         }
         for host in silent where !answers.contains(where: { $0.host == host }) {
-            table.add(.init(host), .init("silent", .yellow), .init("no answer"))
+            table.add(.init(host), .init("silent", .yellow), .init("no reply"))
         }
         for host in unnotified {
             table.add(
                 .init(host), .init("untold", .yellow),
-                .init("not asked, because a host before it is not done")
+                .init("not notified, because an earlier host is not done")
             )
         }
         return table.text(style)

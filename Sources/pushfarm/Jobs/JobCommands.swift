@@ -151,7 +151,7 @@ extension FarmClient {
         guard let last else { return .failed("there is no job \(id) in \(place)") }
         let names = count == 1 ? last.id : "\(id).1 to \(last.id)"
         return .failed(
-            "there is no job \(id) in \(place), but \(names): push made them of it, and each is a job of its own"
+            "there is no job \(id) in \(place), but \(names): push split the job into these jobs"
         )
     }
 }

@@ -44,7 +44,7 @@ struct RateCommand: FarmCommand {
             guard let unit, let number = Double(parts[0]), DesiredRate.rates.contains(number / unit)
             else {
                 throw ValidationError(
-                    "A rate is as 500/s, 6000/m or 100/h, at least 0.0036/h; or off, or default.")
+                    "A rate is 500/s, 6000/m or 100/h, for example, at least 0.0036/h; or off; or default.")
             }
             return .some(.limit(number / unit))
         }

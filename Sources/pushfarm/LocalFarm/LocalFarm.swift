@@ -47,7 +47,7 @@ import Foundation
     /// Starts the farm and waits for its workers. An error is stored in ``failure`` and ends the farm.
     /// - Parameters:
     ///   - limit: how long to wait for the workers.
-    /// - body: gets a connection and the number of workers. The number is nil when the workers were not ready in time.
+    ///   - body: gets a connection and the number of workers. The number is nil when the workers were not ready in time.
     func start(
         within limit: Duration, _ body: @Loop (FarmClient, Int?) async throws(CommandFailure) -> Void
     ) async {
@@ -138,7 +138,7 @@ import Foundation
             }
             do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
         }
-        throw .failed("the simulator did not come up within 10 s\n\(logTail(of: "simulator"))")
+        throw .failed("the simulator did not start within 10 s\n\(logTail(of: "simulator"))")
     }
 
     private func start(

@@ -14,7 +14,7 @@ struct Table {
         var paint: Paint?
 
         init(_ text: String, _ paint: Paint? = nil) {
-            // Names may come from Redis: their control characters must not reach the terminal.
+            // Names may come from Redis, and their control characters must not reach the terminal.
             self.text = PlainText.of(text, limit: .max)
             self.paint = paint
         }

@@ -34,10 +34,10 @@ struct SubjectOptions: ParsableArguments, Sendable {
     func validate() throws {
         let named = [name != nil && shard == nil, job != nil, token != nil, shard != nil].count { $0 }
         guard named < 2 else {
-            throw ValidationError("Name one thing: an app, a job, --token or --shard.")
+            throw ValidationError("Name only one: an app, a job, --token or --shard.")
         }
         if let shard, !(0...9999).contains(shard) {
-            throw ValidationError("A shard has a number from 0 on.")
+            throw ValidationError("A shard number is 0 or more.")
         }
         if name != nil, shard != nil, app != nil {
             throw ValidationError("--shard goes with an app's name or with --app.")
@@ -48,9 +48,9 @@ struct SubjectOptions: ParsableArguments, Sendable {
 extension SubjectOptions {
     /// Changes each selected subject and shows the changes.
     /// - Parameters:
-    /// - options: the command's own options, for the audit log.
-    /// - takesHosts: whether the name may also be a host's name. The caller has searched the hosts before.
-    /// - head: fields that programs get first.
+    ///   - options: the command's own options, for the audit log.
+    ///   - takesHosts: whether the name may also be a host's name. The caller has searched the hosts before.
+    ///   - head: fields that programs get first.
     func change(
         _ verb: String, _ common: CommonOptions, options: [String] = [], takesHosts: Bool = false,
         _ change:

@@ -15,7 +15,7 @@ import StoreProtocol
         while true {
             switch try await self.submit(request) {
             case .accepted: return
-            case .duplicate: throw .failed("job \(id) is open, or came within the last 24 hours")
+            case .duplicate: throw .failed("job \(id) is open, or was submitted within the last 24 hours")
             case .refused(let reason): throw .failed("job \(id) would be refused: \(reason)")
             case .busy(let pause, let reason):
                 guard ContinuousClock.now + pause <= deadline else {
@@ -40,7 +40,7 @@ import StoreProtocol
         } catch {
             guard error.isTemporary else { throw .failed("\(client.place): \(error)") }
             throw .temporary(
-                "\(client.place): \(error). Whether job \(request.id) was sent is not known: the same --id again is safe"
+                "\(client.place): \(error). Job \(request.id) may have been submitted; a retry with the same --id is safe"
             )
         }
     }

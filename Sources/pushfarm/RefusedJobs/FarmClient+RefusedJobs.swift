@@ -43,7 +43,7 @@ extension FarmClient {
             // A cut job is not valid JSON.
             if corrected == nil, refused.mayBeCut {
                 throw .failed(
-                    "\(refused.id) is larger than the 64 KiB that are kept of it: give the whole job with --file"
+                    "\(refused.id) was cut at 64 KiB; give the whole job with --file"
                 )
             }
             throw .failed(

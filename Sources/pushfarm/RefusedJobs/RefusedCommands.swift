@@ -189,7 +189,7 @@ struct RefusedDropCommand: FarmCommand {
     var dryRun = false
 
     func validate() throws {
-        guard all != !ids.isEmpty else { throw ValidationError("Say what: ids, or --all.") }
+        guard all != !ids.isEmpty else { throw ValidationError("Name ids or --all.") }
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {

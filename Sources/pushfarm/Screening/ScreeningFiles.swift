@@ -29,11 +29,11 @@ final class ScreeningFiles {
     /// Opens the files of an earlier process, or creates new files.
     ///
     /// - Parameters:
-    /// - fresh: the record for a new screening.
-    /// - startOver: whether to replace the files of an earlier process.
+    ///   - fresh: the record for a new screening.
+    ///   - startOver: whether to replace the files of an earlier process.
     init(_ paths: Paths, fresh: ScreeningRecord, startOver: Bool) throws(CommandFailure) {
         guard Set([paths.tokens, paths.good, paths.invalid, paths.rest, paths.progress]).count == 5 else {
-            throw .usage("two of the files are the same one")
+            throw .usage("two of the files are the same file")
         }
         var files: [ScreeningFile] = []
         for path in [paths.good, paths.invalid, paths.rest] { files.append(try ScreeningFile(path)) }
@@ -42,7 +42,7 @@ final class ScreeningFiles {
         }
         let found = startOver ? nil : try Self.found(paths.progress, fresh, paths)
         if found == nil, !startOver, let used = files.first(where: { $0.size > 0 }) {
-            throw .usage("\(used.path) is there already; --start-over replaces it")
+            throw .usage("\(used.path) exists already; --start-over replaces it")
         }
         (self.paths, self.files, record, isResumed) = (paths, files, found ?? fresh, found != nil)
         // The record is written first, because the next start refuses a file without a record.
@@ -55,13 +55,13 @@ final class ScreeningFiles {
     ) throws(CommandFailure) -> ScreeningRecord? {
         guard TextFile.exists(path) else { return nil }
         guard let found = ScreeningRecord(try TextFile.read(path)) else {
-            throw .usage("\(path): cannot be read; --start-over begins again")
+            throw .usage("\(path): cannot be read; use --start-over")
         }
         guard found.app == fresh.app else {
-            throw .usage("\(path) is of app \(found.app); --start-over begins again")
+            throw .usage("\(path) is of app \(found.app); use --start-over")
         }
         guard found.fingerprint == fresh.fingerprint else {
-            throw .usage("\(paths.tokens) has changed since its screening began; --start-over begins again")
+            throw .usage("\(paths.tokens) has changed since its screening began; use --start-over")
         }
         return found
     }
@@ -121,7 +121,7 @@ final class ScreeningFile {
     /// Continues after `count` bytes and removes all later bytes.
     func resume(at count: Int) throws(CommandFailure) {
         guard size >= count else {
-            throw .usage("\(path): has lost lines since the screening was interrupted; --start-over begins again")
+            throw .usage("\(path): has lost lines since the screening was interrupted; use --start-over")
         }
         guard ftruncate(descriptor, off_t(count)) == 0, lseek(descriptor, off_t(count), SEEK_SET) >= 0 else {
             throw failure()

@@ -1,5 +1,4 @@
-/// The progress of a screening, as its progress file stores it. Each line has one fact, in words with a space between two
-/// words.
+/// The progress of a screening, as its progress file stores it. Each line has one fact. A space separates two words.
 struct ScreeningRecord: Equatable, Sendable {
     var app: String
     /// A part of all job ids. Another screening of the same file has other ids.

@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Who owns the shards of an app.
+/// The owners of the shards of an app.
 struct ShardOwners: Sendable {
     let app: String
     /// The owner by shard, or nil for a shard without an owner.

@@ -67,7 +67,7 @@ struct ShardsMoveCommand: FarmCommand {
 
     func validate() throws {
         guard !operation.local else {
-            throw ValidationError("--local: whom a shard is to go to is kept in Redis")
+            throw ValidationError("--local is not possible, because Redis stores the shard's new owner")
         }
     }
 

@@ -35,7 +35,7 @@ struct SimulatorControlCommand: ParsableCommand {
             do {
                 return try await SimulatorControl.send(line, socket: socket)
             } catch {
-                throw CommandFailure.temporary("no simulator answers on \(socket): \(error)")
+                throw CommandFailure.temporary("no simulator replies on \(socket): \(error)")
             }
         }
         Terminal.write(answer + "\n", to: Terminal.standardOutput)

@@ -3,7 +3,7 @@ import FarmPolicy
 import RedisClient
 import StoreProtocol
 
-/// The farm at one moment.
+/// A snapshot of the farm's state.
 struct FarmStatus: Sendable {
     var hosts: [HostStatus]
     var apps: [AppStatus]

@@ -29,8 +29,8 @@ struct HostStatus: StatusPart {
     }
 
     /// - Parameters:
-    /// - name: the host's name in Redis, which overrides the name in the JSON.
-    /// - isAlive: false when the host's heartbeat has expired. The host's state is then "gone".
+    ///   - name: the host's name in Redis, which overrides the name in the JSON.
+    ///   - isAlive: false when the host's heartbeat has expired. The host's state is then "gone".
     init(name: String, json: [UInt8], isAlive: Bool) {
         // When the status is unreadable, only the host's name is known.
         self = (try? JSONDecoder().decode(HostStatus.self, from: Data(json))) ?? HostStatus()
@@ -182,16 +182,17 @@ extension HostStatus {
         }
     }
 
-    /// The quiet host, or its quiet workers, with shards that stay unserved. Each text names the command that resumes it.
+    /// The quiet host or quiet workers that still own shards, one sentence each.
     var quietPlaces: [String] {
         if state == "quiet" {
             // A quiet host is no problem when other hosts serve its shards.
             let hasShards = apps.contains { $0.shards > 0 } || workers.contains { $0.shards > 0 }
-            return hasShards ? ["\(host) is quiet: its shards wait until pushfarm resume \(host)"] : []
+            return hasShards
+                ? ["\(host) is quiet: its shards are not served until pushfarm resume \(host)"] : []
         }
         let still = ["quiet", "stopped"]
         return workers.filter { state == "running" && still.contains($0.state) && $0.shards > 0 }.map {
-            "worker \($0.worker) of \(host) is \($0.state): its shards wait until it is restarted"
+            "worker \($0.worker) of \(host) is \($0.state): its shards are not served until it is restarted"
         }
     }
 }

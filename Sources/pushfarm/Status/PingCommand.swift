@@ -42,7 +42,7 @@ struct PingCommand: ParsableCommand {
             let answer = try await LocalCoordinator.carryOut(
                 command, at: socket, within: timeout.duration, isPatient: true)
             guard let answer, answer.state == .done else {
-                throw CommandFailure.temporary("the coordinator at \(socket) does not answer")
+                throw CommandFailure.temporary("the coordinator at \(socket) does not reply")
             }
             let host = HostStatus(name: answer.host, json: Array(answer.text.utf8), isAlive: true)
             let ready = host.workers.count { $0.state == "ready" }

@@ -98,7 +98,7 @@ struct StatusText {
     /// Workers that send at a reduced rate because a gateway has problems.
     private func slowed(_ host: HostStatus) -> String {
         host.workers.filter { $0.slowedTo > 0 }.map {
-            "worker \($0.worker): slowed to \(Figures.grouped($0.slowedTo))/s by a gateway in trouble\n"
+            "worker \($0.worker): slowed to \(Figures.grouped($0.slowedTo))/s because a gateway has problems\n"
         }.joined()
     }
 

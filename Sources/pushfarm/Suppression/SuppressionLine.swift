@@ -55,7 +55,7 @@ struct SuppressionLine: Equatable, Sendable {
             guard let seconds = TimeText.since(words[2], now: defaults.time) else {
                 throw Fault(
                     description:
-                        "\(words[2].prefix(40)) is no time: Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago"
+                        "\(words[2].prefix(40)) is not a time: use Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days ago"
                 )
             }
             time = seconds

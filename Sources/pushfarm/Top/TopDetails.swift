@@ -77,7 +77,7 @@ struct TopDetails {
         ]
         if worker.slowedTo > 0 {
             lines.append(
-                line("slowed to", "\(Figures.grouped(worker.slowedTo))/s: the gateway is in trouble", .yellow)
+                line("slowed to", "\(Figures.grouped(worker.slowedTo))/s: the gateway has problems", .yellow)
             )
         }
         return lines

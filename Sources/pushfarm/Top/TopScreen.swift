@@ -159,14 +159,14 @@ struct TopScreen {
         let keys =
             columns < 64
             ? "↑↓ ⏎ esc  s sort  ? help  q quit"
-            : "↑↓ select  ⏎ look closer  esc back  s sort  r reverse  p pause  ? help  q quit"
+            : "↑↓ select  ⏎ show details  esc back  s sort  r reverse  p pause  ? help  q quit"
         return TopLine(keys, .dim)
     }
 
     private var help: [TopLine] {
         [
             ("1 2 3 4, tab", "apps, workers, hosts, jobs"), ("↑ ↓ k j, pages", "select a row"),
-            ("⏎ →", "look closer"), ("esc ← ⌫", "back"), ("s", "sort by the next column"),
+            ("⏎ →", "show details"), ("esc ← ⌫", "back"), ("s", "sort by the next column"),
             ("r", "reverse the order"), ("p", "pause, continue"), ("q, ctrl-C", "quit"), ("", ""),
             ("RATE/S", "pushes that got an outcome in the last second"),
             ("ERR%", "responses that were errors, without invalid tokens"),

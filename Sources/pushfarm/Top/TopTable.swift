@@ -56,7 +56,7 @@ struct TopTable {
         }
     }
 
-    /// The title and the rows.
+    /// The title line and the rows as lines of the screen.
     func lines(width: Int) -> [TopLine] {
         let (shown, widths) = layout(width)
         var head = TopLine()

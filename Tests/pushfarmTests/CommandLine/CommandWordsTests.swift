@@ -81,13 +81,13 @@ struct CommandWordsTests {
         (["demo", "--kill", "-1"], "--kill is 0 to"),
         (["find", "--job", "a", "--events", "-1"], "--events is"),
         (["simulator", "--refusals", "-1"], "--refusals is"),
-        (["rate", "demo", "-5/s"], "A rate is as 500/s"),
-        (["pause", "--shard", "-1"], "A shard has a number from 0 on"),
+        (["rate", "demo", "-5/s"], "A rate is 500/s"),
+        (["pause", "--shard", "-1"], "A shard number is 0 or more"),
         (["simulator", "--port", "-1"], "'--port <port>': it is at least 0"),
         (["simulator", "--port", "65536"], "'--port <port>': it is too large"),
-        (["jobs", "--limit", "1x"], "'--limit <n>': a whole number is wanted"),
-        (["jobs", "--limit", "--json"], "'--limit <n>': a whole number is wanted"),
-        (["shards", "move", "x", "alpha"], "'<shard>': a whole number is wanted"),
+        (["jobs", "--limit", "1x"], "'--limit <n>': use a whole number"),
+        (["jobs", "--limit", "--json"], "'--limit <n>': use a whole number"),
+        (["shards", "move", "x", "alpha"], "'<shard>': use a whole number"),
         (
             ["push", "--token", "aa", "--alert", "x", "--ttl", "-5"],
             "'--ttl <duration>': a duration is not negative"

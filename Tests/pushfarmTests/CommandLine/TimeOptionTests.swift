@@ -16,13 +16,13 @@ struct TimeOptionTests {
     }
 
     @Test(arguments: [
-        ("1795700000000", "it looks like milliseconds; Unix seconds are wanted"),
+        ("1795700000000", "it looks like milliseconds; use Unix seconds"),
         ("1795700000000000", "it is too large for Unix seconds"),
         ("99999999999999999999", "it is too large for Unix seconds"),
         ("-5", "Unix seconds are not negative"), ("-5m", "a duration is not negative"),
         ("2027-01-01T10:00:00", "a time needs a time zone, such as Z or +02:00"),
         ("2027-02-30", "there is no such day"), ("5w", "there is no unit w: d, h, m, s or ms"),
-        ("soon", "a time is 2h or 3d, Unix seconds, or like 2026-05-01T10:00:00Z"),
+        ("soon", "use 2h or 3d, Unix seconds, or a time such as 2026-05-01T10:00:00Z"),
     ])
     func `of a moment that is none it is said why`(text: String, reason: String) {
         let fault = #expect(throws: OptionFault.self) { try Moment(reading: text) }

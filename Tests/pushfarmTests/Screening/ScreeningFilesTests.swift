@@ -102,7 +102,7 @@ struct ScreeningFilesTests {
     }
 
     @Test func `two names of one file, and no plain file, are refused`() throws {
-        #expect(refusal(record(), paths(good: tokens))?.contains("the same one") == true)
+        #expect(refusal(record(), paths(good: tokens))?.contains("the same file") == true)
         #expect(refusal(record(), paths(good: tokens + ".d", invalid: tokens + ".d")) != nil)
         #expect(refusal(record(), paths(good: "/dev/null")) != nil)
         #expect(try String(contentsOfFile: tokens, encoding: .utf8) == "x")

@@ -45,10 +45,12 @@ struct FarmStatusTests {
 
     @Test func `what somebody has made quiet, and forgotten, is trouble`() {
         #expect(
-            idle(["running", "quiet"]).troubles == ["h1 is quiet: its shards wait until pushfarm resume h1"])
+            idle(["running", "quiet"]).troubles == [
+                "h1 is quiet: its shards are not served until pushfarm resume h1"
+            ])
         #expect(
             idle(["running"], worker: "quiet").troubles
-                == ["worker 0 of h0 is quiet: its shards wait until it is restarted"])
+                == ["worker 0 of h0 is quiet: its shards are not served until it is restarted"])
         let pause = ReadPauses.Item(
             name: Array("07".utf8), since: 0, kind: "pause", by: "ann@ops-1", reason: "loops")
         #expect(

@@ -18,10 +18,12 @@ struct HostStatusTests {
         let line = #"{"state":"running","workers":[{"worker":"1","state":"\#(state)","shards":\#(shards)}]}"#
         let places = HostStatus(name: "a", json: Array(line.utf8), isAlive: true).quietPlaces
         #expect(
-            places == (isTold ? ["worker 1 of a is \(state): its shards wait until it is restarted"] : []))
+            places
+                == (isTold
+                    ? ["worker 1 of a is \(state): its shards are not served until it is restarted"] : []))
     }
 
-    @Test(arguments: [(12, ["a is quiet: its shards wait until pushfarm resume a"]), (0, [])])
+    @Test(arguments: [(12, ["a is quiet: its shards are not served until pushfarm resume a"]), (0, [])])
     func `a quiet host is trouble while it keeps shards`(shards: Int, words: [String]) {
         let line = #"{"state":"quiet","apps":[{"app":"demo","shards":\#(shards)}]}"#
         let status = HostStatus(name: "a", json: Array(line.utf8), isAlive: true)
