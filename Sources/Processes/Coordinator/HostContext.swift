@@ -5,7 +5,7 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// A coordinator: what its parts share, and the parts. Each part has a state of its own, and finds the other parts here.
+/// A coordinator's parts and the state that they share. Each part has its own state and finds the other parts here.
 @Loop final class HostContext {
     let options: HostCoordinator.Options
     let log: Logger
@@ -13,11 +13,11 @@ import StoreProtocol
     let redis: RedisConnection
     let registry: FarmRegistry
     let lifecycle: Lifecycle
-    /// Wakes every task that waits for a change: of a child, a shard, a lease, the lifecycle.
+    /// Wakes every task that waits for a change of a child, a shard, a lease or the lifecycle.
     let changes = AsyncCondition()
-    /// Unique id of this process.
+    /// A unique id of this process.
     let nonce = Nonce.make()
-    /// Unix milliseconds.
+    /// When the coordinator started, in Unix milliseconds.
     let startTime = WallClock.seconds * 1000
     private(set) var configuration: Configuration
     /// Limits how often refused values are logged.
@@ -37,7 +37,7 @@ import StoreProtocol
     private(set) lazy var listener = WakeUpListener(self)
     private(set) lazy var admission = AdmissionControl(registry, shards: shardCount, log: log)
 
-    // What people see.
+    // Reports for people.
     private(set) lazy var status = HostReport(self)
     private(set) lazy var service = ServiceReports(options.service, log: log) {
         [unowned self] phase in
@@ -54,7 +54,7 @@ import StoreProtocol
     private(set) lazy var unknownApps = UnknownApps(self)
     private(set) lazy var metrics = MetricsServer(self)
 
-    // What people do.
+    // Operators' commands.
     let exclusive = ExclusiveChange()
     private(set) lazy var participation = HostParticipation(context: self)
     private(set) lazy var desired = DesiredState(self)
@@ -65,7 +65,7 @@ import StoreProtocol
     private(set) lazy var operations = HostOperations(self)
     private(set) lazy var signals = SignalHandlers(self)
 
-    /// - Throws: a fault of the address of Redis.
+    /// - Throws: if the address of Redis is invalid.
     init(_ options: HostCoordinator.Options, log: Logger) throws {
         self.options = options
         self.log = log
@@ -79,7 +79,7 @@ import StoreProtocol
     }
 
     var host: String { configuration.host }
-    /// Shards of each app.
+    /// The number of shards of each app.
     var shardCount: Int { configuration.shards }
 
     /// Replaces those parts of the configuration that can change while the coordinator runs.
@@ -90,17 +90,17 @@ import StoreProtocol
         configuration.workers = next.workers
     }
 
-    /// Logs that a value from outside is not used; for each place at most once in ten minutes.
-    /// - Parameter place: a key, a field of a key, or a channel.
+    /// Logs that a value from outside was refused, at most once in ten minutes for each place.
+    /// - Parameter place: a Redis key, a field of a key, or a channel.
     func logRefusedValue(at place: String, reason: String) {
         guard refusedValues.shouldReport(at: place, now: .now) else { return }
         log.warning("a value is refused", metadata: ["at": "\(place)", "reason": "\(reason)"])
     }
 }
 
-/// What a start needs of Redis.
+/// Checks of Redis during the start.
 extension HostContext {
-    /// Repeats a step of the start until Redis is able to do it, however long that takes.
+    /// Repeats a step of the start while Redis is unreachable, without a time limit.
     func retryWhileRedisIsAway<Value: Sendable>(_ body: @Loop () async throws -> Value) async throws -> Value
     {
         var backoff = BackOff.redis
@@ -116,7 +116,7 @@ extension HostContext {
         }
     }
 
-    /// Refuses a Redis that may evict keys: pushes would be lost.
+    /// Refuses a Redis whose eviction policy may remove keys, because pushes would be lost.
     func checkRedis() async throws {
         let info: RedisInfo
         do throws(RedisError) { info = try await registry.info() } catch {

@@ -4,39 +4,41 @@ package import Logging
 package import Supervision
 
 extension HostCoordinator {
-    /// What it is started with.
+    /// The options with which a coordinator is started.
     package struct Options {
         package var configuration: Configuration
-        /// The farm's Redis: a URL with its password, and the CA to trust there in PEM, empty for the system's.
+        /// The URL of the farm's Redis with its password, and the CA to trust there in PEM; empty means the
+        /// system's CAs.
         package var redisURL: String
         package var redisAuthority: [UInt8]
-        /// As many as there may be.
+        /// The number of workers; the maximum number if `isAuto` is true.
         package var workers: Int
-        /// How many of them there are follows the load.
+        /// Whether the number of workers follows the load.
         package var isAuto = false
-        /// Of this machine.
+        /// The number of processors of this machine.
         package var processors = 1
-        /// Of this machine, or what this service may take of it, in bytes; 0: it is not known.
+        /// The memory of this machine, or the limit of this service, in bytes; 0 if unknown.
         package var memory: UInt64 = 0
-        /// It takes over from the coordinator that has started it.
+        /// Whether this process takes over from the coordinator that started it.
         package var succeeds = false
-        /// The process's own.
+        /// The command-line arguments of this process.
         package var arguments: [String] = []
-        /// Of the process that follows in an upgrade, `NAME=value`.
+        /// The environment of the successor process in an upgrade, as `NAME=value`.
         package var variables: [String] = []
-        /// The program that workers are: this one.
+        /// The path of this program, which the children run, too.
         package var program: String
-        /// Of the program.
+        /// The version of the program.
         package var version = ""
-        /// Variables by which a worker logs as we do, `NAME=value`.
+        /// Environment variables that make a worker log like this process, as `NAME=value`.
         package var environment: [String]
-        /// Reports the state to the service manager that started it; nil: there is none.
+        /// The service manager that gets reports of the state; nil if no service manager started this
+        /// process.
         package var service: ServiceEnvironment?
         /// Reads the configuration again.
         package var reload: @Loop () throws -> Configuration
-        /// Changes from which level on this process logs.
+        /// Sets the level from which on this process logs.
         package var setLogLevel: @Loop (Logger.Level) -> Void = { _ in }
-        /// Opens the file again that this process logs to, if it does.
+        /// Reopens this process's log file, if it has one.
         package var reopenLogs: @Loop () -> Void = {}
 
         package init(

@@ -2,20 +2,21 @@ package import EventLoop
 package import Logging
 import Supervision
 
-/// One host's coordinator: holds the leases, keeps intake and workers alive, settles what workers report.
+/// The coordinator of one host: holds the leases, keeps intake and workers alive, and settles workers'
+/// reports.
 ///
-/// It puts the parts together and runs them from the start to the end. Each part owns its state; ``Lifecycle`` says in which
-/// phase the process is.
+/// It connects its parts and runs them from start to end. Each part owns its state. ``Lifecycle`` knows the phase
+/// of the process.
 @Loop package final class HostCoordinator {
     private let context: HostContext
 
-    /// - Throws: a fault of the address of Redis.
+    /// - Throws: if the address of Redis is invalid.
     package init(_ options: Options, log: Logger) throws {
         context = try HostContext(options, log: log)
     }
 
-    /// Runs until a signal or an operator ends it; everything is handed over in order.
-    /// - Parameter onReady: called when the leases are asked for and the workers are started.
+    /// Runs until a signal or an operator stops the coordinator, then shuts down in order.
+    /// - Parameter onReady: called when leases are requested and the workers are started.
     package func run(onReady: @Loop () -> Void = {}) async throws {
         Loop.keep(self)
         context.signals.install()
@@ -72,7 +73,8 @@ import Supervision
         return lock
     }
 
-    /// Warns of settings that make a fault in this process, or a curious user, worse than need be.
+    /// Warns of settings that let other users read secrets, or that make a fault in this process more
+    /// harmful.
     private func warnOfOpenPermissions() {
         if FileTrust.isRoot { context.log.warning("runs as root: a separate user is enough, and safer") }
         if let file = context.configuration.redisPasswordFile, FileTrust.isPublic(file) {
@@ -130,7 +132,7 @@ import Supervision
             each(.seconds(2)) { for app in context.apps.all { await app.credentials.refresh() } },
             each(.seconds(5)) { for app in context.apps.all { await app.reclaim.reclaimUnknownBatches() } },
             each(.seconds(5)) {
-                // Announcements may have been lost.
+                // Wake-ups about commands and desired state may have been lost.
                 await context.operations.read()
                 await context.desired.follow()
             },
@@ -139,7 +141,7 @@ import Supervision
                     of: context.apps.all, isFirstHost: context.registration.isFirstHost)
             },
             each(.seconds(1)) {
-                // Workers that did not read their orders get them now.
+                // Send wake-ups again to workers that did not read their orders.
                 context.wakeUps.send()
                 context.probe.ask()
                 context.alertObservations.evaluate()
@@ -148,7 +150,8 @@ import Supervision
             each(.seconds(1)) { await context.unknownApps.searchInboxes() },
             each(.seconds(5)) { await context.unknownApps.forgetApps() },
             each(.seconds(1)) {
-                // Without a worker a reading of the feedback service would count as failed. Workers take a moment to
+                // Without a ready worker, a reading of the feedback service would count as failed. Workers take a
+                // moment to
                 // start.
                 guard context.fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
                 for app in context.apps.all { await app.readFeedbackIfDue() }
@@ -180,7 +183,7 @@ import Supervision
         }
         context.service.stopping()
         context.upgrade.hostStops()
-        // Others learn first that this host takes nothing more, then of each shard as soon as it is free.
+        // Other hosts first learn that this host takes no new work, then of each shard as soon as it is free.
         if lifecycle.nameHolder == .thisProcess { await context.registration.sendHeartbeatAndAnnounce() }
         await context.shutdown.endChildren()
         await answerOperators()
@@ -188,7 +191,7 @@ import Supervision
         if lifecycle.nameHolder == .thisProcess { await context.registration.leave() }
     }
 
-    /// Waits until operators who stopped the host have their answers.
+    /// Waits until operators who stopped the host have received their replies.
     private func answerOperators() async {
         context.lifecycle.childrenHaveEnded()
         context.changes.signal()

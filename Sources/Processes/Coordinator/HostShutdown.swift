@@ -1,17 +1,17 @@
 import EventLoop
 import Glibc
 
-/// Ends the coordinator's work in order: the intake first, then the workers, each when its results are reported.
+/// Shuts the coordinator down in order: first the intake, then each worker after its results are reported.
 @Loop final class HostShutdown {
     private unowned let context: HostContext
-    /// How long workers may take to finish.
+    /// How long workers may take to finish their pushes in flight.
     private(set) var gracePeriod = Duration.seconds(20)
     private var waiter: CheckedContinuation<Void, Never>?
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Begins the end. A second call shortens the grace period.
-    /// - Parameter failure: why, if not by a signal or an operator.
+    /// Begins the shutdown. A second call shortens the grace period.
+    /// - Parameter failure: why the coordinator stops; nil for a signal or an operator.
     func stop(because failure: CoordinatorError? = nil) {
         let lifecycle = context.lifecycle
         guard !lifecycle.isStopping else {
@@ -20,7 +20,8 @@ import Glibc
             return stopFast()
         }
         guard lifecycle.hasChildren else {
-            // It waits for Redis, or for the host's name, and nothing is under way. What it has in Redis expires.
+            // The start still waits for Redis or for the host's name, and no work is in progress. Its keys in
+            // Redis expire.
             context.log.notice("coordinator stopped before it was ready")
             exit(0)
         }
@@ -30,20 +31,20 @@ import Glibc
         waiter = nil
     }
 
-    /// Starts no new push; responses of two seconds are still received and reported.
+    /// Starts no new push. Responses that arrive within two seconds are still reported.
     func stopFast() {
         gracePeriod = .seconds(2)
         guard context.lifecycle.isStopping else { return stop() }
         for slot in context.fleet.slots { slot.child.finishSooner(within: gracePeriod) }
     }
 
-    /// Waits for the order to stop.
+    /// Waits until a stop is requested.
     func untilStopped() async {
         guard !context.lifecycle.isStopping else { return }
         await withCheckedContinuation { waiter = $0 }
     }
 
-    /// Ends the intake and the workers in order, settles what they reported, and releases what is left.
+    /// Ends the intake and the workers in order, settles their reports, and releases the remaining leases.
     func endChildren() async {
         await context.fleet.intake?.child.stop(within: min(gracePeriod, .seconds(5)))
         context.handOver.handOverEverything()

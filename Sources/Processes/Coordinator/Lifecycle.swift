@@ -1,4 +1,4 @@
-/// The life of a coordinator process, from its start through an upgrade to its end.
+/// The phases of a coordinator process, from its start through an upgrade to its end.
 ///
 ///     starting ────────────────▶ serving ─────▶ upgrading ─────▶ handedOver
 ///         └──────▶ succeeding ──────▲  ▲─────────────┘               │
@@ -8,9 +8,9 @@
 /// A transition that the current phase does not allow is a programming error and ends the process.
 final class Lifecycle {
     enum Phase: Equatable {
-        /// No child was started yet: the process may end at once.
+        /// No child was started yet. The process may exit at once.
         case starting(Role)
-        /// The children are at work. The predecessor still has the host's name.
+        /// The children run. The predecessor still has the host's name.
         case succeeding
         case serving
         /// A successor process exists.
@@ -21,9 +21,9 @@ final class Lifecycle {
     }
 
     enum Role: Equatable {
-        /// It starts the host.
+        /// The process starts the host; it has no predecessor.
         case first
-        /// A predecessor has started it in an upgrade.
+        /// A predecessor has started the process in an upgrade.
         case successor
     }
 
@@ -32,28 +32,28 @@ final class Lifecycle {
         case preparing
         /// The successor gets the shards, a few at a time.
         case handingOver
-        /// Every shard is handed over; the children of this process end.
+        /// Every shard is handed over, and the children of this process end.
         case endingChildren
         /// An operator has aborted the upgrade.
         case aborting
     }
 
-    /// Who has the host's name in the registry.
+    /// Which process has the host's name in the registry.
     enum NameHolder: Equatable { case thisProcess, predecessor, successor, nobody }
 
     struct Ending: Equatable {
         var nameHolder: NameHolder
         var haveChildrenEnded = false
-        /// Why the process ends, if not by a signal or an operator.
+        /// Why the process stops; nil for a signal or an operator.
         var failure: CoordinatorError?
     }
 
-    /// Whether the host serves, as operators and signals say.
+    /// Whether the host takes work, as operators and signals have set it.
     enum Participation: Equatable {
         case full
-        /// The host takes nothing more and keeps what no other host can serve.
+        /// The host takes no new work, and keeps shards that no other host can serve.
         case quiet
-        /// The host gives everything away. It may have been quiet before.
+        /// The host hands all shards over. `isQuiet` tells whether the host was quiet before.
         case drained(isQuiet: Bool)
     }
 
@@ -68,13 +68,13 @@ final class Lifecycle {
     var hasChildren: Bool { if case .starting = phase { false } else { true } }
     var isUpgrading: Bool { if case .upgrading = phase { true } else { false } }
     var isAborting: Bool { phase == .upgrading(.aborting) }
-    /// Shards go to the successor, a few at a time.
+    /// Whether shards are handed over to the successor, a few at a time.
     var isHandingOver: Bool { phase == .upgrading(.handingOver) || phase == .upgrading(.endingChildren) }
     var isQuiet: Bool { participation == .quiet || participation == .drained(isQuiet: true) }
     var isDrained: Bool { if case .drained = participation { true } else { false } }
-    /// Other hosts are to take this host's shards.
+    /// Whether other hosts should take over this host's shards.
     var isLeaving: Bool { isStopping || isDrained }
-    /// This process does what one process of the host does: it sends alerts and searches for inboxes of unknown apps.
+    /// Whether this process does the host's common tasks: it sends alerts and searches for inboxes of unknown apps.
     var actsForHost: Bool { !isStopping && nameHolder == .thisProcess }
 
     var nameHolder: NameHolder {
@@ -93,7 +93,7 @@ final class Lifecycle {
 
     // MARK: Start
 
-    /// The first child is about to start.
+    /// Allows the first child to start.
     func startChildren() {
         switch phase {
         case .starting(.first): phase = .serving
@@ -102,7 +102,7 @@ final class Lifecycle {
         }
     }
 
-    /// The predecessor has given up the host's name, or has exited.
+    /// Takes the host's name, because the predecessor has given it up or has exited.
     func takeHostName() {
         switch phase {
         case .succeeding: phase = .serving
@@ -125,13 +125,14 @@ final class Lifecycle {
         phase = .upgrading(.handingOver)
     }
 
-    /// Every shard is handed over. From here on an operator cannot abort the upgrade.
+    /// Begins to end the children after every shard is handed over. From here on, an operator cannot abort
+    /// the upgrade.
     func beginToEndChildren() {
         guard phase == .upgrading(.handingOver) else { refuse("end the children of an upgrade") }
         phase = .upgrading(.endingChildren)
     }
 
-    /// An operator aborts the upgrade. That comes too late once the children end.
+    /// Aborts the upgrade for an operator. An abort is too late once the children end.
     func abortUpgrade() {
         switch phase {
         case .upgrading(.preparing), .upgrading(.handingOver): phase = .upgrading(.aborting)
@@ -140,7 +141,7 @@ final class Lifecycle {
         }
     }
 
-    /// The successor gets the host's name.
+    /// Gives the host's name to the successor.
     func giveUpHostName() {
         switch phase {
         case .upgrading(.endingChildren): phase = .handedOver
@@ -151,7 +152,7 @@ final class Lifecycle {
         }
     }
 
-    /// The successor has ended before it took the host's name.
+    /// Takes the host's name back, because the successor has ended before it took the name.
     func takeHostNameBack() {
         switch phase {
         case .handedOver: phase = .serving
@@ -162,7 +163,7 @@ final class Lifecycle {
         }
     }
 
-    /// The upgrade is over, whether it has succeeded or not.
+    /// Ends the upgrade after a success or a failure.
     func endUpgrade() {
         if case .upgrading = phase { phase = .serving }
     }
@@ -189,7 +190,7 @@ final class Lifecycle {
 
     // MARK: End
 
-    /// - Parameter failure: why, if not by a signal or an operator; the first one counts.
+    /// - Parameter failure: why the process stops; nil for a signal or an operator. The first failure counts.
     func stop(because failure: CoordinatorError? = nil) {
         switch phase {
         case .starting: refuse("stop")
@@ -206,7 +207,7 @@ final class Lifecycle {
         phase = .stopping(ending)
     }
 
-    /// The host's line is about to be removed from the registry, and is not written again.
+    /// Forbids further heartbeats, because the host's registry entry is about to be removed.
     func leaveRegistry() {
         guard case .stopping(var ending) = phase, ending.nameHolder == .thisProcess else {
             refuse("leave the registry")
@@ -225,7 +226,7 @@ package enum CoordinatorError: Error, Equatable, CustomStringConvertible {
     case evictingRedis(policy: String)
     case hostNameTaken(String)
     case stateFolderTaken(lock: String, seconds: Int)
-    /// What was handed over has no owner now: another start takes it.
+    /// The successor ended after the hand-over. The shards have no owner until a coordinator starts again.
     case successorLost
 
     package var description: String {

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// What signals do (docs/signals.md). CONT does nothing: stopping a process and continuing it must not change the farm.
+/// Handles signals (docs/signals.md). CONT does nothing: stopping and continuing a process must not change the farm.
 @Loop final class SignalHandlers {
     private unowned let context: HostContext
     private var watchers: [SignalWatcher] = []
@@ -12,7 +12,7 @@ import Glibc
         for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in context.shutdown.stop() } }
         on(SIGQUIT) { [unowned self] in context.shutdown.stopFast() }
         on(SIGHUP) { [unowned self] in
-            // Why the configuration is not followed is in the log.
+            // The log tells why a configuration was refused.
             Loop.task { _ = try? await self.context.reload.run() }
         }
         on(SIGUSR1) { [unowned self] in reopenLogs() }
@@ -23,7 +23,7 @@ import Glibc
                 }
             }
         }
-        // A terminal sends these by itself: when its window changes, at Control-Z, and when a process in the background uses it.
+        // A terminal sends these signals itself: when its window changes, at Control-Z, and when a background process uses it.
         guard !hasTerminal else { return }
         on(SIGTTIN) { [unowned self] in context.scaling.change(by: 1) }
         on(SIGTTOU) { [unowned self] in context.scaling.change(by: -1) }

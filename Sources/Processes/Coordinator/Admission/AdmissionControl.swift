@@ -4,40 +4,40 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Tells producers and intakes how full Redis is, once a second: the gates of this host's apps.
+/// Opens or closes admission for each app of this host once a second, by Redis's memory and the app's limits.
 ///
-/// Every host does it; to say the same again changes nothing.
+/// Every host updates admission. Repeating the same update has no effect.
 @Loop final class AdmissionControl {
     private let registry: FarmRegistry
     private let shards: Int
     private let log: Logger
     private var policy = AdmissionPolicy()
-    /// Pushes in batches and results, by app, as Redis last counted them.
+    /// Pushes in batches and in the results stream, by app, at Redis's last count.
     private var open: [String: Int] = [:]
-    /// Their sum.
+    /// The sum of the open pushes of all apps.
     var openPushes: Int { open.values.reduce(0, +) }
-    /// Batches that are ready or in flight, of all apps that are not paused, as Redis last counted them.
+    /// Batches that are ready or in flight, over all apps that are not paused, at Redis's last count.
     private(set) var batches = 0
-    /// What Redis's memory is used for, as it last said.
+    /// The last reading of Redis's memory use; nil before the first reading.
     private(set) var memory: AdmissionPolicy.Reading?
     private var isBlind = false
     private var lastReading: UInt64?
     private var hasFunctions = true
     private var isInTrouble = false
 
-    /// How long producers must wait at least.
+    /// The minimum time that producers must wait while admission is closed.
     private static let retryAfter = Duration.seconds(1)
-    /// Between looks whether Redis still has the functions.
+    /// Milliseconds between two checks that Redis still has the functions for producers.
     private static let readingInterval: UInt64 = 10_000
 
     init(_ registry: FarmRegistry, shards: Int, log: Logger) {
         (self.registry, self.shards, self.log) = (registry, shards, log)
     }
 
-    /// Redis may be another one than before.
+    /// Makes the next update check the functions again, because the new Redis may lack them.
     func reconnected() { lastReading = nil }
 
-    /// The apps' limits come first: the function takes an app without them for unknown.
+    /// Updates the limits of the apps first: the submit function treats an app without limits as unknown.
     func update(_ apps: some Sequence<HostedApp>) async {
         let apps = Array(apps)
         await updateAdmission(apps)
@@ -62,7 +62,7 @@ import StoreProtocol
         self.batches = batches
     }
 
-    /// - Returns: what Redis has of the app; nil if it did not say.
+    /// - Returns: Redis's counts of the app; nil if Redis did not reply.
     private func updateAdmission(
         _ app: HostedApp, _ decision: AdmissionPolicy.Decision, _ redisLimit: Int
     ) async -> UpdateAdmission.Reply? {
@@ -116,7 +116,7 @@ import StoreProtocol
                     error: error)
                 isBlind = true
             }
-            // Its own limits an app has all the same.
+            // Without a memory reading, each app's own limits still apply.
             return RedisInfo("")
         }
     }
@@ -126,12 +126,12 @@ import StoreProtocol
         if let lastReading, now - lastReading < Self.readingInterval { return }
         lastReading = now
         do throws(RedisError) {
-            // A Redis that was flushed knows neither the farm nor its apps.
+            // A flushed Redis has lost the number of shards and the list of apps.
             _ = try await registry.keepInitialised(shards: shards, apps: apps.map(\.name).sorted())
             if try await registry.loadFunctions() { log.info("functions for producers loaded") }
             hasFunctions = true
         } catch {
-            // Said once; a Redis that is full or away is asked again.
+            // A refusal is logged once. After any error, the next check tries again.
             guard hasFunctions, error.isRefusal else { return }
             hasFunctions = false
             log.warning("cannot load for producers the function \(FunctionLibrary.submit)", error: error)

@@ -2,12 +2,12 @@ import EventLoop
 import Glibc
 import Supervision
 
-/// Runs the operator's command for an alert, which it finds in its environment. Nothing else is in there but a path: what configures
-/// a farm may be secret.
+/// Runs the operator's command for an alert. The command's environment holds only PATH and the fields of the
+/// alert, because the coordinator's own variables may be secret.
 @Loop enum AlertCommand {
     /// Runs a command in a process group of its own, and kills the rest of the group when the command has ended.
     ///
-    /// Descriptor 3 closes when the coordinator exits for whatever reason: a keeper process waits for that.
+    /// Descriptor 3 closes when the coordinator exits. A keeper process waits for that and kills the group.
     private static let script = """
         { read -r _ <&3; kill -KILL 0; } & keeper=$!
         /bin/sh -c "$1" 3<&-; status=$?
@@ -16,7 +16,7 @@ import Supervision
         """
     private static let path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-    /// - Returns: why it did not do what it should; nil when it did.
+    /// - Returns: why the command failed; nil if it succeeded.
     static func run(
         _ command: String, _ message: AlertMessage, within limit: Duration = .seconds(10)
     ) async -> String? {
@@ -34,7 +34,7 @@ import Supervision
                         descriptors: [nil, nil, nil, theirs], inOwnSession: true
                     ) { child in
                         killer?.stop()
-                        // What it left running in its session is not waited for, and does not stay.
+                        // The command has exited: kill the processes that it left in its session.
                         kill(-child.pid, SIGKILL)
                         close(ours)
                         continuation.resume(

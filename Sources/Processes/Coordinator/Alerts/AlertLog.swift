@@ -5,21 +5,21 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// An alert as commands and webhooks get it.
+/// An alert in the form that commands and webhooks receive.
 struct AlertMessage: Equatable, Sendable {
     var what: AlertEvaluator.Notification.Event
     var alert: Alert
     var level: Int
     var text: String
-    /// Since when it is raised, and now, in Unix milliseconds.
+    /// When the alert fired, and the current time, both in Unix milliseconds.
     var since: Int64
     var at: Int64
-    /// The host that sends it.
+    /// The host that sends the alert.
     var sender: String
 
     var type: String { "alert.\(what.rawValue)" }
 
-    /// Names and values that say something.
+    /// The text fields of the alert, by name.
     var fields: [(name: String, value: String)] {
         var fields = [("type", type), ("alert", alert.kind.rawValue)]
         switch alert.scope {
@@ -35,7 +35,7 @@ struct AlertMessage: Equatable, Sendable {
         [("level", Int64(level)), ("since", since), ("at", at)]
     }
 
-    /// `PUSHFARM_ALERT_…=…`, without control characters.
+    /// The alert's fields as variables `PUSHFARM_ALERT_…=…`, with a space for each control character.
     var environment: [String] {
         let all = fields + numbers.map { ($0.name, String($0.value)) }
         return all.map { name, value in
@@ -55,17 +55,17 @@ struct AlertMessage: Equatable, Sendable {
     }
 }
 
-/// Writes alerts into Redis in the order in which they came up; while Redis is away they wait.
+/// Writes alerts to Redis in the order in which they fired or cleared. They are queued during a Redis outage.
 @Loop final class AlertLog {
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger
-    /// Tells producers of an app's alert.
+    /// Reports an app's alert to the producers of the app.
     private let notifyApp: @Loop (_ app: String, FarmEvent) -> Void
     private var waiting: [AlertMessage] = []
     private var isWriting = false
 
-    /// Older alerts interest no operator.
+    /// The maximum number of queued alerts. The oldest alert is dropped first.
     private static let most = 1000
 
     init(
@@ -81,13 +81,14 @@ struct AlertMessage: Equatable, Sendable {
         writePending()
     }
 
-    /// Goes on where Redis has stopped it. To be called once a second.
+    /// Writes queued alerts until a write fails. Call it once a second.
     func writePending() {
         guard !isWriting, !waiting.isEmpty else { return }
         isWriting = true
         Loop.task {
             while !self.waiting.isEmpty {
-                // Taken out first: while it is written others come, and the oldest may have to go.
+                // Remove the alert before the write: alerts that arrive meanwhile may push the oldest alert
+                // out.
                 let message = self.waiting.removeFirst()
                 guard await self.writeNow(message) else {
                     self.waiting.insert(message, at: 0)
@@ -98,7 +99,7 @@ struct AlertMessage: Equatable, Sendable {
         }
     }
 
-    /// - Returns: false when Redis cannot do it now.
+    /// - Returns: false if Redis failed temporarily, so that the alert must be written again.
     private func writeNow(_ message: AlertMessage) async -> Bool {
         let alert = FarmRegistry.ActiveAlert(
             id: message.alert.id, level: message.level, since: message.since, text: message.text)

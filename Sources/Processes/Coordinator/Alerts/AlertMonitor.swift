@@ -7,7 +7,7 @@ import RedisClient
 import StoreProtocol
 import Web
 
-/// Carries out what ``AlertEvaluator`` decides, for the scopes that this host is responsible for.
+/// Sends and records the alerts that ``AlertEvaluator`` fires or clears, for the scopes of this host.
 @Loop final class AlertMonitor {
     private(set) var evaluator: AlertEvaluator
     private let registry: FarmRegistry
@@ -16,7 +16,7 @@ import Web
     private let command: AlertQueue
     private let webhook: AlertQueue
     private let history: AlertLog
-    /// Scopes whose alerts, raised by others before, are known.
+    /// Scopes for which the alerts that other hosts fired were read from Redis.
     private var adopted: Set<Alert.Scope> = []
     private var isAdopting = false
 
@@ -32,10 +32,10 @@ import Web
         follow(settings)
     }
 
-    /// Alerts whose notification failed three times.
+    /// Alert notifications that failed three times or were dropped from a full queue.
     var failures: Int { command.failures + webhook.failures }
 
-    /// Notifies by these settings from now on; thresholds are applied elsewhere.
+    /// Uses these settings for notifications from now on. The observers apply the thresholds.
     func follow(_ settings: AlertSettings) {
         evaluator.again = settings.again
         (command.way, webhook.way) = (nil, nil)
@@ -46,7 +46,7 @@ import Web
     /// Fires and clears alerts.
     ///
     /// - Parameters:
-    ///   - scopes: those whose alerts this host sends now.
+    ///   - scopes: the scopes whose alerts this host sends now.
     ///   - clock: Unix milliseconds.
     func evaluate(
         _ observations: [Alert: AlertEvaluator.Observation], scopes: Set<Alert.Scope>, clock: Int64
@@ -59,7 +59,8 @@ import Web
         for news in evaluator.evaluate(known, at: .now, clock: clock) { record(news, at: clock) }
     }
 
-    /// Clears an alert whose app or host no longer exists: only in Redis and the events.
+    /// Clears an alert whose app or host no longer exists, in Redis and in the events, without a
+    /// notification.
     func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.ActiveAlert, clock: Int64) {
         history.write(
             AlertMessage(
@@ -67,19 +68,19 @@ import Web
                 at: clock, sender: host))
     }
 
-    /// Sends nothing more; a notification under way may finish within two seconds.
+    /// Drops queued notifications. A notification in progress may finish within two seconds.
     func close() async {
         let deadline = ContinuousClock.now + .seconds(2)
         await command.close(by: deadline)
         await webhook.close(by: deadline)
     }
 
-    /// Alerts of these scopes wait until Redis has answered; other alerts do not.
+    /// Reads the active alerts of these scopes from Redis. Alerts of other scopes do not wait for this.
     private func adopt(_ scopes: Set<Alert.Scope>) {
         isAdopting = true
         Loop.task { [self] in
             defer { isAdopting = false }
-            // The next look, in a second, tries again.
+            // After an error, the next evaluation, a second later, tries again.
             guard let all = try? await registry.activeAlerts() else { return }
             for raised in all {
                 guard let alert = Alert(id: raised.id), scopes.contains(alert.scope) else { continue }
@@ -95,7 +96,7 @@ import Web
             at: clock, sender: host)
         let level: Logger.Level = news.what == .cleared ? .notice : .error
         log.log(
-            level: level, news.what == .cleared ? "alert called off" : "alert",
+            level: level, news.what == .cleared ? "alert cleared" : "alert",
             metadata: ["alert": "\(news.alert.kind.rawValue)", "text": "\(news.text)"])
         command.notify(message)
         webhook.notify(message)

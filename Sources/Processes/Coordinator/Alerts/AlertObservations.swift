@@ -1,26 +1,27 @@
 import EventLoop
 import FarmPolicy
 
-/// Observes what alerts are about: the apps whose intake is here, this host, and the farm if this is the first host.
+/// Collects the observations for alerts on the apps whose intake is here, on this host, and on the farm.
 @Loop final class AlertObservations {
     private unowned let context: HostContext
     typealias Observation = AlertEvaluator.Observation
 
-    /// How many leases were lost when the last one was lost, and when that was seen.
+    /// The number of lost leases at the last loss, and when this loss was seen.
     private var lastLoss: (count: Int, at: ContinuousClock.Instant?) = (0, nil)
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Evaluates all alerts. To be called once a second.
+    /// Evaluates all alerts. Call it once a second.
     func evaluate() {
         for app in context.apps.all { app.context.totals.tick(at: .now) }
-        // Of two coordinators of a host, the one with the host's name sends alerts.
+        // During an upgrade, only the coordinator that has the host's name sends alerts.
         guard context.lifecycle.actsForHost else { return }
         context.alerts.evaluate(
             observations(at: .now), scopes: scopes, clock: context.redis.clock.milliseconds)
     }
 
-    /// Apps whose intake is here; this host; and the farm, at the first of the living hosts.
+    /// The scopes of this host: the apps whose intake is here, the host, and, on the first live host, the
+    /// farm.
     private var scopes: Set<Alert.Scope> {
         var scopes: Set<Alert.Scope> = [.host(context.host)]
         for app in context.apps.all where app.isWatched(isFirstHost: context.registration.isFirstHost) {

@@ -1,27 +1,28 @@
 import EventLoop
 import Logging
 
-/// Tells alerts one way, one after the other: each at most three times, and only the latest hundred of those that wait.
+/// Sends alerts to one destination, one at a time, with at most three attempts for each alert.
 @Loop final class AlertQueue {
-    /// Why a notification failed; nil when it succeeded.
+    /// Sends a notification. Returns why the notification failed; nil if it succeeded.
     typealias Way = @Loop (AlertMessage) async -> String?
 
     private(set) var failures = 0
     private let name: String
     private let log: Logger
     private let pause: Duration
-    /// nil: no notifications of this kind. Waiting ones use the new destination.
+    /// The destination; nil if notifications of this kind are off. Queued alerts use a new destination, too.
     var way: Way?
     private var waiting: [AlertMessage] = []
     private var work: Task<Void, Never>?
     private var isClosed = false
-    /// Signals when nothing waits any more.
+    /// Signals when all queued alerts were handled.
     private let changes = AsyncCondition()
 
     private static let most = 100
     private static let tries = 3
 
-    /// - Parameter pause: before the second try; before the third it is five times as long.
+    /// - Parameter pause: the delay before the second attempt. The delay before the third is five times as
+    ///   long.
     init(_ name: String, log: Logger, pause: Duration = .seconds(1)) {
         (self.name, self.log, self.pause) = (name, log, pause)
     }
@@ -43,11 +44,11 @@ import Logging
         }
     }
 
-    /// Sends nothing more; a notification under way may finish until then.
+    /// Drops queued alerts. An attempt in progress may finish before the deadline.
     func close(by deadline: ContinuousClock.Instant) async {
         isClosed = true
         waiting = []
-        // A pause before another try is over; a try is not.
+        // Cancellation ends the delay before a retry, but not an attempt in progress.
         work?.cancel()
         _ = await changes.until(deadline) { work == nil }
     }

@@ -4,17 +4,17 @@ import FarmConfiguration
 import FarmPolicy
 import StoreProtocol
 
-/// Observes what the alerts of one app are about.
+/// Collects the observations for the alerts of one app.
 @Loop struct AppAlertObserver {
     typealias Observation = AlertEvaluator.Observation
 
     let app: HostedApp
-    /// From which values on an alert fires.
+    /// The thresholds at which alerts fire.
     let settings: AlertSettings
 
     private var name: String { app.name }
 
-    /// - Parameter heartbeats: what each worker last said of the app.
+    /// - Parameter heartbeats: the app's numbers in each worker's last heartbeat.
     func observe(
         _ reading: BacklogMonitor.Reading?, heartbeats: [Notice.Heartbeat.App],
         at now: ContinuousClock.Instant
@@ -87,7 +87,7 @@ import StoreProtocol
             ? .bad(level: 1, text: "\(name): the gateway takes connections, and responds to no push") : .good
     }
 
-    /// 30 days before the end, 7 days, 1 day: each is worse than the one before.
+    /// The alert's level rises 30 days, 7 days and 1 day before the certificate expires.
     static func expiry(of app: HostedApp, now: Int64) -> AlertEvaluator.Observation {
         guard let end = app.credentials.files.expiresAt else { return .good }
         let days = Double(end - now) / 86_400

@@ -5,46 +5,47 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// What all apps of a coordinator have in common.
+/// The settings and callbacks that all apps of a coordinator share.
 struct HostServices {
     var redis: RedisConnection
     var host: String
-    /// Of the farm.
+    /// The farm's number of shards.
     var shards: Int
     var log: Logger
     var retention = Retention()
     var retry = RetryPolicy()
-    /// Workers of this host, which share what it may have of a gateway's connections.
+    /// The number of workers of this host. They share the host's connections to a gateway.
     var workers = 1
-    /// Fresh lease nonce, and the predecessor's nonce (empty if unknown).
+    /// The fresh lease nonce, and the nonce of the predecessor (empty if unknown).
     var nonce = ""
     var predecessor = ""
     var notifyWorkers: @Loop (Order) -> Void = { _ in }
     var notifyIntake: @Loop (IntakeOrder) -> Void = { _ in }
-    /// Tells the workers of this host that shards have batches.
+    /// Notifies the workers of this host that shards have batches.
     var shardsReady: @Loop (_ app: String, _ shards: [Int]) -> Void = { _, _ in }
-    /// Gives one worker an order; answers its name, nil if none is ready.
+    /// Sends an order to one worker. Returns the worker's name; nil if no worker is ready.
     var orderWorker: @Loop (Order) -> String? = { _ in nil }
     /// Names of the workers that may hold batches.
     var liveWorkers: @Loop () -> [String] = { [] }
 }
 
-/// What the parts of one app share in a coordinator.
+/// The state and services that the parts of one app share in a coordinator.
 @Loop final class AppContext {
     let name: String
     let services: HostServices
     let store: AppStore
-    /// Names the app in every line.
+    /// A logger that adds the app's name to every line.
     let log: Logger
     var retention: Retention
     /// Outcomes of the app's pushes that this host settled.
     let totals = AppTotals()
 
-    /// Tells the workers of this host that shards have batches.
+    /// Notifies the workers of this host that shards of the app have batches.
     var shardsReady: @Loop ([Int]) -> Void
-    /// The guard has paused the app.
+    /// Called when the guard has paused the app.
     var paused: @Loop () -> Void = {}
-    /// Called when batches were delayed; the first is due then. ``Promoter`` sets it.
+    /// Called when batches were delayed, with the time until the first is due. ``Promoter`` sets this
+    /// callback.
     var onDelayedBatches: @Loop (Duration) -> Void = { _ in }
 
     init(_ name: String, _ services: HostServices) {
@@ -57,9 +58,9 @@ struct HostServices {
     }
 
     var host: String { services.host }
-    /// Of the farm.
+    /// The farm's number of shards.
     var shards: Int { services.shards }
     var keys: Keys { store.keys }
-    /// Deadlines of pushes are held against it.
+    /// Redis's clock, which decides whether the deadline of a push has passed.
     var clock: RedisClock { services.redis.clock }
 }

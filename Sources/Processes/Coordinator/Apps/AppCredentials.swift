@@ -6,11 +6,11 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Keeps an app's workers supplied with credentials, and pauses the app when the gateway will not have them.
+/// Supplies an app's workers with credentials, and pauses the app when the gateway refuses the credentials.
 @Loop final class AppCredentials {
     let files: CredentialFiles
     private let context: AppContext
-    /// Of this host: what it may have of a gateway's connections is shared by so many.
+    /// The number of workers of this host. They share the host's connections to a gateway.
     var workers: Int {
         didSet {
             if workers != oldValue, let setup { notifyWorkers(.app(setup)) }
@@ -19,12 +19,12 @@ import StoreProtocol
     private var state = CredentialState()
     private var isRenewing = false
     private var isContinuing = false
-    /// Why the app is paused, by us or by an operator; `nil` when it is not.
+    /// Why the app is paused, by the farm or by an operator; nil if the app is not paused.
     private(set) var pauseReason: String?
-    /// The credentials for which it is paused; "" when they are not the cause.
+    /// The fingerprint of the credentials that caused the pause; empty if the pause has another cause.
     private var pausedFingerprint = ""
     private let rateLimit: AppRateLimit
-    /// What else Redis says of the app.
+    /// Called with the app's state in Redis after every read.
     var onAppState: @Loop (ReadAppState.State) async -> Void = { _ in }
 
     init(_ configuration: AppConfiguration, _ context: AppContext) {
@@ -43,7 +43,7 @@ import StoreProtocol
 
     // MARK: Start and change
 
-    /// Loads the credentials, and finds out whether the app is paused and should stay so.
+    /// Loads the credentials, and resumes an app that was paused because of other credentials.
     func start() async {
         files.load()
         do throws(StoreError) {
@@ -59,11 +59,11 @@ import StoreProtocol
         }
         guard pauseReason == nil else { return }
         if let problem = files.problem { return await pause("credentials: \(problem)") }
-        // A token that was refused is not replaced while the app is paused: that is the resume's to do.
+        // A refused token is not replaced while the app is paused. Resuming the app replaces the token.
         if await files.refreshToken() == .refused { await pause(refusedTwice) }
     }
 
-    /// Orders for a worker that starts.
+    /// The orders about the app for a worker that starts.
     var orders: [Order] {
         guard let setup else { return [.app(emptySetup), .pause(app: name)] }
         var orders: [Order] = [.app(setup)]
@@ -72,13 +72,13 @@ import StoreProtocol
         return orders
     }
 
-    /// The configuration was read again.
+    /// Follows the app's configuration after a reload.
     func change(to configuration: AppConfiguration) async {
         files.follow(configuration)
         await reload()
     }
 
-    /// Looks after what changes with time: the files, the token's age, a pause that an operator lifted.
+    /// Checks the credential files, the age of the token, and the app's pause and rate limit in Redis.
     func refresh() async {
         if files.haveChanged() {
             log.notice("credential files have changed")
@@ -100,7 +100,7 @@ import StoreProtocol
             }
             if let pause { note(pause) }
         } catch {
-            // Redis is away; the next look comes in a moment.
+            // Redis is unreachable. The next refresh tries again.
         }
     }
 
@@ -115,9 +115,9 @@ import StoreProtocol
         }
     }
 
-    // MARK: What workers and operators say
+    // MARK: Doubts and resumption
 
-    /// A worker had an answer that puts the app's credentials or settings in doubt.
+    /// Handles a gateway response that casts doubt on the app's credentials or settings.
     func doubt(_ doubt: Notice.Doubt, generation: UInt32, reason: String) async {
         let action: CredentialState.Action
         switch doubt {
@@ -138,7 +138,7 @@ import StoreProtocol
 
     func proved(generation: UInt32) { state.proved(generation: Int(generation)) }
 
-    /// Lifts the pause, for new credentials; one that an operator wants stays.
+    /// Resumes the app after its credentials have changed. A pause that an operator set stays.
     func resume() async {
         do throws(StoreError) {
             guard try await store.performWithRetries(ResumeApp(isOwn: true)) != .heldByOperator else {
@@ -192,7 +192,7 @@ import StoreProtocol
         } catch { log.error("cannot pause", error: error) }
     }
 
-    /// The app was paused for other credentials than those that are here now.
+    /// Whether the app was paused because of credentials that differ from the current ones.
     private var isPausedForOthers: Bool {
         !pausedFingerprint.isEmpty && pausedFingerprint != files.fingerprint
     }
@@ -203,7 +203,7 @@ import StoreProtocol
     }
 
     private func continueAfterPause() async {
-        // Redis, a command and changed files may each end the same pause.
+        // Redis, a command and changed files can each end the same pause.
         guard !isContinuing else { return }
         isContinuing = true
         defer { isContinuing = false }
@@ -216,22 +216,23 @@ import StoreProtocol
         notifyWorkers(.resume(app: name))
     }
 
-    // MARK: What workers get
+    // MARK: Orders for workers
 
     private func reload() async {
         let before = files.fingerprint
         files.load()
-        // Later notices about the old credentials do not concern these.
+        // Later notices about the old credentials do not concern the new ones.
         if before != files.fingerprint { state.renewed() }
         guard files.problem == nil else {
-            // The old credentials, if any, are still good: the files may be half written.
+            // Old credentials stay in use, because the files may be half written.
             if before == nil, let problem = files.problem { await pause("credentials: \(problem)") }
             return
         }
         if pauseReason == nil, await files.refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
         if let setup { notifyWorkers(.app(setup)) }
-        // The credentials that another host was refused for may have arrived here only now.
+        // Resume only if the refused credentials differ: another host may have used the new ones before this
+        // host.
         if pauseReason != nil, before != files.fingerprint, isPausedForOthers {
             await resume()
         } else {
@@ -254,7 +255,7 @@ import StoreProtocol
         return setup
     }
 
-    /// Without what only the credentials provide.
+    /// The app's setup without the parts that come from its credentials.
     private var emptySetup: AppSetup {
         var setup = AppSetup(
             files.configuration, workers: workers, shards: context.shards,

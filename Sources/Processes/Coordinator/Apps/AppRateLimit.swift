@@ -2,10 +2,10 @@ import EventLoop
 import FarmConfiguration
 import StoreProtocol
 
-/// What the whole farm may send of an app: as an operator wants it, else as it is configured.
+/// The rate limit of an app in the whole farm: the operator's value, else the configured value.
 @Loop final class AppRateLimit {
     private let context: AppContext
-    /// nil: as it is configured.
+    /// The rate that an operator has set; nil if the configured rate applies.
     private var desired: DesiredRate?
     private var refusedValues = RefusedValues()
 
@@ -13,7 +13,7 @@ import StoreProtocol
 
     var text: String { desired?.text ?? "as configured" }
 
-    /// Pushes a second; 0: any number.
+    /// Pushes per second; 0 means no limit.
     func rate(_ configuration: AppConfiguration) -> Double {
         switch desired {
         case nil: configuration.budget.maxRate ?? 0
@@ -22,8 +22,8 @@ import StoreProtocol
         }
     }
 
-    /// Follows what Redis says.
-    /// - Returns: whether an operator wants another rate than before.
+    /// Follows the rate that is stored in Redis.
+    /// - Returns: whether the operator's rate has changed.
     func follow(_ appState: ReadAppState.State) -> Bool {
         if appState.refusedRate != nil { warnOfInvalidRate() }
         defer { desired = appState.rate }

@@ -3,11 +3,11 @@ import FarmConfiguration
 import FarmPolicy
 
 extension AppSetup {
-    /// As it is configured, with nothing of the credentials.
+    /// Makes a worker's setup of an app from the configuration, without the app's credentials.
     ///
     /// - Parameters:
-    ///   - workers: of this host, which share what it may have of a gateway's connections.
-    ///   - shards: of the farm.
+    ///   - workers: the number of workers of this host, which share the host's connections to a gateway.
+    ///   - shards: the farm's number of shards.
     init(_ app: AppConfiguration, workers: Int, shards: Int, generation: UInt32) {
         self.init(
             name: app.name, topic: app.topic, host: app.gateway.host, port: app.gateway.port,

@@ -2,40 +2,40 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Reclaims an app's batches of exited workers.
+/// Reclaims an app's batches from workers that have exited.
 @Loop final class BatchReclaim {
     private let context: AppContext
     private let leases: AppLeases
-    /// A worker that had to wait may get shards now.
+    /// Called when a reclaim has ended and a waiting worker may get shards.
     private let onRelease: @Loop () -> Void
-    /// Pushes failed as poison so far.
+    /// The number of pushes that failed as poison so far.
     private var poisoned = 0
-    /// The workers that each call under way knows which takes batches back from all others.
+    /// For each running reclaim from all unknown workers, by its number: the workers that it knows.
     private var sweeps: [Int: Set<String>] = [:]
     private var sweepsBegun = 0
-    /// A worker gets no shards before a sweep is over.
+    /// Whether a worker waits for shards until a reclaim has ended.
     private var isAwaitingReclaim = false
 
     init(_ context: AppContext, _ leases: AppLeases, onRelease: @escaping @Loop () -> Void) {
         (self.context, self.leases, self.onRelease) = (context, leases, onRelease)
     }
 
-    /// Reclaims batches that Redis assigns to no live worker: Redis may have gone back in time.
+    /// Reclaims batches that Redis assigns to no live worker, as after Redis has lost its latest writes.
     func reclaimUnknownBatches() async {
         _ = await reclaim({ .allBut(context.services.liveWorkers()) }, shards: owned)
     }
 
-    /// Whether a worker may check batches out: not while a reclaim call is under way that does not know it.
+    /// Whether a worker may check out batches: false while a reclaim runs that does not know the worker.
     func mayServe(_ worker: String) -> Bool {
         let isKnown = sweeps.values.allSatisfy { $0.contains(worker) }
         if !isKnown { isAwaitingReclaim = true }
         return isKnown
     }
 
-    /// Shards with pushes in flight of an exited worker; nil when that stays unknown.
+    /// The shards in which an exited worker had pushes in flight; nil if Redis cannot be asked.
     func shardsInFlight(of worker: String) async -> [ShardQuarantine.Shard]? {
         var inFlight: [ShardQuarantine.Shard] = []
-        // After a lease's time the shards are not ours any more.
+        // After the lifetime of a lease, this host no longer owns the shards.
         let deadline = ContinuousClock.now + LeaseClock.lease
         for portion in Self.portions(owned) {
             let request = ReadSuspects(worker: worker, shards: portion.map(\.number))
@@ -54,9 +54,9 @@ import StoreProtocol
 
     /// Reclaims the batches of an exited worker.
     ///
-    /// - Returns: how many pushes were failed as poison.
+    /// - Returns: the number of pushes that failed as poison.
     func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
-        // No other host would do it: the shards stay ours.
+        // Retry until Redis does it: this host keeps the shards, so no other host can reclaim the batches.
         var backoff = BackOff.redis
         let before = poisoned
         while !(await reclaim({ .gone([worker]) }, loss, shards: owned)) {
@@ -69,15 +69,16 @@ import StoreProtocol
         leases.held.tokens.sorted { $0.key < $1.key }.map { (number: $0.key, token: $0.value) }
     }
 
-    /// In portions, so that Redis is never held up.
+    /// Splits the shards into portions, so that no call blocks Redis for long.
     private static func portions(
         _ shards: [(number: Int, token: FenceToken)]
     ) -> [[(number: Int, token: FenceToken)]] {
         stride(from: 0, to: shards.count, by: 16).map { Array(shards[$0..<min($0 + 16, shards.count)]) }
     }
 
-    /// - Parameter workers: asked again for each call, since workers come while it waits for Redis.
-    /// - Returns: false when Redis cannot do it now.
+    /// - Parameter workers: evaluated before each call, because workers may start while a call waits for
+    ///   Redis.
+    /// - Returns: false if Redis failed temporarily.
     func reclaim(
         _ workers: @Loop () -> Reclaim.Workers, _ loss: WorkerLoss = .unrelated,
         shards: [(number: Int, token: FenceToken)]
@@ -88,7 +89,8 @@ import StoreProtocol
                 let sweep = begin(workers)
                 defer { ended(sweep) }
                 let reply = try await context.store.perform(Reclaim(workers, loss: loss, shards: portion))
-                // For a lease that was given back meanwhile, that is expected.
+                // Redis also rejects the token of a lease that was released meanwhile. That rejection is
+                // expected.
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.held.tokens[shard.number] == shard.token
                 }) {

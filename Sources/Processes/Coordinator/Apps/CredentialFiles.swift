@@ -4,14 +4,14 @@ import Logging
 import RedisClient
 import Supervision
 
-/// An app's credentials as its files had them last, with the provider tokens of the key.
+/// An app's credentials as last read from their files, with the provider tokens that the key signs.
 @Loop final class CredentialFiles {
     private(set) var configuration: AppConfiguration
     private(set) var loaded: LoadedCredentials?
-    /// The CA that is trusted, as its file was read with the credentials; empty for the system's.
+    /// The trusted CA in PEM, read together with the credentials; empty means the system's CAs.
     private(set) var authority: [UInt8] = []
     private(set) var tokens: ProviderTokens?
-    /// Why the files cannot be used now; the credentials that were read before stay in use.
+    /// Why the files cannot be used now; nil if they can. Credentials that were read before stay in use.
     private(set) var problem: String?
     private var stamps: FileStamps
     private let registry: FarmRegistry
@@ -22,24 +22,24 @@ import Supervision
         stamps = FileStamps(configuration.files)
     }
 
-    /// A public name for the credentials; nil when none could be read.
+    /// A public name for the credentials; nil if no credentials could be read.
     var fingerprint: String? { loaded?.fingerprint }
 
-    /// The present provider token; nil when there is none that may be sent.
+    /// The current provider token; nil if no token may be sent.
     var token: [UInt8]? { tokens.flatMap { $0.current.isEmpty ? nil : $0.current } }
 
-    /// When the certificate expires, in Unix seconds; nil of a key.
+    /// When the certificate expires, in Unix seconds; nil for a signing key.
     var expiresAt: Int64? {
         if case .certificate(let identity) = loaded { identity.certificate.notAfter } else { nil }
     }
 
-    /// Follows another configuration; nothing is read yet.
+    /// Follows a changed configuration. ``load()`` reads the files.
     func follow(_ configuration: AppConfiguration) {
         self.configuration = configuration
         stamps = FileStamps(configuration.files)
     }
 
-    /// Whether the files have changed since the last call, or since their names did.
+    /// Whether the files have changed since the last call or since their names changed.
     func haveChanged() -> Bool {
         let now = FileStamps(configuration.files)
         guard now != stamps else { return false }
@@ -73,7 +73,7 @@ import Supervision
 
     func refreshToken() async -> ProviderTokens.Renewal { await tokens?.refresh() ?? .kept }
 
-    /// The gateway's reason may say that the provider token itself is invalid.
+    /// Stops using the current provider token if the gateway's reason says that the token is invalid.
     func refuseToken(_ reason: String) async {
         guard let tokens, ProviderTokens.isRefusal(reason) else { return }
         await tokens.refuse()

@@ -4,8 +4,8 @@ import FarmConfiguration
 import FarmPolicy
 import StoreProtocol
 
-/// Has an app's feedback service read, on schedule and on demand: by a worker, since what comes from the network is not
-/// parsed beside the signing keys, and by one of all hosts, that of the intake.
+/// Has a worker read an app's feedback service, on schedule and on demand. The coordinator holds the signing
+/// keys and parses no network data. Of all hosts, only the one that has the app's intake does this.
 @Loop final class FeedbackScheduler {
     private let context: AppContext
     private var reading: (name: String, worker: String, interval: Duration, failures: Int)?
@@ -13,20 +13,20 @@ import StoreProtocol
     private var nextReading = ContinuousClock.now
     private var random = SystemRandomNumberGenerator()
 
-    /// After so long a reading counts as lost, such as one that a coordinator began that has ended. Two that read at once
-    /// share what there is, and both bring it to Redis.
+    /// A longer reading counts as lost, for example because its coordinator has exited. Two readings at the same
+    /// time do no harm: each gets a part of the list and writes that part to Redis.
     private static let limit = Duration.seconds(60)
-    /// A request whose message was lost is seen no later.
+    /// The longest time between two checks, for the case that a wake-up was lost.
     private static let longestWait = Duration.seconds(30)
 
     init(_ context: AppContext) { self.context = context }
 
-    /// An operator or a host asks for a reading.
+    /// Makes the next check ask Redis at once, because an operator or a host has requested a reading.
     func wake() { nextReading = .now }
 
-    /// Begins a reading if one is due.
+    /// Orders a worker to read the feedback service if a reading is due.
     ///
-    /// - Parameter intake: the proof that the app's intake is this host's.
+    /// - Parameter intake: the fencing token of the app's intake; nil if another host has the intake.
     func readIfDue(_ configuration: AppConfiguration, intake: FenceToken?) async {
         guard let intake, reading == nil, !isAsking, ContinuousClock.now >= nextReading,
             let binary = configuration.binary, let place = binary.feedback
@@ -52,7 +52,7 @@ import StoreProtocol
         }
     }
 
-    /// A worker has said how its reading ended.
+    /// Records the result of a reading that a worker has reported.
     func ended(_ name: String, tuples: Int, error: String) async {
         guard let reading, reading.name == name else { return }
         self.reading = nil
@@ -74,7 +74,7 @@ import StoreProtocol
         }
     }
 
-    /// A worker has ended, and with it what it was reading.
+    /// Ends the reading of a worker that has exited.
     func workerEnded(_ worker: String) async {
         guard let reading, reading.worker == worker else { return }
         await ended(reading.name, tuples: 0, error: "the worker that read it ended")

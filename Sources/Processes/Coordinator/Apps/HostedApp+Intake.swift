@@ -3,7 +3,7 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// The app's intake, which is at work in a process of its own.
+/// The app's intake, which runs in a process of its own.
 extension HostedApp {
     /// The orders about the app for an intake that has just started.
     var intakeOrders: [IntakeOrder] { [.app(intakeSetup), intakeFence] }
@@ -20,16 +20,17 @@ extension HostedApp {
 
     var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.held.intake?.bytes ?? []) }
 
-    /// Redis rejected the intake's token. For a lease that was given back, that is expected.
+    /// Handles Redis's rejection of the intake's fencing token. For a released lease, a rejection is
+    /// expected.
     func intakeFenced(_ token: [UInt8]) {
         if leases.held.intake?.bytes == token { leases.fenced() }
     }
 
-    /// The intake process has ended while it was at work on the app's jobs; `isAlone`: on no other's. With `limit` ends a
-    /// job is refused.
+    /// Records that the intake process ended while it handled jobs of the app. `isAlone` is true if it handled
+    /// jobs of no other app. A suspect job is refused after `limit` such ends.
     func intakeEnded(_ process: String, isAlone: Bool, limit: Int) async {
         var backoff = BackOff.redis
-        // When it does not get through in a lease's time no job is suspected.
+        // If Redis is unreachable for the lifetime of a lease, no job becomes a suspect.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.held.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {

@@ -12,21 +12,21 @@ import StoreProtocol
     let context: AppContext
     let leases: AppLeases
     let credentials: AppCredentials
-    /// Signals when leases were given back.
+    /// Signals when leases were released.
     let releases = AsyncEvent()
     private let resultsConsumer: ResultsConsumer
     private let promoter: Promoter
     let feedback: FeedbackScheduler
     let pauseSync: PauseSync
     private(set) var configuration: AppConfiguration
-    /// No jobs are taken in here.
+    /// Whether this host's intake takes no jobs of the app.
     var isQuiet = false {
         didSet {
             leases.held.isQuiet = isQuiet
             if isQuiet != oldValue { notifyIntake(intakeFence) }
         }
     }
-    /// That the budget is too small was said.
+    /// Whether the warning about a budget that is too small was logged.
     private var isBeyondBudget = false
     var errorShare = ErrorShare()
     private(set) lazy var reclaim = BatchReclaim(context, leases) { [weak self] in self?.onShardsChanged() }
@@ -95,7 +95,7 @@ import StoreProtocol
         context.retention.auditSeconds = configuration.audit.hours * 3600
     }
 
-    /// Stops altogether and gives the leases back.
+    /// Stops all work for the app and releases the app's leases.
     func stop() async {
         notifyIntake(.forget(app: name))
         await resultsConsumer.stop()
@@ -103,22 +103,24 @@ import StoreProtocol
         await leases.leave()
     }
 
-    /// Has the feedback service read if it is time for it, and this host's part.
-    /// Reads the app's state in Redis and its files again.
+    /// Reads the app's state in Redis and its files again soon, once for any number of calls.
     private(set) lazy var refreshSoon = WakeUp { [weak self] in await self?.credentials.refresh() }
 
+    /// Starts a reading of the feedback service soon, if one is due and this host has the app's intake.
     private(set) lazy var readFeedbackSoon = WakeUp { [weak self] in await self?.readFeedbackIfDue() }
 
-    /// One host searches for faults of an app: the one that has its intake, or the first host while Redis refuses its leases to all.
+    /// Whether this host searches for faults of the app: it has the intake, or Redis refuses the leases to all hosts and this is
+    /// the first host.
     func isWatched(isFirstHost: Bool) -> Bool { leases.held.intake != nil || leases.isRefused && isFirstHost }
 
     func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.held.intake) }
 
-    /// Applies suppressions that were kept until their share has fallen, if the app's intake is this host's.
+    /// Applies unconfirmed suppressions when the share of bad tokens has fallen, if this host has the app's
+    /// intake.
     func applyUnconfirmed() async {
         while leases.held.intake != nil {
             let step = SettleUnconfirmed(.due, limit: context.retention.suppressed)
-            // The next round is soon enough.
+            // After an error, the next round continues.
             guard let reply = try? await store.perform(step), reply.done > 0 else { return }
         }
     }
@@ -128,29 +130,30 @@ import StoreProtocol
         guard leases.held.intake != nil else { return }
         let oldest = context.clock.seconds - Int64(configuration.suppression.days) * 86_400
         for shard in 0..<context.shards {
-            // The next round is soon enough.
+            // After an error, the next round tries again.
             _ = try? await store.perform(DropOldSuppressed(shard: shard, before: oldest * 1000))
         }
     }
 
-    /// Drops dead letters, and what the audit remembers, that are too old or too many, if the app's intake is this host's.
+    /// Drops dead letters and audit records that are too old or too many, if this host has the app's intake.
     func dropOldDeadLetters() async {
         while leases.held.intake != nil {
             let hasMore = try? await store.perform(
                 TrimDeadLetters(context.retention, now: context.clock.seconds))
-            // The next round is soon enough.
+            // After an error, the next round continues.
             guard hasMore == true else { return }
         }
     }
 
-    /// Tells the app's producers of an event.
+    /// Adds an event to the stream that the app's producers read.
     func announce(_ kind: FarmEvent.Kind, _ fields: KeyValuePairs<String, String>) {
         var event = FarmEvent(kind)
         for (name, value) in fields { event.add(name, value) }
         store.send(AddEvent(event)) { _ in }
     }
 
-    /// A worker with these shards has a connection beyond the budget: it is too small for so many workers.
+    /// Warns once if a worker with these shards opens a connection beyond the budget: the budget is below the
+    /// number of workers.
     func noteBudget(_ given: Set<Int>) {
         let share = FarmBudget(configuration.budget).share(of: given, among: context.shards)
         guard share.isBeyond, !isBeyondBudget else { return }
@@ -161,12 +164,12 @@ import StoreProtocol
         announce(.budget, ["host": context.host, "reason": "max_conns is less than the workers"])
     }
 
-    /// Hosts have left: entries that their consumers read and did not settle are settled here.
+    /// Settles results entries that hosts read but did not settle before they left.
     func hostsAreGone() { resultsConsumer.claim() }
 
     func workerReported() { resultsConsumer.wake() }
 
-    /// - Parameter memory: bytes that Redis may use; 0 if that is not known.
+    /// - Parameter memory: the bytes that Redis may use; 0 if unknown.
     func limits(memory: Int) -> AppLimits {
         let share = memory > 0 ? memory / 4 : 1 << 30
         return AppLimits(
@@ -174,10 +177,10 @@ import StoreProtocol
             inboxBytes: configuration.maxInboxBytes ?? share, jobBytes: configuration.maxJobBytes)
     }
 
-    /// Batches were delayed; the first is due then.
+    /// Wakes the promoter after batches were delayed; `earliest` is the time until the first is due.
     func batchesDelayed(_ earliest: Duration) { context.onDelayedBatches(earliest) }
 
-    /// The shards of one worker, with their fences.
+    /// The shards of one worker, with their fencing tokens.
     func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {
         leases.held.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
             Order.Shard(number: UInt16($0.key), fence: $0.value.bytes)

@@ -8,7 +8,7 @@ import StoreProtocol
     private unowned let context: HostContext
     private var apps: [String: HostedApp] = [:]
     private var services: HostServices?
-    /// Apps that were added since the start.
+    /// The number of apps added since the start.
     private var added = 0
 
     init(_ context: HostContext) { self.context = context }
@@ -16,18 +16,18 @@ import StoreProtocol
     var all: Dictionary<String, HostedApp>.Values { apps.values }
     var names: Dictionary<String, HostedApp>.Keys { apps.keys }
     var sorted: [HostedApp] { apps.values.sorted { $0.name < $1.name } }
-    /// Apps can be added.
+    /// Whether apps can be added.
     var isPrepared: Bool { services != nil }
-    /// This host has a lease of some app.
+    /// Whether this host has a lease of any app.
     var haveLeases: Bool { apps.values.contains(where: \.leases.held.isOwner) }
-    /// Shards of all apps that are this host's.
+    /// The number of shards of all apps that this host owns.
     var ownedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.tokens.count } }
-    /// Shards among them that other hosts should own.
+    /// The number of shards that this host owns and other hosts should own.
     var misplacedShards: Int { apps.values.reduce(0) { $0 + $1.leases.held.misplacedShards } }
 
     subscript(name: String) -> HostedApp? { apps[name] }
 
-    /// To be called once, when the predecessor is known, and before the first app is added.
+    /// Prepares for adding apps. Call it once, when the predecessor is known.
     func prepare() {
         var retention = Retention()
         retention.jobRecords = context.configuration.jobRecordsKept
@@ -43,7 +43,7 @@ import StoreProtocol
             liveWorkers: { [fleet = context.fleet] in fleet.liveWorkers })
     }
 
-    /// The host has places for so many workers.
+    /// Tells all apps how many workers this host has.
     func setWorkers(_ count: Int) {
         for app in apps.values { app.credentials.workers = count }
         services?.workers = count
@@ -54,7 +54,7 @@ import StoreProtocol
             preconditionFailure("an app is added before the coordinator is prepared")
         }
         added += 1
-        // A nonce of its own: what an app that was removed and added again releases late takes nothing from the new one.
+        // Each app gets its own nonce: a late release of a removed app must not release leases of its replacement.
         services.nonce = "\(services.nonce).\(added)"
         let shares = context.registration.membership.shares(of: configuration.name)
         let app = HostedApp(configuration, shares: shares, services)
@@ -68,7 +68,7 @@ import StoreProtocol
         context.leases.renewSoon()
     }
 
-    /// Hands the app's leases over, and forgets the app.
+    /// Hands the app's leases over, and removes the app.
     func remove(_ name: String) async {
         guard let app = apps[name] else { return }
         context.handOver.handOverEverything(of: app)
@@ -83,7 +83,7 @@ import StoreProtocol
         await app.stop()
     }
 
-    /// Tells workers that run already of an app that was added.
+    /// Sends the orders of an added app to the workers that already run.
     func introduceToWorkers(_ name: String) {
         guard let app = apps[name] else { return }
         for slot in context.fleet.readySlots {

@@ -5,9 +5,9 @@ import Glibc
 import OpenSSL
 import StoreProtocol
 
-/// An app's credentials as they were read from their files, and checked against the app.
+/// An app's credentials, read from their files and checked against the app's configuration.
 enum LoadedCredentials {
-    /// With the key's public fingerprint.
+    /// The signing key with its key id and team.
     case key(SigningKey, id: String, team: String)
     case certificate(TLSIdentity)
 
@@ -16,7 +16,7 @@ enum LoadedCredentials {
         let description: String
     }
 
-    /// - Throws: when a file cannot be read or parsed, or the certificate is not for this app, environment or time.
+    /// - Throws: if a file cannot be read or parsed, or the certificate does not fit the app, environment or time.
     static func load(_ app: AppConfiguration) throws(Problem) -> LoadedCredentials {
         switch app.credentials {
         case .key(let file, let id, let team):
@@ -35,8 +35,8 @@ enum LoadedCredentials {
         }
     }
 
-    /// What the app's gateway must be certified by, in PEM; empty: by one of the system's authorities.
-    /// - Throws: when its file cannot be read, or holds no certificate.
+    /// The CAs in PEM that must certify the app's gateway; empty means the system's CAs.
+    /// - Throws: if the CA file cannot be read or holds no certificate.
     static func authority(of app: AppConfiguration) throws(Problem) -> [UInt8] {
         guard let file = app.caFile else { return [] }
         let pem: [UInt8]
@@ -47,7 +47,7 @@ enum LoadedCredentials {
         return pem
     }
 
-    /// A public name for the credentials: another one means other credentials.
+    /// A public name for the credentials, which differs for different credentials.
     var fingerprint: String {
         switch self {
         case .key(let key, let id, let team):
@@ -56,13 +56,13 @@ enum LoadedCredentials {
         }
     }
 
-    /// Why a certificate will not do for the app; `nil` when it will.
+    /// Why a certificate does not fit the app; nil if it fits.
     static func fault(of certificate: Certificate, for app: AppConfiguration, now: Int64) -> String? {
         if now >= certificate.notAfter { return "the certificate has expired" }
         if now < certificate.notBefore { return "the certificate is not valid yet" }
         let sandbox = certificate.value(ofExtension: AppleExtension.sandbox) != nil
         let production = certificate.value(ofExtension: AppleExtension.production) != nil
-        // A certificate that names no environment is not Apple's: a compatible gateway's own business.
+        // Apple's certificates name an environment. Other certificates belong to compatible gateways.
         if sandbox || production, app.environment == .sandbox ? !sandbox : !production {
             return "the certificate is not for the environment \(app.environment.rawValue)"
         }
@@ -83,7 +83,7 @@ enum LoadedCredentials {
     }
 }
 
-/// When the files of an app's credentials last changed, so that a reload can compare.
+/// Size, inode and time of the last change of an app's credential files, for detecting changes.
 struct FileStamps: Equatable {
     private struct Stamp: Equatable {
         var inode: UInt64
@@ -106,7 +106,7 @@ struct FileStamps: Equatable {
     }
 }
 
-/// Reads small files whole.
+/// Reads small files completely.
 enum FileBytes {
     struct Failure: Error, CustomStringConvertible {
         let description: String

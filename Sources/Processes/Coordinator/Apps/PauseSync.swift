@@ -2,22 +2,22 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Paused and cancelled jobs, tokens and shards of an app: notifies the workers of this host, and ends cancelled pushes if the
-/// app's intake is this host's.
+/// Applies the pauses and cancellations of an app's jobs, tokens and shards: notifies the workers of this host,
+/// and ends cancelled pushes if this host has the app's intake.
 @Loop final class PauseSync {
-    /// Shards that are not served.
+    /// Paused shards, which no worker serves.
     private(set) var pausedShards: Set<Int> = []
     /// Called when the set of paused shards changes.
     var onPausedShardsChanged: @Loop () -> Void = {}
-    /// The app's intake is this host's.
+    /// Whether this host has the app's intake.
     var isOwner: @Loop () -> Bool = { false }
 
     private let context: AppContext
-    /// `pause_changes` of the admission hash when the pauses were read.
+    /// The value of `pause_changes` in the admission hash when the pauses were last read.
     private var seen: Int?
-    /// Marks that the workers know.
+    /// Pauses and cancellations that the workers already know.
     private var announced: Set<String> = []
-    /// Jobs that are cancelled from a later moment on, in Unix milliseconds.
+    /// Jobs to cancel at a later time, in Unix milliseconds.
     private var later: [String: Int64] = [:]
     private var rounds = CancelRounds()
     private var isSweeping = false
@@ -27,7 +27,7 @@ import StoreProtocol
 
     init(_ context: AppContext) { self.context = context }
 
-    /// To be called whenever the state of the app was read.
+    /// Follows the app's state. Call it after every read of the state from Redis.
     func apply(_ appState: ReadAppState.State) async {
         if appState.holds != seen ?? 0 { await read(appState.holds) }
         let now = context.clock.seconds * 1000
@@ -46,7 +46,7 @@ import StoreProtocol
         }
     }
 
-    // MARK: Marks
+    // MARK: Reading pauses
 
     private func read(_ holds: Int) async {
         do throws(StoreError) {
@@ -88,7 +88,8 @@ import StoreProtocol
         return request.pauses(try await context.store.perform(request))
     }
 
-    /// Workers give back the pushes of these that are not in flight: checkouts skip them from then on.
+    /// Makes workers return the pushes of these jobs and shards that are not in flight. Later checkouts skip
+    /// them.
     private func returnBatches(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
         if !numbers.isEmpty {
@@ -100,10 +101,11 @@ import StoreProtocol
         }
     }
 
-    // MARK: Called back
+    // MARK: Cancelling
 
-    /// Goes through all batches that no worker holds. What is split or tried again meanwhile ends by itself.
-    /// - Returns: whether it came to its end.
+    /// Cancels pushes in all batches that no worker holds. Later splits and retries cancel their pushes
+    /// themselves.
+    /// - Returns: whether all batches were examined.
     private func sweep() async -> Bool {
         do throws(StoreError) {
             var start = 0
@@ -125,7 +127,7 @@ import StoreProtocol
         }
     }
 
-    /// - Returns: how many of the batches still exist, as far as the counts show.
+    /// - Returns: the number of batches that still exist, according to Redis's replies.
     @discardableResult
     private func cancel(_ batches: [String]) async throws(StoreError) -> Int {
         var (first, cancelled) = (0, 0)

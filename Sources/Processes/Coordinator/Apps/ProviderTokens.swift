@@ -5,20 +5,20 @@ package import OpenSSL
 package import RedisClient
 package import StoreProtocol
 
-/// The provider tokens of one key id, team and signing key for one gateway: minted here, shared with the farm's
-/// other hosts, sealed. A token that the gateway refused is never sent again.
+/// The provider tokens of one key id, team and signing key for one gateway. The hosts of the farm share them,
+/// sealed. A token that the gateway refused is never sent again.
 @Loop package final class ProviderTokens {
     enum Renewal {
-        /// The present token is unchanged.
+        /// The current token is unchanged.
         case kept
-        /// Another one is here.
+        /// A new token is the current one.
         case renewed
-        /// The gateway refused the last one, and it is too early for another.
+        /// The gateway refused the last token, and it is too early to mint another one.
         case refused
     }
 
     let owner: ProviderTokenOwner
-    /// Whose refusals count: a key may be good for one environment and not for another.
+    /// The gateway whose refusals count: a key may be valid in one environment and invalid in another.
     let gateway: String
     private let key: SigningKey
     private let seal: ProviderTokenSeal
@@ -28,14 +28,14 @@ package import StoreProtocol
     private var renewing: Task<Renewal, Never>?
     /// The `iat` of a refused token that is not recorded in Redis yet.
     private var unreportedRefusal: Int64?
-    /// When Redis was last asked for a refusal.
+    /// When Redis was last asked for refusals.
     private var askedAt: ContinuousClock.Instant?
-    /// Empty when there is none that may be sent.
+    /// The current token; empty if no token may be sent.
     private(set) var current: [UInt8] = []
 
-    /// Another app, or another host, may hear first that the token is refused.
+    /// How often Redis is asked for refusals that another app or host has recorded.
     private static let askingInterval = Duration.seconds(5)
-    /// Longer than a token is shared.
+    /// How long Redis keeps a refusal: longer than hosts share a token.
     private static let refusalLife = Duration.seconds(2 * 3600)
 
     package init(
@@ -49,31 +49,32 @@ package import StoreProtocol
         self.log = log
     }
 
-    /// Redis's, as all times of the farm: one host's clock may be wrong.
+    /// Redis's time, because the clock of one host may be wrong.
     private var now: Int64 { registry.connection.clock.seconds }
 
-    /// A public name of the credentials, which differs for changed ones.
+    /// A public name for the credentials, which differs for different credentials.
     var fingerprint: String { owner.description }
 
     /// Seconds until a refused token may be replaced.
     var renewalIn: Int64 { age.renewalIn(now: now) }
 
-    /// Makes sure that the present token is young enough and was not refused.
+    /// Replaces the current token if it is too old or was refused.
     func refresh() async -> Renewal {
         if askedAt.map({ $0 + Self.askingInterval <= .now }) ?? true { await learnRefusal() }
         guard age.decide(now: now) != .keep else { return .kept }
         return await renew()
     }
 
-    /// As ``refresh()``, before sending resumes after a pause: another host may know of a refusal.
+    /// Reads refusals from Redis, then refreshes the token. For resuming after a pause.
     func refreshAfterPause() async -> Renewal {
         await learnRefusal()
         return await refresh()
     }
 
-    /// A token to try the credentials with: the one that the farm shares, else the first one, which is shared.
+    /// A token for testing the credentials: the token that the hosts share, else a first one, which is then
+    /// shared.
     ///
-    /// - Returns: nil when the gateway has refused these credentials already; then none is minted for a mere try.
+    /// - Returns: nil if the gateway has already refused these credentials. A test then mints no token.
     package func tokenForTrial() async -> [UInt8]? {
         await learnRefusal()
         return switch age.decide(now: now) {
@@ -89,7 +90,7 @@ package import StoreProtocol
         return adopt(shared)
     }
 
-    /// The gateway refused the present token: no host sends it there again.
+    /// Records that the gateway refused the current token. No host sends the token to this gateway again.
     package func refuse() async {
         guard let issuedAt = age.issuedAt, !current.isEmpty else { return }
         age.refuse(tokenOf: issuedAt, now: now)
@@ -106,7 +107,7 @@ package import StoreProtocol
         } catch { warn(error) }
     }
 
-    /// Whether the gateway's reason refuses the provider token itself.
+    /// Whether the gateway's reason means that the provider token itself is invalid.
     package static func isRefusal(_ reason: String) -> Bool {
         Reason(rawValue: reason)?.refusesProviderToken == true
     }
@@ -123,8 +124,9 @@ package import StoreProtocol
         if age.decide(now: now) != .keep { current = [] }
     }
 
-    /// Takes the token that another host has shared if it is fresh, else mints one and shares it. Calls in the
-    /// meantime get the same token.
+    /// Adopts a fresh token that another host has shared, else mints a token and shares it. Calls during a
+    /// renewal
+    /// get the same token.
     private func renew() async -> Renewal {
         if let renewing { return await renewing.value }
         let renewing = Loop.task { await self.renewAlone() }
@@ -180,12 +182,12 @@ package import StoreProtocol
     }
 }
 
-/// How hosts share a provider token: sealed with its signing key, and bound to key id, team and key.
+/// Seals the provider token that hosts share, with its signing key; bound to key id, team and key.
 package struct ProviderTokenSeal {
     package struct Record: Equatable {
-        /// Seconds since 1970, as in the token.
+        /// When the token was issued, in seconds since 1970.
         package let issuedAt: Int64
-        /// When a token last took another one's place; nil: this is the first.
+        /// When a token last replaced another one; nil for the first token.
         package let renewedAt: Int64?
         package let token: [UInt8]
     }
@@ -198,14 +200,14 @@ package struct ProviderTokenSeal {
         self.owner = owner
     }
 
-    /// Layout inside: `iat`, a space, the time of the renewal or 0, a space, the token.
+    /// Seals a record as text: `iat`, a space, the time of the renewal or 0, a space, the token.
     func seal(_ record: Record) -> [UInt8] {
         key.seal(
             Array("\(record.issuedAt) \(record.renewedAt ?? 0) ".utf8) + record.token,
             associated: Array(owner.description.utf8))
     }
 
-    /// nil when it was sealed for other credentials, or is damaged.
+    /// Opens a sealed record; nil if it was sealed for other credentials or is damaged.
     package func open(_ sealed: [UInt8]) -> Record? {
         guard let plain = try? key.open(sealed, associated: Array(owner.description.utf8)) else { return nil }
         let parts = plain.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)

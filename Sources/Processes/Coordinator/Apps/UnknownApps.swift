@@ -5,19 +5,19 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Apps that no coordinator configures: finds their inboxes, and lets their producers be refused.
+/// Finds inboxes of apps that no coordinator configures, and makes Redis refuse jobs for removed apps.
 @Loop final class UnknownApps {
     private unowned let context: HostContext
     private lazy var search = InboxSearch(context.registry, log: context.log)
-    /// Apps that were removed from this configuration since the start, until they are forgotten.
+    /// Apps removed from this configuration since the start that Redis still knows.
     private var removedApps: Set<String> = []
 
-    /// An app that no coordinator has configured for so long is forgotten, though hosts that have it may only be off.
+    /// How long no host must have configured an app before it is removed. Its hosts may be switched off meanwhile.
     private static let silence = Duration.seconds(86_400)
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Inboxes of unknown apps that hold jobs, as the first host sees them.
+    /// Inboxes of unknown apps that hold jobs. Only the first live host searches for them.
     var strayInboxes: [StrayInboxes.Inbox] { search.found }
 
     var alertObservation: AlertEvaluator.Observation {
@@ -25,7 +25,7 @@ import StoreProtocol
             ?? .good
     }
 
-    /// Apps of this configuration, of the living hosts, and of those that were lost within the last hour.
+    /// Apps of this configuration, of the live hosts, and of hosts that were lost within the last hour.
     private var configuredApps: Set<String> {
         Set(context.configuration.apps.map(\.name)).union(
             context.registration.membership.hosts.flatMap(\.apps)
@@ -35,13 +35,14 @@ import StoreProtocol
 
     func noteRemoval(of apps: [String]) { removedApps.formUnion(apps) }
 
-    /// To be called once a second.
+    /// Searches for inboxes of unknown apps. Call it once a second.
     func searchInboxes() async {
         guard context.registration.isFirstHost, context.lifecycle.actsForHost else { return search.pause() }
         await search.search(configured: configuredApps)
     }
 
-    /// Lets producers be refused once no coordinator configures an app any more. To be called every few seconds.
+    /// Removes apps that no coordinator configures, so that their producers are refused. Call it every few
+    /// seconds.
     func forgetApps() async {
         guard context.lifecycle.actsForHost else { return }
         do throws(RedisError) {
@@ -50,7 +51,8 @@ import StoreProtocol
             let served = Set(others.flatMap(\.apps)).union(own)
             removedApps.subtract(own)
             for name in removedApps where !served.contains(name) {
-                // A heartbeat that was under way may bring it back once: it is looked at again until it stays away.
+                // A heartbeat in progress may register the app again, so removal repeats until Redis does not know
+                // the app.
                 if await forget(name, after: .zero) == false { removedApps.remove(name) }
             }
             guard context.registration.isFirstHost else { return }
@@ -58,11 +60,11 @@ import StoreProtocol
                 _ = await forget(name, after: Self.silence)
             }
         } catch {
-            // The next look is in a few seconds.
+            // After an error, the next call, a few seconds later, tries again.
         }
     }
 
-    /// - Returns: whether it was known; nil when Redis cannot say now.
+    /// - Returns: whether Redis knew the app; nil if Redis cannot reply now.
     private func forget(_ name: String, after silence: Duration) async -> Bool? {
         let store = AppStore(app: name, connection: context.redis)
         guard let wasKnown = try? await store.perform(ForgetApp(silence: silence)) else { return nil }
@@ -75,7 +77,7 @@ import StoreProtocol
     }
 }
 
-/// Looks for inboxes that belong to no configured app: a part of Redis's keys each second, from first to last and again.
+/// Searches for inboxes that belong to no configured app. It scans a part of Redis's keys each second.
 @Loop final class InboxSearch {
     private let registry: FarmRegistry
     private let log: Logger
@@ -84,23 +86,23 @@ import StoreProtocol
     /// When to search again after Redis refused the last search.
     private var nextSearch: ContinuousClock.Instant?
 
-    /// Keys that are looked at in a second.
+    /// The number of keys that are scanned per second.
     private static let keys = 500
-    /// Its user may be allowed to look meanwhile.
+    /// The delay after a refusal. Meanwhile the Redis user may get the right to scan.
     private static let pause = Duration.seconds(60)
 
     init(_ registry: FarmRegistry, log: Logger) { (self.registry, self.log) = (registry, log) }
 
-    /// Those to be reported.
+    /// The inboxes to report.
     var found: [StrayInboxes.Inbox] { inboxes.reported(at: .now) }
 
-    /// Another host looks.
+    /// Forgets all found inboxes, because another host searches now.
     func pause() {
         inboxes.removeAll()
         cursor = "0"
     }
 
-    /// To be called once a second.
+    /// Scans the next part of the keys. Call it once a second.
     func search(configured: Set<String>) async {
         if let nextSearch, nextSearch > .now { return }
         do throws(RedisError) {
@@ -112,7 +114,7 @@ import StoreProtocol
             }
             nextSearch = nil
         } catch {
-            // The next look is in a second, unless this user may not look.
+            // The next scan is in a second, or in a minute if the Redis user may not scan.
             guard error.isRefusal else { return }
             defer { nextSearch = .now + Self.pause }
             guard nextSearch == nil else { return }
@@ -121,7 +123,7 @@ import StoreProtocol
         }
     }
 
-    /// A text for operators; nil when there are no such inboxes.
+    /// A description for operators; nil if no inbox was found.
     static func text(_ found: [StrayInboxes.Inbox], apps: [String]) -> String? {
         guard let first = found.first else { return nil }
         let name = Excerpt.of(first.name)

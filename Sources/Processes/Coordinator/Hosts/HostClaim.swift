@@ -2,19 +2,19 @@ import OpenSSL
 import PushModel
 import StoreProtocol
 
-/// Tells whether a host's name belongs to another coordinator that lives.
+/// Detects whether another live coordinator uses this host's name.
 ///
-/// A line in the registry proves little: one that has crashed leaves it for some seconds, and a Redis that went back in time
-/// brings one back. One that is written again belongs to one that lives.
+/// An old registry entry proves little: a crashed coordinator's entry stays for some seconds, and a Redis that lost its
+/// latest writes may show a removed entry. But an entry that is renewed belongs to a live coordinator.
 struct HostClaim {
     enum Observation: Equatable {
         case ours
-        /// Another process has the name; its claim expires after so long without a heartbeat.
+        /// Another process has the name. Its claim expires after this time without a heartbeat.
         case held(for: Duration)
         case lost
     }
 
-    /// The end of another's line, in Redis's milliseconds.
+    /// When the other process's registry entry expires, in Redis's milliseconds.
     private var end: Int64?
 
     mutating func see(_ reply: Heartbeat.Reply) -> Observation {
@@ -29,8 +29,8 @@ struct HostClaim {
     }
 }
 
-/// A name that no other owner of a lease has or had.
+/// Makes a name that no other owner of a lease has or had.
 enum Nonce {
-    /// 16 hexadecimal digits.
+    /// Makes 16 random hexadecimal digits.
     static func make() -> String { Hexadecimal.text(of: SecureRandom.bytes(8)) }
 }

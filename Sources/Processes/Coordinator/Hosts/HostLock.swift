@@ -1,19 +1,19 @@
 import EventLoop
 import Glibc
 
-/// Proves that no other coordinator of this state folder is alive, and none of its workers.
+/// Ensures that no other coordinator of this state folder, and none of its workers, is alive.
 ///
-/// There are two locks. One is the coordinator's alone and ends with it. The other one is held by every process that
-/// inherited the descriptor, so a coordinator that was killed still holds it through its workers until they have finished.
-/// The file holds the holder's nonce: its successor shows it to take over the leases at once.
+/// There are two locks. Only the coordinator holds the first lock, which ends with the process. Every process that
+/// inherited the descriptor holds the second lock. After a coordinator was killed, its workers hold it until they exit.
+/// The lock file contains the holder's nonce, with which the next coordinator takes over the leases at once.
 ///
-/// Workers that do not finish, because a user has stopped them, block no start: the file is made again, and without a
-/// predecessor the leases expire, as those of a failed host.
+/// Workers that do not exit, because a user has stopped them, do not block a start. The lock file is then replaced,
+/// and the old leases expire like the leases of a failed host.
 @Loop final class HostLock {
     let descriptor: Int32
-    /// The nonce of the coordinator that held the lock before; "" if there was none, or if its workers may be alive.
+    /// The nonce of the lock's previous holder; empty if there was none or if its workers may be alive.
     let predecessor: String
-    /// Workers of the coordinator before may be alive.
+    /// Whether workers of the previous coordinator may be alive.
     let hasOrphans: Bool
     let own: Int32
 
@@ -30,7 +30,7 @@ import Glibc
         }
     }
 
-    /// Waits for a coordinator that stops, and for workers of an exited one; they exit within seconds.
+    /// Waits for a coordinator that stops, and for the workers of an exited one. They exit within seconds.
     init(path: String, nonce: String, timeout: Duration, onWait: @Loop () -> Void) async throws {
         let own = try Self.opened(path + ".own")
         self.own = own
@@ -43,7 +43,7 @@ import Glibc
         hasOrphans = try await !Self.lock(opened, within: timeout, onWait)
         if hasOrphans {
             close(opened)
-            // With the old file its owner's nonce would be taken for that of an exited coordinator.
+            // The old file must go: its nonce would count as that of an exited coordinator.
             guard unlink(path) == 0 || errno == ENOENT else {
                 throw Failure.cannotReplace(path: path, reason: String(cString: strerror(errno)))
             }
@@ -56,14 +56,14 @@ import Glibc
         isOurs = true
     }
 
-    /// What the coordinator before has handed over with its place: both locks are held already, and stay so when it ends.
+    /// Adopts both locks from the predecessor. They stay locked when the predecessor exits.
     init(inherited descriptor: Int32, own: Int32) {
         (self.descriptor, self.own) = (descriptor, own)
         (predecessor, hasOrphans) = ("", false)
         for each in [descriptor, own] { _ = fcntl(each, F_SETFD, FD_CLOEXEC) }
     }
 
-    /// The leases under this nonce are the next coordinator's, if this one dies.
+    /// Stores a nonce. If this process dies, the next coordinator takes over the leases under this nonce.
     func take(_ nonce: String) { Self.write(nonce, to: descriptor) }
 
     private static func opened(_ path: String) throws(Failure) -> Int32 {
@@ -84,7 +84,7 @@ import Glibc
             guard ContinuousClock.now < deadline else { return false }
             if !hasWaited { onWait() }
             hasWaited = true
-            // A lock has no event to wait for without blocking the loop.
+            // The lock is polled, because waiting for it would block the loop.
             try await Loop.sleep(for: .milliseconds(50))
         }
         return true

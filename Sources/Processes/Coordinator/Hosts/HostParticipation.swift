@@ -1,10 +1,10 @@
 import EventLoop
 
-/// Makes the host quiet, drains it, and lets it serve again.
+/// Makes the host quiet, drains it, and resumes it.
 @Loop struct HostParticipation {
     unowned let context: HostContext
 
-    /// Takes nothing more, until ``resume()``. The host's shards go to hosts that serve, if there are any.
+    /// Takes no new work until ``resume()``. The host's shards go to other hosts that serve, if any.
     func becomeQuiet() {
         guard !context.lifecycle.isQuiet else { return }
         context.log.notice("quiet: taking no new work")
@@ -12,7 +12,7 @@ import EventLoop
         for app in context.apps.all { app.isQuiet = true }
         context.shards.setQuiet(true)
         Loop.task {
-            // Others learn first that this host serves nothing.
+            // Other hosts first learn that this host serves nothing.
             await self.context.registration.sendHeartbeatAndAnnounce()
             for app in self.context.apps.all {
                 self.context.handOver.handOverMisplaced(of: app)
@@ -21,7 +21,7 @@ import EventLoop
         }
     }
 
-    /// Gives everything away, and stays. Others learn first that this host takes nothing more.
+    /// Hands all shards over, and keeps running. Other hosts first learn that this host takes no new work.
     func becomeDrained() {
         guard !context.lifecycle.isDrained else { return }
         context.log.notice("draining: handing all shards over")
@@ -32,7 +32,7 @@ import EventLoop
         }
     }
 
-    /// Takes part again after ``becomeDrained()`` or ``becomeQuiet()``.
+    /// Makes the host serve again after ``becomeDrained()`` or ``becomeQuiet()``.
     func resume() {
         guard context.lifecycle.participation != .full, !context.lifecycle.isStopping else { return }
         context.log.notice("resumed: takes work again")

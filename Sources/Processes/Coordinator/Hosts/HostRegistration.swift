@@ -2,15 +2,16 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// This host's line in the farm's registry: claims the host's name, writes the heartbeat, and sees which other hosts live.
+/// This host's entry in the farm's registry: claims the host's name, writes heartbeats, and observes the other hosts.
 @Loop final class HostRegistration {
     private unowned let context: HostContext
-    /// How long a host counts as live without a heartbeat. Leases live longer, so a host that takes shards over knows which host has failed.
+    /// How long a host counts as live without a heartbeat. Leases live longer, so a new owner of a shard knows which host has
+    /// failed.
     private static let lineLife = Duration.seconds(6)
 
-    /// The living hosts, and which of them should own what.
+    /// The live hosts, and which of them should own which shards.
     private(set) var membership: Membership
-    /// The nonce of the predecessor on this host if it is known to have exited, else "". Its heartbeat is replaced at once.
+    /// The nonce of this host's predecessor if it is known to have exited, else empty. Its heartbeat is replaced at once.
     var predecessor = ""
     private var claim = HostClaim()
     /// Writes the heartbeat soon, once for any number of calls.
@@ -23,20 +24,21 @@ import StoreProtocol
 
     // MARK: Questions
 
-    /// Of the living hosts, this one does what one host does for the farm.
+    /// Whether this host does the farm's common tasks, which the first of the live hosts does.
     var isFirstHost: Bool { membership.hosts.first?.name == context.host }
 
-    /// The farm knows that this host serves nothing.
+    /// Whether the other hosts know that this host serves nothing.
     var isKnownQuiet: Bool { membership.hosts.contains { $0.name == context.host && $0.capacity == 0 } }
 
-    /// Living hosts that can take what this host gives away.
+    /// Live hosts that can take over this host's shards.
     var newOwners: [String] {
         membership.hosts.filter { $0.name != context.host && $0.capacity > 0 }.map(\.name)
     }
 
     // MARK: Heartbeats
 
-    /// Writes the first line, unless another living coordinator has this host's name.
+    /// Writes the first heartbeat. Waits while another process has the host's name, and fails if that process
+    /// is alive.
     func claimName() async throws {
         var hasWaited = false
         while true {
@@ -54,9 +56,10 @@ import StoreProtocol
         }
     }
 
-    /// Looks after the children and writes the heartbeat. To be called once a second.
+    /// Kills hanging children and writes the heartbeat. Call it once a second.
     ///
-    /// While the predecessor or the successor has the host's name, this process only reads the live hosts, or does nothing.
+    /// While the predecessor has the host's name, this process only reads the live hosts. While the successor has the name,
+    /// it does nothing.
     func sendHeartbeat() async {
         context.fleet.killHangingChildren()
         let holder = context.lifecycle.nameHolder
@@ -79,13 +82,13 @@ import StoreProtocol
         proceed()
     }
 
-    /// What follows each heartbeat that Redis has answered.
+    /// Continues hand-overs and scaling after each heartbeat that Redis has confirmed.
     private func proceed() {
         context.handOver.proceed()
         context.scaling.evaluate()
     }
 
-    /// Tells the other hosts to read the registry: this host has come, goes, or serves more or less.
+    /// Makes the other hosts read the registry, because this host starts, stops, or changes what it serves.
     func announceChange() { context.registry.send(HostCommand.hosts.text) }
 
     /// Writes the heartbeat, then notifies the other hosts.
@@ -105,7 +108,7 @@ import StoreProtocol
             metadata: ["host": "\(context.host)", "until": "\(left)"])
     }
 
-    /// While this process was paused for long, another one took its name.
+    /// Stops this process: another one took the host's name while this process was stopped for a long time.
     private func loseName() {
         guard context.lifecycle.failure == nil else { return }
         context.log.critical(
@@ -118,17 +121,17 @@ import StoreProtocol
         }
     }
 
-    /// Removes this host's line in order.
+    /// Removes this host's registry entry during an orderly shutdown.
     func leave() async {
         context.lifecycle.leaveRegistry()
-        // The line ends by itself if this does not get through.
+        // If this call fails, the entry expires.
         try? await context.registry.leave(host: context.host, nonce: context.nonce)
         context.registry.send(HostCommand.left(host: context.host).text)
     }
 
     // MARK: Other hosts
 
-    /// A host has left in order.
+    /// Handles the message that a host has shut down in order.
     func hostLeft(_ name: String) {
         membership.left(name, at: .now)
         heartbeatSoon()
@@ -155,7 +158,7 @@ import StoreProtocol
         context.leases.wake()
     }
 
-    /// Tells an app which host should own what.
+    /// Tells an app which shards each host should own.
     func updateShares(of app: HostedApp) {
         app.leases.held.shares = membership.shares(of: app.name)
         app.leases.held.wake()

@@ -3,15 +3,15 @@ import Glibc
 import PushModel
 import StoreProtocol
 
-/// This host's state, for its heartbeat, for operators, and for the service manager.
+/// Reports this host's state in its heartbeat, to operators, and to the service manager.
 @Loop final class HostReport {
     private unowned let context: HostContext
-    /// Why the configuration on disk was refused when it was last read.
+    /// Why the configuration file was refused when it was last read; nil if it was accepted.
     var configurationProblem: String?
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Why the coordinator is not ready for work; nil when it is.
+    /// Why the coordinator is not ready for work; nil if it is ready.
     var whyUnready: String? {
         if context.lifecycle.isStopping { return "stopping" }
         if !context.lifecycle.hasChildren { return "starting" }
@@ -24,7 +24,7 @@ import StoreProtocol
         let isLeaving = context.lifecycle.isLeaving
         return Heartbeat(
             host: context.host, nonce: context.nonce,
-            // The shards of a host whose workers are all quiet go to other hosts, if any of them serves.
+            // If all workers of a host are quiet, its shards go to other hosts that serve, if any.
             capacity: isLeaving || context.shards.placement.isAllQuiet
                 ? 0
                 : context.fleet.slots.prefix(context.scaling.capacity).count { $0.child.state != .failed },
@@ -40,7 +40,7 @@ import StoreProtocol
         }
     }
 
-    /// Faults of files while the host uses what it has read before.
+    /// Faults of files. The host continues with the contents that it read before.
     private var problems: [String] {
         let credentials = context.apps.all.compactMap { app in
             app.credentials.pauseReason == nil
@@ -50,7 +50,7 @@ import StoreProtocol
             + credentials.sorted().map { "credentials not followed: \($0)" }
     }
 
-    /// What the service manager shows.
+    /// The status that the service manager shows.
     func serviceStatus(in phase: ServiceStatus.Phase) -> ServiceStatus {
         let size = context.shards.placement.size
         let present = context.fleet.presentSlots(of: size)
@@ -65,7 +65,7 @@ import StoreProtocol
     }
 }
 
-/// What `pushfarm status` shows of this host: one JSON object, which Redis gets with each heartbeat.
+/// This host's part of `pushfarm status`: one JSON object that each heartbeat writes to Redis.
 extension HostReport {
     private static let mostApps = 100
     private static let mostProblems = 8

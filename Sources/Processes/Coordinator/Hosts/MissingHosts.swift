@@ -2,7 +2,7 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// The hosts that have ended without leaving the registry, as the first of the living hosts sees them.
+/// Finds hosts that ended without leaving the registry. Only the first of the live hosts searches.
 @Loop final class MissingHosts {
     private unowned let context: HostContext
     private(set) var names: [String] = []
@@ -11,16 +11,17 @@ import StoreProtocol
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Reads which hosts are missing, and clears alerts whose app or host no longer exists. To be called every few seconds.
+    /// Finds missing hosts, and clears alerts whose app or host no longer exists. Call it every few seconds.
     func update() async {
         guard context.registration.isFirstHost, context.lifecycle.actsForHost else { return }
         do throws(RedisError) {
-            // A line expires six seconds after its last heartbeat. A host that ends in order removes its line.
+            // A registry entry expires six seconds after its last heartbeat. A host that stops in order
+            // removes its entry.
             let missing = try await context.registry.hosts().filter { $0.endsIn < .seconds(-3) }
             (names, lostApps) = (missing.map(\.name), Set(missing.flatMap(\.apps)))
             let hosts = context.registration.membership.hosts
             let present = Set(hosts.map(\.name))
-            // A drained host names no apps, but still has them.
+            // A drained host lists no apps in the registry, but still has its apps.
             let served = Set(hosts.flatMap(\.apps)).union(context.apps.names)
             for raised in try await context.registry.activeAlerts() {
                 guard let alert = Alert(id: raised.id) else { continue }
@@ -35,7 +36,7 @@ import StoreProtocol
                 }
             }
         } catch {
-            // The next look is in a few seconds.
+            // After an error, the next call, a few seconds later, tries again.
         }
     }
 }

@@ -2,22 +2,22 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Receives messages of Redis channels: commands for hosts, and wake-ups with the shards of an app that have batches.
+/// Receives messages on Redis channels: commands for hosts, and wake-ups with the shards of an app that have batches.
 ///
-/// Each message is a wake-up: any number of them leads to one look, and takes the memory of one.
+/// Equal messages are merged, so a flood of messages causes one read and needs the memory of one message.
 @Loop final class WakeUpListener {
     private unowned let context: HostContext
     private var subscriber: RedisSubscriber?
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Subscribes to the channels of the apps that there are now.
+    /// Subscribes to the channels of all current apps.
     func subscribe() {
         let channels = context.apps.all.map(\.store.keys.wakeUps)
         let subscriber = RedisSubscriber(
             context.settings, channels: [Array(FarmKeys.commands.utf8)] + channels)
         subscriber.onMessage = { [unowned self] channel, message in receive(message, on: channel) }
-        // Messages that were sent before are lost.
+        // Messages from before the subscription are lost, so everything is read now.
         subscriber.onReady = { [unowned self] in
             carryOut(.operation)
             for app in context.apps.names { context.wakeUps.note(0..<context.shardCount, of: app) }
@@ -43,7 +43,7 @@ import StoreProtocol
         }
     }
 
-    /// Does what another host or an operator has announced.
+    /// Carries out a command that another host or an operator has announced.
     private func carryOut(_ command: HostCommand) {
         switch command {
         case .hosts: context.registration.heartbeatSoon()

@@ -4,48 +4,50 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Keeps an app's ``HeldLeases`` in Redis. One call at a time is under way: ``keep()`` is called by one task.
+/// Acquires and renews an app's ``HeldLeases`` in Redis. Only one task calls ``keep()``, so calls do not
+/// overlap.
 @Loop final class AppLeases {
-    /// What came of a round.
+    /// The result of one call of ``keep()``.
     enum Outcome {
-        /// Redis has confirmed: the leases hold from the moment before the call.
+        /// Redis has confirmed the leases. They are valid from the moment before the call.
         case kept
-        /// Redis cannot do it now. What was confirmed before holds on.
+        /// Redis failed temporarily. Earlier confirmations stay valid.
         case pending
-        /// Redis will not do it for this app: nothing is ours, and other apps need not mind.
+        /// Redis refuses this app's leases. This host then owns none of them; other apps are not affected.
         case refused
     }
 
-    /// Something was won, lost or withdrawn.
+    /// Called when leases were acquired, lost or withdrawn.
     var onChange: @Loop () -> Void = {}
-    /// Takes back what the owners before have left in flight on these shards; false when Redis did not do it.
+    /// Reclaims batches that previous owners of these shards had checked out. Returns false if Redis failed.
     var onWon: @Loop (_ shards: [HeldLeases.Shard]) async -> Bool = { _ in true }
-    /// Something was given back: other hosts may want to know.
+    /// Called when leases were released, so that other hosts can acquire them.
     var onRelease: @Loop () -> Void = {}
 
-    /// What this host holds.
+    /// The leases that this host holds.
     let held: HeldLeases
     private let store: AppStore
     private let log: Logger
     private var isInTrouble = false
-    /// Redis refuses the last call: a key has the wrong type, or a right is missing.
+    /// Whether Redis refused the last call: a key has the wrong type, or a right is missing.
     private(set) var isRefused = false
-    /// Leases that were lost or have run out so far.
+    /// The number of leases that were lost or have expired so far.
     private(set) var lost = 0
 
     init(_ held: HeldLeases, store: AppStore, log: Logger) {
         (self.held, self.store, self.log) = (held, store, log)
     }
 
-    /// A script said FENCED: one lease at least belongs to another owner. All are acquired again.
+    /// Handles the reply FENCED: another owner has at least one of the leases. All leases are then acquired
+    /// again.
     func fenced() {
         if !held.isFenced, held.isOwner { lost += 1 }
         held.fenced()
     }
 
-    // MARK: Taking and keeping
+    // MARK: Acquiring and renewing
 
-    /// Gives leases back, renews those that we have, takes those that should be ours and are free.
+    /// Releases withdrawn leases, renews held leases, and acquires free leases that this host should own.
     func keep() async -> Outcome {
         if held.beginRound() { log.notice("acquiring leases again") }
         passChangeOn()
@@ -63,7 +65,8 @@ import StoreProtocol
             held.failed()
             isRefused = error.isRefusal
             guard isRefused else { return .pending }
-            // At once: all apps share the workers' clock, which the other apps keep renewing.
+            // The leases expire at once: all apps share one lease clock for workers, and the other apps keep
+            // renewing it.
             expire()
             return .refused
         }
@@ -91,7 +94,7 @@ import StoreProtocol
         if held.takeChange() { onChange() }
     }
 
-    /// Time is up: without Redis's confirmation nothing is ours.
+    /// Gives up all leases, because Redis has not confirmed them in time.
     func expire() {
         guard held.isOwner else { return }
         log.error("leases expired")
@@ -100,31 +103,31 @@ import StoreProtocol
         passChangeOn()
     }
 
-    /// Gives everything back, so that others need not wait.
+    /// Releases all leases, so that other hosts need not wait for their expiry.
     func leave() async {
-        // Before the call, so that nothing is renewed meanwhile.
+        // Forget the leases before the call, so that no renewal happens meanwhile.
         held.forgetAll()
         passChangeOn()
-        // If this does not get through, the next owner waits for the lease's end.
+        // If this call fails, the next owner waits until the leases expire.
         _ = try? await store.perform(ReleaseLeases(nonce: held.nonce, tokens: nil))
         onRelease()
     }
 
     // MARK: Handing over
 
-    /// Begins to withdraw shards that others should own; the intake goes at once.
+    /// Begins to withdraw shards that other hosts should own. The intake is handed over at once.
     func handOverOthers() {
         held.handOverOthers(at: .now)
         passChangeOn()
     }
 
-    /// The host ends: everything is withdrawn, and nothing more is taken.
+    /// Begins to withdraw all leases. No lease is acquired any more.
     func handOverAll() {
         held.handOverAll(at: .now)
         passChangeOn()
     }
 
-    /// The next few shards go to the coordinator that follows.
+    /// Begins to hand the next few shards over to the successor.
     func handOverSome() {
         held.handOverSome(at: .now)
         passChangeOn()

@@ -1,10 +1,10 @@
 import EventLoop
 
-/// Gives leases to other hosts or to the successor, each as soon as no worker has anything of its shard.
+/// Hands leases over to other hosts or to the successor, each as soon as no worker has batches of the shard.
 @Loop struct LeaseHandOver {
     unowned let context: HostContext
 
-    /// Continues hand-overs. To be called with every heartbeat.
+    /// Continues hand-overs. Call it with every heartbeat.
     func proceed() {
         for app in context.apps.all {
             handOverNext(of: app)
@@ -17,8 +17,8 @@ import EventLoop
         if context.lifecycle.isHandingOver { handOverToSuccessor(app) } else { handOverMisplaced(of: app) }
     }
 
-    /// Begins to hand over the shards that other hosts should own, when the set of hosts has not changed for a while. What
-    /// a quiet host does not serve goes at once.
+    /// Begins to hand over the shards that other hosts should own, once the set of hosts is stable. A quiet host hands
+    /// over at once.
     func handOverMisplaced(of app: HostedApp) {
         guard !context.lifecycle.isStopping,
             context.lifecycle.isQuiet || context.registration.membership.isSettled(at: .now)
@@ -33,7 +33,7 @@ import EventLoop
         context.leases.wake()
     }
 
-    /// Hands over every lease of an app; this host takes nothing more of it.
+    /// Hands over every lease of an app. This host acquires no more leases of the app.
     func handOverEverything(of app: HostedApp) {
         app.leases.handOverAll()
         releaseUnheldShards(of: app)
@@ -45,23 +45,23 @@ import EventLoop
         for app in context.apps.all { handOverEverything(of: app) }
     }
 
-    /// Takes and keeps leases again after an upgrade that failed.
+    /// Acquires leases again after an upgrade has failed.
     func resumeTaking() {
         for app in context.apps.all { app.leases.held.resumeTaking() }
         context.leases.renewSoon()
     }
 
-    /// Releases leaving shards of which no worker has anything: their worker does not run, is quiet, or has released them.
+    /// Releases leaving shards that no worker uses: the worker does not run, is quiet, or has released them.
     func releaseUnheldShards(of app: HostedApp) {
         shardsBecameEmpty(
             app.leases.held.leaving.filter { context.shards.holder(of: $0, app) == nil }, of: app)
     }
 
-    /// Releases those of the shards that are leaving: no worker has anything of them any more.
+    /// Releases the leaving shards among these, because no worker has batches of them.
     func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
         defer { context.changes.signal() }
         guard app.leases.held.emptied(numbers) else { return }
-        // The next ones follow at once: with one portion a heartbeat, half of the shards would take as many seconds.
+        // Withdraw the next portion at once. One portion per heartbeat would make a hand-over take many seconds.
         handOverNext(of: app)
         context.leases.wake()
     }

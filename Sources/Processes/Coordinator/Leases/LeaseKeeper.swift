@@ -1,27 +1,27 @@
 import EventLoop
 import Leasing
 
-/// Renews the leases of all apps in time, and sends the workers the time until which they may start pushes.
+/// Renews the leases of all apps in time, and tells workers until when they may start pushes.
 @Loop final class LeaseKeeper {
     private unowned let context: HostContext
     private var rounds = LeaseRounds(now: .now)
     /// Ends the pause between two rounds.
     private let wakeUp = AsyncEvent()
-    /// Leases that apps had lost which were removed since.
+    /// The number of leases that apps had lost before the apps were removed.
     private var lostByRemovedApps = 0
 
-    /// Apps whose leases are renewed at the same time.
+    /// The number of apps whose leases are renewed at the same time.
     private static let appsAtOnce = 16
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Until when workers may start pushes, on the clock that the host's processes share.
+    /// Until when workers may start pushes, by the clock that the host's processes share.
     var end: UInt64 { rounds.clock.end }
 
-    /// Leases that were lost or have expired since the start.
+    /// The number of leases that were lost or have expired since the start.
     var lost: Int { context.apps.all.reduce(lostByRemovedApps) { $0 + $1.leases.lost } }
 
-    /// Renews all leases in time, and those of single apps when there is a reason, until the task is cancelled.
+    /// Renews all leases in time until the task is cancelled. Single apps get an early renewal after an event.
     func run() async {
         while !Task.isCancelled {
             let now = ContinuousClock.now
@@ -48,9 +48,9 @@ import Leasing
         }
     }
 
-    /// Handles several apps at once, so that one with much to reclaim delays the others little.
+    /// Renews several apps at once, so that an app with many batches to reclaim hardly delays the others.
     ///
-    /// - Returns: whether Redis has confirmed all that workers may serve. An app that Redis refuses has no leases left.
+    /// - Returns: whether Redis has confirmed all leases. An app that Redis refuses has no leases left.
     private func keepAll() async -> Bool {
         let all = Array(context.apps.all)
         var isConfirmed = true
@@ -67,9 +67,9 @@ import Leasing
         wakeUp.signal()
     }
 
-    /// Looks after the leases of apps that have a reason, before the pause ends.
+    /// Ends the pause early, so that apps with a pending event are handled now.
     func wake() { wakeUp.signal() }
 
-    /// Keeps the count of lost leases when an app is removed.
+    /// Keeps the count of an app's lost leases when the app is removed.
     func noteRemoval(of app: HostedApp) { lostByRemovedApps += app.leases.lost }
 }

@@ -6,12 +6,12 @@ import FarmPolicy
 import PushModel
 import StoreProtocol
 
-/// An app's numbers on the metrics page.
+/// An app's metrics on the metrics page.
 @Loop struct AppMetrics {
     let app: HostedApp
-    /// The label of the app.
+    /// The app's label in the metrics.
     let label: String
-    /// What each worker last said of the app.
+    /// The app's numbers in each worker's last heartbeat.
     let heartbeats: [Notice.Heartbeat.App]
     let backlog: BacklogReading?
 
@@ -58,7 +58,8 @@ import StoreProtocol
                 "pushfarm_pushes_total", "Pushes that have an outcome, as this host has booked them.", count,
                 ["app": label, "lane": lane.name, "outcome": kind.rawValue, "reason": reason])
         }
-        // From the beginning: what appears with its first count has no rate.
+        // Write zeros from the start: Prometheus computes no rate for a series that begins with its first
+        // count.
         for lane in Lane.allCases { add(lane, .delivered, "", 0) }
         let outcomes = totals.outcomes.sorted {
             ($0.key.lane.rawValue, $0.key.kind.rawValue, $0.key.reason)
@@ -135,7 +136,7 @@ extension RetryCause {
     }
 }
 
-/// The reasons of failures that have a label of their own: what a gateway may say has no end, and each label costs a time series.
+/// Reasons of failures that have a label of their own: a gateway may send any reason, and each label costs a time series.
 enum MetricReasons {
     static let other = "other"
 

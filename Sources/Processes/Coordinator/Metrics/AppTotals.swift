@@ -4,20 +4,20 @@ import FarmPolicy
 import PushModel
 import StoreProtocol
 
-/// Outcomes of an app's pushes since this coordinator started, as it settled them, and latencies.
+/// Outcomes and latencies of an app's pushes that this coordinator has settled since its start.
 @Loop final class AppTotals {
     struct Outcome: Hashable {
         enum Kind: String { case delivered, failed, expired, cancelled }
         var lane: Lane
         var kind: Kind
-        /// Of failures; one of a bounded number.
+        /// The reason of a failure, from a limited set.
         var reason = ""
     }
 
     private(set) var outcomes: [Outcome: UInt64] = [:]
     private(set) var retries: [RetryCause: UInt64] = [:]
     private(set) var maybeDuplicated: UInt64 = 0
-    /// Pushes that left, and connections that were dialled.
+    /// The number of pushes sent, and of gateway connections opened.
     private(set) var sent: UInt64 = 0
     private(set) var dials: UInt64 = 0
     private(set) var gateway = LatencyCounts()
@@ -32,7 +32,7 @@ import StoreProtocol
 
     func wait(_ lane: Lane) -> LatencyCounts { lane == .high ? highWait : bulkWait }
 
-    /// To be called once a second.
+    /// Updates the rates. Call it once a second.
     func tick(at now: ContinuousClock.Instant) {
         var waits = highWait
         waits.add(bulkWait)
@@ -41,9 +41,9 @@ import StoreProtocol
             at: now)
     }
 
-    /// Redis has settled these.
+    /// Counts outcomes that Redis has settled.
     ///
-    /// - Parameter now: Redis's milliseconds.
+    /// - Parameter now: the current time in Redis, in milliseconds.
     func settled(_ settlements: [Settlement], at now: Int64) {
         for settlement in settlements {
             for job in settlement.jobs { add(job, settlement.lane) }
@@ -52,7 +52,7 @@ import StoreProtocol
         }
     }
 
-    /// A worker's numbers of the last second.
+    /// Adds a worker's numbers of the last second.
     func add(_ heartbeat: Notice.Heartbeat.App) {
         sent &+= heartbeat.sent
         dials &+= UInt64(heartbeat.dials)
@@ -81,7 +81,8 @@ extension LatencyCounts {
 }
 
 extension AppTotals {
-    /// The gateway's responses so far, and how many were errors. An unregistered token is no error.
+    /// The number of gateway responses so far, and how many of them were errors. A 410 does not count as an
+    /// error.
     var answers: (all: UInt64, errors: UInt64) {
         var (all, errors): (UInt64, UInt64) = (0, 0)
         for (outcome, count) in outcomes {
@@ -102,14 +103,14 @@ extension AppTotals {
     }
 }
 
-/// How an app does at the moment: what `pushfarm status` and `top` show of it.
+/// An app's current rates and latencies, for `pushfarm status` and `top`.
 struct AppPace {
     typealias Instant = ContinuousClock.Instant
 
-    /// Of the last second: pushes that got an outcome, and answers that were errors.
+    /// Pushes that got an outcome in the last second, and responses in that second that were errors.
     private(set) var rate: UInt64 = 0
     private(set) var errors: UInt64 = 0
-    /// Of the last ten seconds, in milliseconds; nil when nothing was measured.
+    /// The gateway's latency in the last ten seconds, in milliseconds; nil if nothing was measured.
     private(set) var latency: (p50: Double, p99: Double)?
     private(set) var wait: Double?
 
@@ -117,7 +118,7 @@ struct AppPace {
     private var last: (at: Instant, settled: UInt64, errors: UInt64)?
     private static let window = 10
 
-    /// To be called once a second, with sums since a start.
+    /// Updates the rates. Call it once a second with the sums since the start.
     mutating func tick(
         settled: UInt64, errors: UInt64, gateway: LatencyCounts, wait: LatencyCounts, at now: Instant
     ) {

@@ -1,23 +1,23 @@
 import EventLoop
 import StoreProtocol
 
-/// Looks every few seconds at what waits of the apps whose intake is this host's: so each app is looked at by one host.
+/// Reads the backlog of each app whose intake this host has, every few seconds. So only one host reads each app.
 @Loop final class BacklogMonitor {
-    /// What Redis last said of an app. Without an answer the last one holds, as long as the app is ours.
+    /// An app's last reading. It stays valid while Redis does not reply, as long as this host has the app.
     struct Reading {
         var backlog: BacklogReading?
-        /// Keys of the wrong type, and what cannot be read.
+        /// Keys of the wrong type, and entries that cannot be read.
         var faults: ReadFaults.Reply?
-        /// What the guard has counted, and how many suppressions wait until they are confirmed.
+        /// The guard's counts, and the number of suppressions that await confirmation.
         var guarded: (counts: ReadGuard.Reply, waiting: Int)?
     }
 
     private(set) var readings: [String: Reading] = [:]
 
-    /// Between two readings of an app.
+    /// The time between two readings of an app.
     static let interval = Duration.seconds(5)
 
-    /// - Parameter isFirstHost: also reads apps whose leases Redis refuses to every host.
+    /// - Parameter isFirstHost: whether to read also apps whose leases Redis refuses to every host.
     func update(of apps: some Sequence<HostedApp>, isFirstHost: Bool) async {
         var next: [String: Reading] = [:]
         for app in apps where app.isWatched(isFirstHost: isFirstHost) {
@@ -47,11 +47,11 @@ import StoreProtocol
     }
 }
 
-/// What waits of an app, as Redis last said to the host that has its intake.
+/// An app's backlog, as Redis last reported it to the host that has the intake.
 struct BacklogReading {
     var depths: ReadDepths.Reply
     var ages: ReadAges.Reply
     var refusals: ReadRefusals.Reply
-    /// Refused jobs.
+    /// Jobs that were refused in the last minute.
     var refusedLastMinute: Int
 }

@@ -1,11 +1,12 @@
 import EventLoop
 import FarmPolicy
 
-/// The coordinator's numbers, as a scraper reads them. docs/metrics.md has what each means.
+/// The coordinator's metrics for a scraper. docs/metrics.md explains each metric.
 @Loop struct HostMetrics {
     unowned let context: HostContext
 
-    /// Apps beyond so many, by name, share the label `other`.
+    /// The number of apps, in order of their names, with their own label. Further apps share the label
+    /// `other`.
     private static let mostLabels = 200
 
     var text: String {

@@ -1,26 +1,26 @@
 import FarmPolicy
 
-/// Numbers in Prometheus's text format, 0.0.4.
+/// A page of metrics in Prometheus's text format, 0.0.4.
 ///
-/// Names and labels follow swift-metrics' conventions as its Prometheus back end writes them: snake case, `_total` behind what only
-/// grows, seconds and bytes as units. The library itself would be in the way: its handlers may be called from any thread and
-/// therefore lock, whereas the values here exist already as plain values of the loop, and are read on request.
+/// Names and labels follow the conventions of swift-metrics' Prometheus back end: snake case, `_total` at the end of
+/// counters, seconds and bytes as units. The library is not used, because its handlers must lock for calls from
+/// any thread. Here the values already exist as plain values of the loop, and are read on request.
 struct MetricsPage {
     private enum Kind: String { case counter, gauge, histogram }
 
-    /// A label and its value, in the order in which they are written.
+    /// Labels with their values, in the order in which they are written.
     typealias Labels = KeyValuePairs<String, String>
 
     private struct Family {
         var name: String
         var kind: Kind
         var help: String
-        /// By labels as they are written; in the order of their coming.
+        /// The index of each value by its written labels, in the order in which values were added.
         var places: [String: Int] = [:]
         var labels: [String] = []
         var values: [Double] = []
         var histograms: [LatencyCounts] = []
-        /// Buckets that are written.
+        /// The number of histogram buckets that are written.
         var bounds = 0
 
         mutating func place(of labels: String) -> Int {
@@ -35,10 +35,10 @@ struct MetricsPage {
     }
 
     private var families: [Family] = []
-    /// Of the families, by name.
+    /// The index of each metric family, by name.
     private var numbers: [String: Int] = [:]
 
-    /// Adds a counter if the name ends in `_total`, else a gauge. Values with the same labels are added up.
+    /// Adds a counter if the name ends in `_total`, else a gauge. Values with the same labels are summed.
     mutating func add(_ name: String, _ help: String, _ value: Double, _ labels: Labels = [:]) {
         let (family, place) = place(name, name.hasSuffix("_total") ? .counter : .gauge, help, labels)
         families[family].values[place] += value
@@ -52,7 +52,8 @@ struct MetricsPage {
         add(name, help, value ? 1.0 : 0.0, labels)
     }
 
-    /// - Parameter bounds: how many buckets there are below "any": the first is a millisecond, each twice the one before.
+    /// - Parameter bounds: the number of buckets below `+Inf`. The first bound is 1 ms, and each next bound is twice as
+    ///   large.
     mutating func add(
         _ name: String, _ help: String, _ labels: Labels, _ counts: LatencyCounts, bounds: Int
     ) {
@@ -61,7 +62,7 @@ struct MetricsPage {
         families[family].histograms[place].add(counts)
     }
 
-    /// Where a value belongs: its family, and its place there.
+    /// Finds or adds the family of a value, and the index of the value in the family.
     private mutating func place(
         _ name: String, _ kind: Kind, _ help: String, _ labels: Labels
     ) -> (family: Int, place: Int) {
@@ -107,7 +108,7 @@ struct MetricsPage {
 
     private static func braced(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
 
-    /// Whole numbers without a point.
+    /// Formats a number. Whole numbers get no decimal point.
     private static func number(_ value: Double) -> String {
         if let whole = Int64(exactly: value) { return String(whole) }
         if value.isNaN { return "NaN" }

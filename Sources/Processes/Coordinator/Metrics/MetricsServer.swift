@@ -4,17 +4,17 @@ import Glibc
 import Transport
 import Web
 
-/// Shows the coordinator's numbers, and whether it lives and is ready, if the configuration has a place for that.
+/// Serves the coordinator's metrics, liveness and readiness, if the configuration sets an address for them.
 @Loop final class MetricsServer {
     private unowned let context: HostContext
     private lazy var server = PageServer(urgent: ["/healthz", "/readyz"]) { [unowned self] in page($0) }
     private var opening: Task<Void, Never>?
-    /// The socket that is ours: another coordinator may have put its own in the place.
+    /// This process's socket file, to notice that another coordinator has replaced the file.
     private var socket: (path: String, inode: UInt64)?
 
     init(_ context: HostContext) { self.context = context }
 
-    /// The farm runs whether the port can be opened or not: opening is retried.
+    /// Opens the address. The farm runs even if this fails, and opening is retried.
     func open() {
         guard let place = context.configuration.metrics else { return }
         let log = context.log
@@ -71,7 +71,7 @@ import Web
         }
     }
 
-    /// The socket of a coordinator that was killed; one that lives would be this host's only one.
+    /// Removes the socket file of a killed coordinator. No other coordinator of this host is alive.
     private func removeStale(_ path: String) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return }

@@ -3,7 +3,7 @@ import FarmPolicy
 import RedisClient
 import RedisProtocol
 
-/// How long Redis takes to answer, asked once a second, and how often it was out of reach.
+/// Measures Redis's latency once a second, and counts Redis's outages.
 @Loop final class RedisProbe {
     private(set) var latency = LatencyCounts()
     private(set) var outages = 0

@@ -2,16 +2,16 @@ import EventLoop
 import FarmConfiguration
 import StoreProtocol
 
-/// `reload`: reads the configuration again, checks it as a whole, and only then follows it.
+/// `reload`: reads the configuration again, checks all of it, and then applies it.
 @Loop final class ConfigurationReload {
     private unowned let context: HostContext
-    /// One reload runs at a time.
+    /// Whether a reload is running. Only one reload runs at a time.
     private var isUnderWay = false
 
     init(_ context: HostContext) { self.context = context }
 
-    /// - Returns: what has changed.
-    /// - Throws: why the configuration is not followed; then nothing has changed.
+    /// - Returns: a description of the changes.
+    /// - Throws: why the configuration is refused. In that case nothing has changed.
     func run(_ isDry: Bool = false) async throws(OperationRefusal) -> String {
         if isDry {
             let next = try read()
@@ -43,8 +43,8 @@ import StoreProtocol
         return describe(differences, waiting) + resumeAfterReload()
     }
 
-    /// A reload also retries workers that do not start, and ends a drain.
-    /// - Returns: whether the host takes part, for the operator.
+    /// Retries workers that failed to start, and ends a drain, as part of a reload.
+    /// - Returns: a text for the operator about whether the host takes work.
     private func resumeAfterReload() -> String {
         context.fleet.retryFailedWorkers()
         let wasDrained = context.lifecycle.isDrained
@@ -64,10 +64,10 @@ import StoreProtocol
         } catch { throw refuse("\(error)") }
     }
 
-    /// Reads the files that the apps name, and follows none of them yet.
+    /// Reads the credential files that the apps name, without using them yet.
     ///
-    /// - Returns: for apps that wait for their credentials already, why they still wait.
-    /// - Throws: a fault of another app's credentials.
+    /// - Returns: for each app that already lacks credentials, why it still lacks them.
+    /// - Throws: if the credentials of another app are faulty.
     private func checkCredentials(of next: Configuration) throws(OperationRefusal) -> [String] {
         var waiting: [String] = []
         for app in next.apps {
@@ -95,7 +95,7 @@ import StoreProtocol
         let haveWorkersChanged = next.workers != context.configuration.workers
         context.adopt(next)
         context.alerts.follow(next.alerts)
-        // What an operator has said last counts.
+        // A number of workers that an operator has set overrides the configuration.
         if haveWorkersChanged, context.desired.scale == nil {
             context.scaling.set(context.scaling.configured)
         }
@@ -117,13 +117,13 @@ import StoreProtocol
         for name in differences.added { context.apps.introduceToWorkers(name) }
     }
 
-    /// - Parameter waiting: see ``checkCredentials(of:)``.
+    /// - Parameter waiting: the result of ``checkCredentials(of:)``.
     private func describe(
         _ changes: ConfigurationChanges, _ waiting: [String], isDry: Bool = false
     ) -> String {
         let workers = changes.workers.map { count in
             let text = WorkerScaling.desired(count).text
-            // What an operator has said last counts.
+            // A number of workers that an operator has set overrides the configuration.
             return context.desired.scale.map { "\(text), when scale default ends \($0)" } ?? text
         }
         let differences = [

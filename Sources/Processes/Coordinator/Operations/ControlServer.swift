@@ -5,9 +5,10 @@ import PushModel
 import Supervision
 import Transport
 
-/// The coordinator's control socket: one command a connection, then its answers. Works while Redis is away.
+/// The coordinator's control socket: each connection carries one command and its replies. Works during a
+/// Redis outage.
 ///
-/// A user that may open the socket, in the folder of mode 0700, is the operator.
+/// Every user who can open the socket, in the folder of mode 0700, counts as the operator.
 @Loop final class ControlServer {
     private typealias Link = ControlLink<OperatorAnswer, OperatorCommand>
 
@@ -18,9 +19,9 @@ import Transport
     private var visitors: [ObjectIdentifier: Link] = [:]
     private var timers: [ObjectIdentifier: Timer] = [:]
 
-    /// At the same time.
+    /// The maximum number of simultaneous connections.
     private static let most = 32
-    /// For the command to come, and for the visitor to go.
+    /// How long a client may take to send its command, and to close the connection after the last reply.
     private static let timeout = Duration.seconds(5)
 
     init(
@@ -31,9 +32,9 @@ import Transport
         (self.path, self.log, self.take) = (path, log, take)
     }
 
-    /// A coordinator runs without a socket that cannot be opened.
+    /// Opens the socket. The coordinator runs without a socket if this fails.
     func open() async {
-        unlink(path)  // What an earlier coordinator has left behind.
+        unlink(path)  // Remove the socket of an earlier coordinator.
         do {
             listener = try await Listener(.unix(path: path), tls: nil, mode: 0o600) { [unowned self] in
                 greet($0)
@@ -43,8 +44,8 @@ import Transport
         }
     }
 
-    /// Accepts no new clients; those that are connected stay for the answers, until ``close()``.
-    /// - Parameter isKept: another coordinator has the path now.
+    /// Accepts no new clients. Connected clients stay for their replies, until ``close()``.
+    /// - Parameter isKept: whether the socket file stays, because another coordinator uses the path now.
     func shut(isKept: Bool = false) {
         guard let listener else { return }
         listener.close()
@@ -73,7 +74,8 @@ import Transport
                 guard let link = self?.visitors[key] else { return }
                 link.send(answer)
                 guard answer.isLast else { return }
-                // At once, for the process may end; the visitor leaves when it has read it.
+                // Send the reply at once, because the process may exit. The client disconnects after reading
+                // it.
                 link.sendNow()
                 self?.expect(key)
             }

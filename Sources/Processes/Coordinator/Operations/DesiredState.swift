@@ -2,15 +2,16 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// What operators want to last, as Redis holds it: the number of workers, and which host shards are pinned to.
+/// The state that operators want to last, as stored in Redis: numbers of workers, and hosts that shards are
+/// pinned to.
 @Loop final class DesiredState {
     private unowned let context: HostContext
-    /// The number of workers that an operator has asked for last; nil: as configured.
+    /// The number of workers that an operator has set; nil if the configured number applies.
     private(set) var scale: String?
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Reads what operators want, and does it.
+    /// Reads the desired state and applies it.
     func follow() async {
         let desired: [String: String]
         do throws(RedisError) { desired = try await context.registry.desired() } catch {
@@ -20,8 +21,8 @@ import StoreProtocol
         followScale(desired[scaleName])
     }
 
-    /// Stores the number of workers that an operator asks for; nil: as configured.
-    /// - Returns: whether it is stored. Without Redis it lasts as long as this process.
+    /// Stores the number of workers that an operator has set; nil means the configured number.
+    /// - Returns: whether Redis has stored it. Otherwise the number applies until this process ends.
     func setScale(_ scale: String?) async -> Bool {
         self.scale = scale
         return await store(scaleName, scale)

@@ -3,11 +3,11 @@ import Glibc
 import Logging
 import Supervision
 
-/// `dump`, `purge` and `log-level`.
+/// The commands `dump`, `purge` and `log-level`.
 @Loop struct DiagnosticCommands {
     unowned let context: HostContext
 
-    /// Ends processes of this farm whose coordinator has ended.
+    /// Kills processes of this farm whose coordinator has exited.
     func purge(_ isDry: Bool) throws(OperationRefusal) -> String {
         let lock = context.configuration.stateDirectory + "/coordinator.lock"
         let orphans = Orphans.of(lock: lock, except: getpid())
@@ -18,7 +18,7 @@ import Supervision
         return "ended \(list)"
     }
 
-    /// Writes the state of one worker, or of the host and all its workers, to the log.
+    /// Logs the state of one worker, or of the host and all its workers.
     func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(OperationRefusal) -> String {
         if let slot, slot.child.pid == 0 { throw OperationRefusal("worker \(slot.index) has no process now") }
         if isDry { return "would write what is known to the log" }

@@ -2,7 +2,8 @@ import EventLoop
 import FarmPolicy
 import PushModel
 
-/// Carries out operators' commands, one function for each verb; they come by Redis or by the control socket.
+/// Carries out operators' commands, one function for each verb. Commands arrive through Redis or the control
+/// socket.
 @Loop final class HostOperations {
     private unowned let context: HostContext
     private lazy var consumer = OperationConsumer(
@@ -22,21 +23,21 @@ import PushModel
 
     /// Reads the commands that operators have put into Redis for this host.
     ///
-    /// Of two coordinators in an upgrade the one with the host's name reads them: the other one knows of no upgrade, and its
-    /// workers are not those that an operator means.
+    /// During an upgrade, only the coordinator with the host's name reads commands. The other one does not know about
+    /// the upgrade, and operators do not mean its workers.
     func read() async {
         guard context.lifecycle.nameHolder == .thisProcess else { return }
         await consumer.readNew()
     }
 
-    /// Waits a few seconds until the operators who stopped the host have their answers.
+    /// Waits a few seconds until the operators who stopped the host have received their replies.
     func waitForAnswers() async {
         _ = await context.changes.until(.now + .seconds(5)) { consumer.underWay.isEmpty }
     }
 
     // MARK: Verbs
 
-    /// Carries out a command. When the answer comes, the host's line shows what was done.
+    /// Carries out a command. When the reply is sent, the host's registry entry already shows the effect.
     private func carryOut(
         _ command: OperatorCommand, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
@@ -90,7 +91,7 @@ import PushModel
         }
     }
 
-    /// The worker that the command names; nil: it concerns the host.
+    /// The worker that the command names; nil if the command concerns the whole host.
     private func worker(_ words: OperatorArguments) throws(OperationRefusal) -> WorkerSlot? {
         guard let text = words.words.first else { return nil }
         let size = context.shards.placement.size
@@ -103,7 +104,7 @@ import PushModel
         return context.fleet.slots[index]
     }
 
-    /// Applies at once the state in Redis.
+    /// Applies at once the pauses, rates and desired state that Redis stores.
     private func followStoredState() async -> String {
         await context.desired.follow()
         for app in context.apps.all { await app.credentials.refresh() }
@@ -127,7 +128,7 @@ import PushModel
                 "would drain and end the coordinator, \(context.shards.placement.size) workers and the intake"
         }
         guard context.lifecycle.hasChildren else {
-            // The answer goes first: afterwards no process is left to send it.
+            // Send the reply before the stop, because afterwards no process is left to send it.
             Loop.task {
                 _ = await self.context.changes.until(.now + .seconds(5)) { operation.hasEnded }
                 self.context.shutdown.stop()

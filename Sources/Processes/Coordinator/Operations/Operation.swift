@@ -1,23 +1,23 @@
 import EventLoop
 import PushModel
 
-/// A command that is being carried out: says how far it is.
+/// A running command, which reports its progress to the operator.
 @Loop final class Operation {
     private let host: String
     private let reply: @Loop (OperatorAnswer) async -> Void
     private var pending: OperatorAnswer?
     private var replying: Task<Void, Never>?
-    /// The last answer was sent, or could not be.
+    /// Whether the last reply was sent or could not be sent.
     private(set) var hasEnded = false
 
     init(host: String, reply: @escaping @Loop (OperatorAnswer) async -> Void) {
         (self.host, self.reply) = (host, reply)
     }
 
-    /// The progress, for a person. When answers are slow, only the latest is sent.
+    /// Reports progress as a text for people. If sending is slow, only the latest text is sent.
     func progress(_ text: String) { say(OperatorAnswer(host: host, state: .working, text: text)) }
 
-    /// The last answer; nothing is sent after it.
+    /// Sends the last reply. Nothing is sent after it.
     func end(_ answer: OperatorAnswer) async {
         say(answer)
         await replying?.value
@@ -37,9 +37,9 @@ import PushModel
     }
 }
 
-/// Lets operators change the workers or the leases one change at a time.
+/// Makes operators' changes of workers or leases run one at a time.
 @Loop final class ExclusiveChange {
-    /// The change under way.
+    /// The change that is running.
     private var current: String?
 
     var isUnderWay: Bool { current != nil }
@@ -54,13 +54,13 @@ import PushModel
     }
 }
 
-/// The arguments of an operator's command: names and options.
+/// The words and options of an operator's command.
 struct OperatorArguments {
     let words: [String]
-    /// Their names.
+    /// The names of the options.
     private let options: Set<String>
 
-    /// Options are `--name` or `--name=value`.
+    /// Parses arguments. Options have the form `--name` or `--name=value`.
     init(_ arguments: [String]) {
         words = arguments.filter { !$0.hasPrefix("--") }
         options = Set(

@@ -4,24 +4,24 @@ import PushModel
 import RedisClient
 import StoreProtocol
 
-/// Takes operators' commands, from Redis and from the control socket, and gives this host's answers.
+/// Reads operators' commands from Redis and the control socket, and sends this host's replies.
 ///
-/// A command that comes by Redis is claimed by its id before it is begun, so it is carried out once, whatever is lost or
-/// read twice, also by the coordinator that follows.
+/// The host claims a command from Redis by its id before it starts the command. So each command runs only once,
+/// even if messages are lost or read twice, or a successor reads the command again.
 @Loop final class OperationConsumer {
     private let registry: FarmRegistry
     private let host: String
     private let log: Logger
     private let carryOut: @Loop (OperatorCommand, Operation) async throws(OperationRefusal) -> String
-    /// Signals when a command has its last answer.
+    /// Signals when a command got its last reply.
     private let changes: AsyncCondition
-    /// Of the last entry that was read; nil before the first look.
+    /// The position of the last entry that was read; nil before the first read.
     private var position: String?
     private var isReading = false
     private var isToBeReadAgain = false
-    /// Without a last answer yet.
+    /// Commands that have no last reply yet.
     private(set) var underWay: [String: OperatorCommand] = [:]
-    /// Commands begun, of all clients together, at most.
+    /// The maximum number of running commands, of all clients together.
     static let most = 64
 
     init(
@@ -32,7 +32,7 @@ import StoreProtocol
         (self.changes, self.carryOut) = (changes, carryOut)
     }
 
-    /// Reads what operators have put into Redis since the last look. What cannot be read now is read by the next look.
+    /// Reads the commands that operators have added since the last read. After an error, the next call reads them.
     func readNew() async {
         guard !isReading else {
             isToBeReadAgain = true
@@ -65,7 +65,7 @@ import StoreProtocol
         position = start
     }
 
-    /// What was said before that is too late, or was said to the coordinator before.
+    /// The first position to read: older commands are too late, or were read by the predecessor.
     private func firstPosition() async throws(RedisError) -> String {
         let now = try await registry.time()
         return "\(now - Int64(FarmRegistry.operationLife.milliseconds))-0"
@@ -80,12 +80,12 @@ import StoreProtocol
         }
     }
 
-    /// Carries a command out beside others.
-    /// - Parameter reply: sends each answer, one after the other.
+    /// Carries out a command concurrently with others.
+    /// - Parameter reply: sends one reply; its calls do not overlap.
     func begin(_ command: OperatorCommand, reply: @escaping @Loop (OperatorAnswer) async -> Void) {
         let isOneOfFew = underWay.count < Self.most
         underWay[command.id] = command
-        // Probes ask how it is every few seconds.
+        // Probes request the status every few seconds, so the status command is logged at a lower level.
         let level: Logger.Level = command.verb == OperatorVerb.status.rawValue ? .debug : .notice
         log.log(
             level: level, "operator", metadata: ["command": "\(command.text)", "by": "\(command.issuer)"])
@@ -96,7 +96,7 @@ import StoreProtocol
                 guard isOneOfFew else {
                     throw OperationRefusal("\(Self.most) commands are under way: try again")
                 }
-                // By the control socket a command may have come to the wrong host.
+                // A command on the control socket may be meant for another host.
                 if let wanted = command.host, wanted != self.host {
                     throw OperationRefusal("this is \(self.host), not \(wanted)")
                 }
@@ -118,10 +118,10 @@ import StoreProtocol
     }
 }
 
-/// Why a host does not carry out a command, or only a part of it.
+/// Why a host refuses a command or carries out only a part of it.
 struct OperationRefusal: Error {
     var reason: String
-    /// Something was done already.
+    /// Whether a part of the command was already carried out.
     var hasBegun = false
 
     init(_ reason: String) { self.reason = reason }

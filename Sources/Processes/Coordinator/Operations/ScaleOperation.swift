@@ -24,7 +24,7 @@ import FarmPolicy
 
     private var size: Int { context.shards.placement.size }
 
-    /// `scale` also wakes stopped, drained and quiet workers.
+    /// Resumes a quiet host, and wakes stopped, drained and quiet workers.
     private func wakeWorkers() {
         if context.lifecycle.participation == .quiet { context.participation.resume() }
         for slot in context.fleet.slots.prefix(size) {

@@ -1,7 +1,7 @@
 import EventLoop
 import FarmPolicy
 
-/// `quiet`, `drain` and `resume`, of this host or of one worker.
+/// The commands `quiet`, `drain` and `resume`, for this host or for one worker.
 @Loop struct ServingCommands {
     unowned let context: HostContext
 
@@ -56,7 +56,7 @@ import FarmPolicy
         return (wasQuiet ? "host \(host) was quiet already; " : "host \(host) is quiet; ") + quietShards
     }
 
-    /// Where the shards of this quiet host are.
+    /// A text about where this quiet host's shards are.
     private var quietShards: String {
         let end = "resume \(host) ends that"
         guard context.apps.haveLeases else { return "its shards are with \(newOwners). \(end)" }
@@ -65,7 +65,7 @@ import FarmPolicy
             : "its shards wait until Redis is back. \(end)"
     }
 
-    /// Who takes what this host gives away, in words.
+    /// A text that names the hosts that take over this host's shards.
     var newOwners: String {
         let newOwners = context.registration.newOwners
         return newOwners.isEmpty ? "nobody: pushes wait" : newOwners.joined(separator: ", ")
@@ -73,7 +73,7 @@ import FarmPolicy
 
     // MARK: resume
 
-    /// Ends what ``quiet(_:_:_:)`` and ``drain(_:_:_:)`` began.
+    /// Ends the effect of ``quiet(_:_:_:)`` and ``drain(_:_:_:)``.
     func resume(_ slot: WorkerSlot?, _ isDry: Bool) async throws(OperationRefusal) -> String {
         guard let slot else { return resumeHost(isDry) }
         let name = "worker \(slot.index)"
@@ -141,7 +141,7 @@ import FarmPolicy
 }
 
 extension ShardDistribution {
-    /// Lets the others serve what the worker has, and returns when it has nothing left.
+    /// Moves a worker's shards to the other workers, and returns when the worker has released all of them.
     func drain(_ place: Int) async throws(OperationRefusal) {
         setAway(place)
         guard await becomesEmpty(place, within: .seconds(30)) else {

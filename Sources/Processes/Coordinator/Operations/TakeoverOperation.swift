@@ -3,8 +3,8 @@ import StoreProtocol
 
 /// `takeover`: takes a shard from an owner that hangs.
 ///
-/// The shard gets a new fencing token, so the owner's steps are refused from then on. What the owner has in flight may be
-/// sent twice, and is counted as such.
+/// The shard gets a new fencing token, so Redis refuses the old owner's steps from then on. Pushes that the old owner
+/// has in flight may be sent twice, and are counted as possibly duplicated.
 @Loop struct TakeoverOperation {
     unowned let context: HostContext
 
@@ -24,7 +24,7 @@ import StoreProtocol
                 "\(owner) owns it, and its lease has \(left.milliseconds) ms to go: --force takes it")
         }
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
-        // Without a pin it would go back to its owner.
+        // Without a pin, the shard would go back to its old owner.
         await context.desired.pin(shard, of: name)
         app.leases.held.takeFromOwner(.shard(shard))
         context.leases.wake()

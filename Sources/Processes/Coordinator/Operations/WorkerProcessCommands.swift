@@ -1,14 +1,15 @@
 import EventLoop
 
-/// `restart`, `kill` and `stop` of workers.
+/// The commands `restart`, `kill` and `stop` for workers.
 @Loop struct WorkerProcessCommands {
     unowned let context: HostContext
 
     // MARK: restart
 
     /// - Parameters:
-    ///   - slot: nil: all workers and the intake.
-    ///   - isRolling: each worker is drained before, and delivers before the next one follows.
+    ///   - slot: the worker to restart; nil means all workers and the intake.
+    ///   - isRolling: whether each worker is drained first, and must deliver again before the next one is
+    ///     restarted.
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
@@ -33,13 +34,13 @@ import EventLoop
         }
     }
 
-    /// Drains a worker, replaces its process, and returns when the new one delivers.
+    /// Drains a worker, replaces its process, and returns when the new process delivers.
     private func drainAndReplace(_ slot: WorkerSlot) async throws(OperationRefusal) {
         if context.shards.placement.active > 1, slot.child.isReady {
             try await context.shards.drain(slot.index)
         }
         try await replace(slot)
-        // The next worker follows when this one delivers again, or has nothing to deliver.
+        // The next worker is restarted when this one delivers again, or has nothing to deliver.
         let from = slot.heartbeat.delivered + slot.heartbeat.failed
         _ = await context.changes.until(.now + .seconds(20)) {
             let settled = slot.heartbeat.delivered + slot.heartbeat.failed

@@ -2,11 +2,11 @@ import EventLoop
 import Logging
 import Supervision
 
-/// Tells the service manager, if there is one, how the coordinator fares: its state, a line for people, and that it lives.
+/// Reports to the service manager, if any: the coordinator's state, a status line for people, and signs of life.
 ///
-/// The loop itself sends it after checking the children: a coordinator that is stopped or hangs sends nothing.
+/// The loop sends the reports after checking the children. A coordinator that is stopped or hangs sends none.
 @Loop final class ServiceReports {
-    /// While starting or stopping, this much more time is requested repeatedly.
+    /// The additional time that is requested repeatedly while starting or stopping.
     private static let more = Duration.seconds(30)
 
     private let socket: ServiceSocket?
@@ -37,7 +37,7 @@ import Supervision
         self.socket = socket
     }
 
-    /// To be called as early as possible, for a start may wait for Redis for hours.
+    /// Begins to report. Call it as early as possible, because a start may wait hours for Redis.
     func begin() {
         guard socket != nil else { return }
         sendStatus()
@@ -58,7 +58,7 @@ import Supervision
 
     func stopping() { enter(.stopping, .stopping) }
 
-    /// Another process is the service from now on.
+    /// Reports that another process is the service from now on.
     func succeeded(by pid: Int32) {
         timer.stop()
         socket?.announce(.mainProcess(pid))
@@ -80,7 +80,7 @@ import Supervision
     }
 }
 
-/// The coordinator in one line, for `systemctl status`.
+/// The coordinator's status in one line, for `systemctl status`.
 struct ServiceStatus: Equatable {
     enum Phase: Equatable { case starting, running, reloading, stopping }
 
@@ -91,10 +91,10 @@ struct ServiceStatus: Equatable {
     var workers = 0
     /// Pushes settled in the last second, on this host.
     var rate: UInt64 = 0
-    /// Pushes of the farm that are neither delivered nor given up, as Redis last counted them.
+    /// Open pushes of the farm, at Redis's last count.
     var open = 0
     var paused: [String] = []
-    /// Why the configuration on disk was refused, if it was.
+    /// Why the configuration file was refused; nil if it was accepted.
     var refusal: String?
 
     var text: String {

@@ -1,18 +1,18 @@
 import EventLoop
 import StoreProtocol
 
-/// Moves batches that waited for their start or for a retry to the ready lists when their time has come.
+/// Moves delayed batches to the ready lists when their start or retry is due.
 ///
-/// Every host has one for each app; the first host moves a batch, once.
+/// Every host runs one promoter for each app. Redis moves each batch only once.
 @Loop final class Promoter {
     private let context: AppContext
     private let wakeUp = AsyncEvent()
     private var task: Task<Void, Never>?
-    /// When to look next, on the loop's clock.
+    /// When to check next, in milliseconds of the loop's clock.
     private var due: UInt64 = 0
     private var isInTrouble = false
 
-    /// Another host's batches are not announced.
+    /// The longest time between two checks: batches that other hosts delay are not announced here.
     private static let poll: UInt64 = 1000
 
     init(_ context: AppContext) {
@@ -32,7 +32,7 @@ import StoreProtocol
         task = nil
     }
 
-    /// Batches were delayed; the first is due then.
+    /// Checks in time after batches were delayed; `earliest` is the time until the first is due.
     func wake(earliest: Duration) {
         let moment = Loop.milliseconds + earliest.milliseconds
         guard moment < due else { return }

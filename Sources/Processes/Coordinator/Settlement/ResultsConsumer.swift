@@ -3,10 +3,12 @@ import FarmPolicy
 import Settling
 import StoreProtocol
 
-/// Settles workers' reports. Every host has one for each app; the host that reads an entry settles it.
+/// Settles workers' reports. Every host has one consumer for each app. The host that reads an entry settles
+/// it.
 ///
-/// An entry exists until it is settled, so nothing is lost with a lost reply or a lost host: after an error it reads
-/// its pending entries again, and from time to time it takes over entries that other hosts left.
+/// An entry exists until it is settled, so a lost reply or a lost host loses no entry. After an error, the host
+/// reads
+/// its pending entries again. From time to time it claims entries that other hosts have left pending.
 @Loop final class ResultsConsumer {
     private let context: AppContext
     private let claimInterval: Duration
@@ -17,7 +19,7 @@ import StoreProtocol
     private var task: Task<Void, Never>?
     private var isStopping = false
     private var hasGroup = false
-    /// Entries that this host read may be unsettled.
+    /// Whether entries that this host has read may still be unsettled.
     private var isBehind = true
     private var isInTrouble = false
     private var lastClaim: UInt64 = 0
@@ -29,8 +31,8 @@ import StoreProtocol
     private var brokenKey: String?
 
     /// - Parameters:
-    ///   - claimInterval: between searches for entries that others left; also for how long they must have left them.
-    ///   - poll: the longest time between two reads, when no wake-up comes.
+    ///   - claimInterval: the time between two searches for abandoned entries, and the minimum age of such entries.
+    ///   - poll: the longest time between two reads without a wake-up.
     init(_ context: AppContext, claimInterval: Duration = .seconds(10), poll: Duration = .seconds(1)) {
         self.context = context
         self.claimInterval = claimInterval
@@ -44,7 +46,7 @@ import StoreProtocol
         task = Loop.task { await self.run() }
     }
 
-    /// Settles all entries, and ends.
+    /// Settles all entries, then ends.
     func stop() async {
         isStopping = true
         wakeUp.signal()
@@ -52,10 +54,10 @@ import StoreProtocol
         task = nil
     }
 
-    /// A worker has reported.
+    /// Starts a read, because a worker has reported.
     func wake() { wakeUp.signal() }
 
-    /// Another host has left: its pending entries are due.
+    /// Claims pending entries soon, because another host has left.
     func claim() {
         isClaimDue = true
         wakeUp.signal()
@@ -73,7 +75,7 @@ import StoreProtocol
                 await wakeUp.wait(atMost: poll)
                 if Loop.milliseconds > start { pace.idled() }
             } else if brokenKey != nil {
-                // Nothing can be settled meanwhile, however much is reported.
+                // Nothing can be settled during the backoff, even if workers report.
                 _ = try? await Loop.sleep(for: backoff.failed())
             } else {
                 await wakeUp.wait(atMost: backoff.failed())
@@ -81,7 +83,7 @@ import StoreProtocol
         }
     }
 
-    /// - Returns: whether Redis carried out everything.
+    /// - Returns: whether Redis has carried out every request.
     private func round() async -> Bool {
         brokenKey = nil
         do throws(StoreError) {
@@ -109,12 +111,13 @@ extension ResultsConsumer {
         hasGroup = true
     }
 
-    /// - Parameter untilEmpty: this is the last round. Otherwise entries that come during it wait for the next
-    ///   one, and is settled together with more.
+    /// - Parameter untilEmpty: whether this is the last round. Other rounds leave entries that arrive
+    ///   meanwhile to
+    ///   the next round, which settles more of them at once.
     private func settleNew(untilEmpty: Bool) async throws(StoreError) {
         var hasSettled = false
         while true {
-            // Answers come in order: with this one, the settlements of the read before are done.
+            // Redis replies in order, so with this reply the settlements of the previous read are done.
             let read = ReadResults(gatherer: context.host, .new)
             let records = try await context.store.perform(read)
             try goOnUnlessBroken()
@@ -153,7 +156,7 @@ extension ResultsConsumer {
         isClaimDue = false
     }
 
-    /// What was read last is read again later.
+    /// Throws if a key of the wrong type blocks settling. The entries are then read again later.
     private func goOnUnlessBroken() throws(StoreError) {
         if let brokenKey { throw .wrongType(key: brokenKey) }
     }
@@ -177,7 +180,7 @@ extension ResultsConsumer {
 // MARK: Settling
 
 extension ResultsConsumer {
-    /// Sends the settlements of entries, without waiting for the answers.
+    /// Sends the settlements of entries, without waiting for the replies.
     private func settle(_ records: [ResultsRecord]) {
         let now = context.clock.seconds
         plan.isAudited = context.retention.auditBytes > 0
@@ -209,14 +212,14 @@ extension ResultsConsumer {
     }
 
     /// - Parameters:
-    ///   - records: theirs among others.
-    ///   - isBare: they have been refused before, and are counts only.
+    ///   - records: the results records of the settlements, possibly with others.
+    ///   - isBare: whether the settlements were refused before and contain only counts.
     private func send(_ settlements: [Settlement], of records: [ResultsRecord], isBare: Bool = false) {
         context.store.send(Settle(settlements, retention: context.retention)) { [weak self] result in
             switch result {
             case .failure(let error): self?.failed(settlements, of: records, isBare: isBare, error)
             case .success(let reply):
-                // What others have settled meanwhile is theirs to count.
+                // Each host counts only the entries that it has settled itself.
                 if let context = self?.context, reply.booked > 0 {
                     context.totals.settled(settlements, at: context.clock.milliseconds)
                 }
@@ -240,7 +243,7 @@ extension ResultsConsumer {
         } else if case .wrongType(let key) = error {
             (isBehind, brokenKey) = (true, key)
         } else if settlements.count > 1 {
-            // One of them may be the cause: it must not hold up the others.
+            // One settlement may be the cause, so each is sent alone and does not block the others.
             for settlement in settlements { send([settlement], of: records) }
         } else if let id = settlements.first?.entry {
             guard !isBare, let record = records.first(where: { $0.id == id }),

@@ -1,13 +1,13 @@
 import EventLoop
 import StoreProtocol
 
-/// Entries of the results stream that cannot be settled: they stay there, for a version that can read them or for
-/// `fsck --repair`.
+/// Results entries that cannot be settled. They stay in the stream for a version that can read them or for
+/// `debug fsck --repair`.
 @Loop final class UnsettledEntries {
     private let context: AppContext
-    /// Redis has them too (``NoteUnsettled``).
+    /// The ids of the entries. Redis stores them, too (``NoteUnsettled``).
     private var ids: Set<EntryID> = []
-    /// The next time that the entry is read, it is to be noted again.
+    /// Called when Redis could not note an entry, so that the entry is read and noted again.
     private let readAgain: @Loop () -> Void
 
     private static let most = 10_000

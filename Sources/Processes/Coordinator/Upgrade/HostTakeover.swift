@@ -2,17 +2,17 @@ import ControlChannel
 import EventLoop
 import Supervision
 
-/// Takes the host's name over from the predecessor that has started this process in an upgrade.
+/// Takes over the host's name from the predecessor, which started this process in an upgrade.
 @Loop final class HostTakeover {
     private unowned let context: HostContext
-    /// To the predecessor, as long as it lives.
+    /// The control channel to the predecessor, as long as the predecessor lives.
     private var link: ControlLink<SuccessionNotice, SuccessionOrder>?
     private var order: SuccessionOrder?
     private var hasPredecessorEnded = false
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Tells the predecessor when the children are ready, and waits for the host's name, or for the end.
+    /// Tells the predecessor when the children are ready, and waits for the host's name or for the end.
     func run(_ lock: HostLock) async throws {
         let link = connect()
         let isReady = await context.changes.until(.now + .seconds(50)) {
@@ -22,7 +22,8 @@ import Supervision
         _ = await context.changes.until(.now + .seconds(600)) { isDecided }
         switch order {
         case .hostClaim(let nonce):
-            // The predecessor has ended, or nearly: nothing under its nonce is with any worker.
+            // The predecessor has exited or is about to exit. Its workers have no batches left under its
+            // nonce.
             context.registration.predecessor = nonce
             try await takeName(lock)
             context.log.notice("took over from the predecessor")

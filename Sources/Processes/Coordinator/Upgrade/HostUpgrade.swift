@@ -4,8 +4,9 @@ import Supervision
 
 /// Replaces this coordinator by a new program: a successor process of the same host gets the leases, a few shards at a time.
 ///
-/// This process takes nothing more. It withdraws shards from its workers, and releases each lease as soon as nothing of it is
-/// in flight; the successor, which is at work already, takes it at once. Other hosts see one host all along.
+/// This process takes no new work. It withdraws shards from its workers, and releases each lease when nothing of its shard
+/// is in flight. The successor already runs and acquires each lease at once. Other hosts see one host all the
+/// time.
 @Loop final class HostUpgrade {
     private unowned let context: HostContext
     /// The locks that the successor inherits; nil while the coordinator starts.
@@ -16,7 +17,7 @@ import Supervision
 
     private var lifecycle: Lifecycle { context.lifecycle }
 
-    /// Only this host's own configuration names the program to start: users who can write to Redis must not run programs.
+    /// Starts the program of this host's own configuration: users who can write to Redis must not choose the program.
     func run(_ isDry: Bool, _ operation: Operation?) async throws(OperationRefusal) -> String {
         if let obstacle { throw OperationRefusal(obstacle) }
         let program = try installedProgram()
@@ -43,7 +44,7 @@ import Supervision
         }
     }
 
-    /// An operator ends the upgrade: the successor gives everything back.
+    /// Aborts the upgrade for an operator. The successor hands everything back.
     func abort(_ isDry: Bool) -> String {
         guard lifecycle.isUpgrading else { return "no upgrade is under way" }
         if isDry { return "would end the new coordinator, and take back what it has" }
@@ -52,7 +53,7 @@ import Supervision
         return "the new coordinator gives everything back"
     }
 
-    /// This process ends: the successor is to end, too.
+    /// Stops the successor, too, because this process stops.
     func hostStops() { successor?.abort() }
 
     // MARK: Start
@@ -72,12 +73,13 @@ import Supervision
         } catch { throw OperationRefusal("\(program) does not start: \(error)") }
     }
 
-    /// Why this process cannot be replaced: its service manager takes its end for the service's end.
+    /// Why this process cannot be replaced: its service manager treats the end of this process as the end of
+    /// the service.
     private var obstacle: String? {
         if getpid() == 1 {
             return "process 1 cannot be replaced, its end is the container's: start a new container"
         }
-        // supervisord and `pushfarm up`; honcho; foreman.
+        // Variables that supervisord and `pushfarm up`, honcho, and foreman set.
         let signs = ["SUPERVISOR_ENABLED=", "HONCHO_PROCESS_NAME=", "PS=coordinator."]
         let variables = context.options.variables
         guard variables.contains(where: { variable in signs.contains { variable.hasPrefix($0) } })
@@ -115,7 +117,7 @@ import Supervision
                 || lifecycle.isStopping
         }
         guard isEmpty, !successor.hasEnded, !lifecycle.isAborting, !lifecycle.isStopping else {
-            // What the successor has got is free again when it has ended.
+            // The shards that the successor has acquired become free when it ends.
             lifecycle.endUpgrade()
             successor.abort()
             context.handOver.resumeTaking()
@@ -129,7 +131,7 @@ import Supervision
     }
 
     private func giveUpHostName(to successor: Successor) async throws(OperationRefusal) {
-        // From here on the host's line is the successor's.
+        // From here on, the successor owns the host's registry entry.
         lifecycle.giveUpHostName()
         context.metrics.close()
         successor.send(.hostClaim(nonce: context.nonce))
@@ -140,7 +142,8 @@ import Supervision
         else {
             lifecycle.takeHostNameBack()
             successor.abort()
-            // All children of this process have ended: the next process begins again, at once under systemd.
+            // All children of this process have ended, so this process stops. systemd starts a new process at
+            // once.
             context.shutdown.stop(because: .successorLost)
             throw .failed("the new coordinator has ended after everything was handed over")
         }

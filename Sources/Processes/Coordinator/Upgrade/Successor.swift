@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Supervision
 
-/// The coordinator that is to follow this one: another process of this host, of the same name.
+/// The successor of this coordinator: another process of this host with the same host name.
 @Loop final class Successor {
     private(set) var isReady = false
     private(set) var isNameClaimed = false
@@ -11,15 +11,15 @@ import Supervision
     private(set) var how = ""
     private let link: ControlLink<SuccessionOrder, SuccessionNotice>
     private var process: ChildProcess?
-    /// Something of the above has changed.
+    /// Called when the successor's state has changed.
     private let changed: @Loop () -> Void
 
     var pid: Int32 { process?.pid ?? 0 }
 
     /// - Parameters:
-    ///   - arguments: those that this process was started with.
-    ///   - environment: ours, for it is the same service.
-    ///   - lock: goes with all that it holds to the successor.
+    ///   - arguments: the arguments that this process was started with.
+    ///   - environment: this process's environment, because the successor is the same service.
+    ///   - lock: the host lock, which the successor inherits.
     /// - Throws: why the program cannot be started.
     init(
         _ program: String, arguments: [String], environment: [String], lock: HostLock,
@@ -47,11 +47,12 @@ import Supervision
 
     func send(_ order: SuccessionOrder) { link.send(order) }
 
-    /// It is to give everything back and end; one that does not is ended, for it holds the host's locks.
+    /// Makes the successor hand everything back and exit. It is killed if it does not, because it holds the
+    /// host's locks.
     func abort() {
         guard !hasEnded, let process else { return }
         send(.abort)
-        // What is at work may finish it.
+        // A successor that is ready gets time to finish its pushes in flight.
         let grace = isReady ? Duration.seconds(60) : .seconds(5)
         Loop.task {
             try? await Loop.sleep(for: grace)

@@ -2,7 +2,7 @@ import ControlChannel
 import EventLoop
 import FarmPolicy
 
-/// Answers the start of each child and passes on what children say.
+/// Sends each child its first orders, and passes on the children's notices.
 @Loop final class ChildNotices {
     private unowned let context: HostContext
 
@@ -56,7 +56,7 @@ import FarmPolicy
         context.changes.signal()
     }
 
-    /// The worker's process `name` has ended. The next one starts after the call returns.
+    /// Handles the end of the worker process `name`. The next process starts after the call returns.
     func ended(_ slot: WorkerSlot, name: String, cause: EndCause) async {
         await context.crashes.workerEnded(slot, name: name, cause: cause)
     }
@@ -94,8 +94,9 @@ import FarmPolicy
         }
     }
 
-    /// The intake process `name` has ended, and not in order, while it was at work on jobs of these apps: with so many ends
-    /// a job is suspect. The next process starts after the call returns.
+    /// Handles a disorderly end of the intake process `name` while it handled jobs of these apps. After `limit` such ends,
+    /// a
+    /// suspect job is refused. The next process starts after the call returns.
     func ended(_ name: String, atWorkFor working: Set<String>, limit: Int) async {
         for app in working {
             await context.apps[app]?.intakeEnded(name, isAlone: working.count == 1, limit: limit)

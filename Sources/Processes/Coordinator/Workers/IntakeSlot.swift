@@ -4,15 +4,15 @@ import FarmPolicy
 import Logging
 import Supervision
 
-/// The place of the host's intake: the process in it now, what it is at work on, and its numbers.
+/// The slot of the host's intake: its current process, the apps that the process works for, and its numbers.
 @Loop final class IntakeSlot {
-    /// The present process's name, unique for every start.
+    /// The current process's name, unique for every start.
     private(set) var name = ""
     private(set) var heartbeat = IntakeNotice.Heartbeat()
-    /// Jobs done with in the last second.
+    /// The number of jobs finished in the last second.
     private(set) var rate: UInt64 = 0
 
-    /// The process in the place, and how it is started and ended.
+    /// The slot's process, and how the process is started and ended.
     let child: ChildSlot<IntakeOrder, IntakeNotice>
     private let host: String
     private unowned let notices: ChildNotices
@@ -23,7 +23,7 @@ import Supervision
     init(host: String, launch: ChildLaunch, notices: ChildNotices, log: Logger) {
         self.host = host
         self.notices = notices
-        // There is only one intake: its start is retried for ever.
+        // There is only one intake, so its start is retried without limit.
         var policy = RestartPolicy()
         policy.allowedFailedStarts = .max
         child = ChildSlot(role: "intake", launch: launch, policy: policy, log: log)

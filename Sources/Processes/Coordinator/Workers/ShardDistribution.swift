@@ -1,20 +1,21 @@
 import EventLoop
 import FarmPolicy
 
-/// Which worker of this host serves which shard. Sends each worker its shards whenever that changes.
+/// Decides which worker of this host serves which shard, and sends each worker its shards after every change.
 ///
-/// A shard goes from one worker to another in two steps: only when the first one has said that it has nothing of the shard
-/// any more does the second one hear of it.
+/// A shard moves between workers in two steps. The second worker gets the shard only after the first one has reported
+/// that it has no batches of the shard.
 @Loop final class ShardDistribution {
     private unowned let context: HostContext
-    /// How many workers there are to be, and which of them each shard belongs to.
+    /// The desired number of workers, and which of them should serve each shard.
     private(set) var placement: WorkerPlacement
-    /// Which worker has which shard, or has not released it yet.
+    /// Which worker has each shard or has not released it yet.
     private var assignments = ShardAssignments()
     private var quarantine = ShardQuarantine()
-    /// Places whose last process has exited and whose batches await reclaim: they get no shards before that.
+    /// Places whose last process has exited and whose batches await reclaim. They get no shards before the
+    /// reclaim.
     private var awaitingReclaim: Set<Int> = []
-    /// Places whose processes a signal has made quiet.
+    /// Places whose processes became quiet by a signal.
     private var quietBySignal: Set<Int> = []
 
     init(_ context: HostContext) {
@@ -24,35 +25,35 @@ import FarmPolicy
 
     // MARK: Questions
 
-    /// The worker that has the shard, if any.
+    /// The worker that has the shard; nil if no worker has it.
     func holder(of shard: Int, _ app: HostedApp) -> Int? { assignments.holder(of: shard, app: app.name) }
 
-    /// The worker that has the shard, else the one that is to have it.
+    /// The worker that has the shard, else the worker that should have it.
     func worker(of shard: Int, _ app: HostedApp) -> Int {
         holder(of: shard, app) ?? placement.place(of: shard)
     }
 
-    /// The worker has nothing of any shard.
+    /// Whether the worker has released all its shards.
     func isEmpty(_ place: Int) -> Bool { assignments.isEmpty(place) }
 
     func isQuietBySignal(_ place: Int) -> Bool { quietBySignal.contains(place) }
 
-    /// Another worker can serve what this one has.
+    /// Whether another worker can serve this worker's shards.
     func hasOthers(than place: Int) -> Bool {
         (0..<placement.active).contains { $0 != place && !placement.isSetAway($0) }
     }
 
-    /// The greatest number of shards of one app that the place has.
+    /// The largest number of shards of one app that the place should serve.
     func shardCount(of place: Int) -> Int {
         context.apps.all.map { $0.shards { placement.place(of: $0) == place }.count }.max() ?? 0
     }
 
-    /// Shards in quarantine, and for how long.
+    /// Quarantined shards, and for how long each stays in quarantine.
     var quarantined: [(shard: ShardQuarantine.Shard, left: Duration)] { quarantine.held(at: .now) }
 
     // MARK: Assigning
 
-    /// Tells a worker which shards of an app it is to serve.
+    /// Tells a worker which shards of an app it should serve.
     func assign(_ app: HostedApp, to slot: WorkerSlot) {
         let isAbleToServe =
             !awaitingReclaim.contains(slot.index) && placement.serves(slot.index)
@@ -69,18 +70,18 @@ import FarmPolicy
         slot.child.send(.shards(app: app.name, shards.filter { given.contains(Int($0.number)) }))
     }
 
-    /// Tells all workers which shards of an app they are to serve.
+    /// Tells all workers which shards of an app they should serve.
     func assign(_ app: HostedApp) {
         for slot in context.fleet.readySlots { assign(app, to: slot) }
     }
 
-    /// Tells all workers all their shards.
+    /// Tells all workers which shards they should serve.
     func assignAll() {
         for app in context.apps.all { assign(app) }
     }
 
-    /// A worker has released shards.
-    /// - Returns: the workers among the others that are to have them now.
+    /// Handles a worker's notice that it has released shards.
+    /// - Returns: the other workers that should get these shards now.
     func released(_ shards: [Int], of app: HostedApp, by slot: WorkerSlot) -> [WorkerSlot] {
         let free = assignments.released(shards, of: app.name, by: slot.index)
         let newOwners = Set(free.map { placement.place(of: $0) }).subtracting([slot.index])
@@ -91,20 +92,20 @@ import FarmPolicy
 
     // MARK: Places
 
-    /// The host serves nothing, or serves again.
+    /// Makes the host serve nothing, or serve again.
     func setQuiet(_ isQuiet: Bool) {
         placement.isQuiet = isQuiet
         assignAll()
     }
 
-    /// The others serve what the worker has, until ``wake(_:)``: an operator wants it.
+    /// Makes a worker quiet for an operator. Other workers serve its shards until ``wake(_:)``.
     func makeQuiet(_ place: Int) {
         quietBySignal.remove(place)
         placement.makeQuiet(place)
         assignAll()
     }
 
-    /// A signal has made the worker's process quiet, one way: the others serve its shards until another process is here.
+    /// Handles a process that a signal made quiet. Other workers serve its shards until the process is replaced.
     func processBecameQuiet(_ place: Int) {
         guard !placement.isQuiet(place) else { return }
         quietBySignal.insert(place)
@@ -112,29 +113,29 @@ import FarmPolicy
         assignAll()
     }
 
-    /// The others serve what the worker has while it restarts or stops.
+    /// Makes the other workers serve the worker's shards while the worker restarts or stops.
     func setAway(_ place: Int) {
         placement.setAway(place)
         assignAll()
     }
 
-    /// Waits until the worker has nothing of any shard, or the host stops.
+    /// Waits until the worker has released all its shards, or the host stops.
     func becomesEmpty(_ place: Int, within limit: Duration) async -> Bool {
         await context.changes.until(.now + limit) {
             assignments.isEmpty(place) || context.lifecycle.isStopping
         }
     }
 
-    /// The worker serves its shards again.
+    /// Makes the worker serve its shards again.
     func wake(_ place: Int) { wake(place...place) }
 
-    /// The workers serve their shards again.
+    /// Makes the workers serve their shards again.
     func wake(_ places: some Sequence<Int>) {
         for place in places { placement.wake(place) }
         assignAll()
     }
 
-    /// So many workers are to be. Those beyond lose their shards; new ones get none before ``activateNewWorkers()``.
+    /// Sets the number of workers. Surplus workers lose their shards; new ones wait for ``activateNewWorkers()``.
     func resize(to size: Int) {
         let isSmaller = size < placement.size
         placement.resize(to: size)
@@ -156,14 +157,14 @@ import FarmPolicy
 
     func endReclaim(of place: Int) { awaitingReclaim.remove(place) }
 
-    /// The worker's process has ended, and its batches are reclaimed.
+    /// Frees a worker's shards after its process has ended and its batches are reclaimed.
     func workerEnded(_ place: Int) {
         assignments.ended(place)
         if quietBySignal.remove(place) != nil { placement.wake(place) }
         assignAll()
     }
 
-    /// Quarantines shards that were part of several crashes, so that the worker's other shards are served.
+    /// Quarantines shards that were part of several crashes, so that the worker can serve its other shards.
     func quarantineAfterCrash(_ shards: [ShardQuarantine.Shard]) {
         for (shard, duration, crashes) in quarantine.crashed(shards, at: .now) {
             context.log.error(

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Tells workers which of their shards have batches or changed suppressions, each shard once however often it was announced.
+/// Tells workers which of their shards have batches or changed suppressions. Repeated wake-ups for a shard are merged.
 @Loop final class ShardWakeUps {
     private unowned let context: HostContext
     private var pending: PendingShards
@@ -11,20 +11,21 @@ import EventLoop
         pending = PendingShards(shards: context.shardCount)
     }
 
-    /// Notes shards that have batches.
+    /// Notes that shards have batches.
     func note(_ numbers: some Sequence<Int>, of app: String) {
         pending.note(numbers, .ready, app: app)
         sendSoon()
     }
 
-    /// Notes the shards that a message names.
-    /// - Returns: false if it also names shards that do not exist.
+    /// Notes the shards that a wake-up message names.
+    /// - Returns: false if the message also names shards that do not exist.
     func note(_ message: String, of app: String) -> Bool {
         defer { sendSoon() }
         return pending.note(message, app: app)
     }
 
-    /// Sends each worker its shards. A worker that does not read its orders gets them in a later call.
+    /// Sends each worker the wake-ups for its shards. A worker that does not read its orders gets them in a
+    /// later call.
     func send() {
         for (topic, app, numbers) in pending.takeAll() {
             for slot in context.fleet.readySlots {
@@ -44,17 +45,17 @@ import EventLoop
     }
 }
 
-/// Shards named in wake-ups whose workers do not know yet: each once, however often it was named.
+/// Shards with wake-ups that were not sent to workers yet. Repeated wake-ups for a shard are merged.
 struct PendingShards {
-    /// What the worker is to know about them.
+    /// The kind of change that a wake-up announces.
     enum Topic: Hashable, CaseIterable {
-        /// They have batches.
+        /// The shards have batches.
         case ready
-        /// Tokens of theirs were suppressed, or are so no longer.
+        /// Tokens of the shards were suppressed or are no longer suppressed.
         case suppressed
     }
 
-    /// Of the farm.
+    /// The farm's number of shards.
     private let count: Int
     private var shards: [Topic: [String: Set<Int>]] = [:]
 
@@ -62,8 +63,8 @@ struct PendingShards {
 
     var isEmpty: Bool { shards.values.allSatisfy(\.isEmpty) }
 
-    /// Notes what a wake-up says: "NN NN …", "s NN NN …" or "*".
-    /// - Returns: whether it names nothing but shards that the farm has; others are passed over.
+    /// Notes the shards of a wake-up message: "NN NN …", "s NN NN …" or "*".
+    /// - Returns: false if the message names shards that the farm does not have. Such shards are skipped.
     mutating func note(_ text: String, app: String) -> Bool {
         if text == "*" {
             note(0..<count, .ready, app: app)
@@ -76,14 +77,15 @@ struct PendingShards {
         return numbers.count == words.count
     }
 
-    /// Shards that the farm does not have are passed over.
+    /// Notes shards. Shards that the farm does not have are skipped.
     mutating func note(_ numbers: some Sequence<Int>, _ topic: Topic, app: String) {
         let known = numbers.filter { (0..<count).contains($0) }
         guard !known.isEmpty else { return }
         shards[topic, default: [:]][app, default: []].formUnion(known)
     }
 
-    /// Takes everything, in a stable order: the caller notifies the workers, or notes it again.
+    /// Removes and returns all notes in a stable order. The caller notifies the workers or notes the shards
+    /// again.
     mutating func takeAll() -> [(topic: Topic, app: String, shards: [Int])] {
         defer { shards = [:] }
         return Topic.allCases.flatMap { topic in

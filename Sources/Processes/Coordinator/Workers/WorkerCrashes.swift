@@ -2,12 +2,12 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// Handles the end of a worker's process: reclaims its batches, and counts the end against the pushes it had in flight if
-/// they may have caused it.
+/// Handles the end of a worker process: reclaims its batches. If its pushes in flight may have caused the end, the end
+/// counts against them.
 @Loop final class WorkerCrashes {
     private unowned let context: HostContext
     private var kills = RecentKills()
-    /// By worker.
+    /// The crash loop of each worker, by the worker's place.
     private var crashLoops: [Int: CrashLoop] = [:]
 
     init(_ context: HostContext) { self.context = context }
@@ -16,7 +16,7 @@ import StoreProtocol
         crashLoops[place]?.isOn(at: now) == true
     }
 
-    /// - Parameter name: of the process.
+    /// - Parameter name: the name of the process in Redis.
     func workerEnded(_ slot: WorkerSlot, name: String, cause: EndCause) async {
         context.shards.beginReclaim(of: slot.index)
         if cause != .orderly { crashLoops[slot.index, default: CrashLoop()].ended(at: .now) }
@@ -37,7 +37,7 @@ import StoreProtocol
         for app in context.apps.all { await app.feedback.workerEnded(name) }
     }
 
-    /// The shards with pushes of the process in flight, as far as Redis knows.
+    /// The shards in which the process had pushes in flight, and whether Redis has reported all of them.
     private func shardsInFlight(of name: String) async -> (shards: [ShardQuarantine.Shard], isComplete: Bool)
     {
         var shards: [ShardQuarantine.Shard] = []
@@ -52,7 +52,8 @@ import StoreProtocol
         return (shards, isComplete)
     }
 
-    /// - Parameter hadSent: nil when that is unknown: then no job is suspected.
+    /// - Parameter hadSent: whether the worker had sent pushes; nil if unknown. If unknown, no job becomes a
+    ///   suspect.
     private func loss(_ cause: EndCause, hadSent: Bool?) -> WorkerLoss {
         let recent = cause == .kill ? kills.add(at: .now) : 0
         guard let hadSent else { return .unrelated }

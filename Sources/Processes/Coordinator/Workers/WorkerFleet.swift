@@ -3,20 +3,20 @@ import EventLoop
 import StoreProtocol
 import Supervision
 
-/// The child processes of this host: its workers by place, and its intake.
+/// The child processes of this host: its workers, by place, and its intake.
 @Loop final class WorkerFleet {
     private let context: HostContext
     private(set) var slots: [WorkerSlot] = []
-    /// Nil until ``prepare(_:_:)``.
+    /// The intake's slot; nil until ``prepare(_:_:)``.
     private(set) var intake: IntakeSlot?
     private var launch: ChildLaunch?
     private var notices: ChildNotices?
-    /// From which level on children log, if an operator has set it.
+    /// The level from which on children log, if an operator has set it.
     private(set) var logLevel: String?
 
     init(_ context: HostContext) { self.context = context }
 
-    /// Makes the places; no process starts yet.
+    /// Creates the slots of the intake and the workers, without starting a process.
     func prepare(_ lock: HostLock, _ notices: ChildNotices) {
         let options = context.options
         let launch = ChildLaunch(
@@ -32,7 +32,7 @@ import Supervision
         for slot in slots.prefix(workers) { slot.child.start() }
     }
 
-    /// Makes places until there are so many. A place is made once, and kept.
+    /// Adds places until there are `count` of them. A place is never removed.
     func addPlaces(upTo count: Int) {
         guard let launch, let notices else { return }
         while slots.count < count {
@@ -52,12 +52,12 @@ import Supervision
     /// Pushes settled in the last second.
     var rate: UInt64 { slots.reduce(0) { $0 &+ $1.rate } }
 
-    /// The places of the first workers, and those of others that still run.
+    /// The first places, as many as `workers`, and other places whose process still runs.
     func presentSlots(of workers: Int) -> [WorkerSlot] {
         slots.filter { $0.index < workers || $0.child.pid > 0 }
     }
 
-    /// What the workers last said of an app.
+    /// The app's numbers in each worker's last heartbeat.
     func heartbeats(of app: String) -> [Notice.Heartbeat.App] {
         slots.compactMap { slot in slot.heartbeat.apps.first { $0.name == app } }
     }
@@ -70,8 +70,8 @@ import Supervision
 
     func sendToIntake(_ order: IntakeOrder) { intake?.child.send(order) }
 
-    /// Gives the order to one worker that is ready.
-    /// - Returns: its name, or nil if no worker is ready.
+    /// Sends the order to one worker that is ready.
+    /// - Returns: the worker's name, or nil if no worker is ready.
     func sendToOneWorker(_ order: Order) -> String? {
         guard let slot = slots.first(where: \.child.isReady) else { return nil }
         slot.child.send(order)
@@ -89,13 +89,13 @@ import Supervision
         sendToIntake(.reopenLogs)
     }
 
-    /// Kills children that give no signs of life. To be called at least once a second.
+    /// Kills children that give no signs of life. Call it at least once a second.
     func killHangingChildren() {
         for slot in slots { slot.child.watch() }
         intake?.child.watch()
     }
 
-    /// Tries again at once to start workers that were given up.
+    /// Starts at once workers whose start was given up.
     func retryFailedWorkers() {
         for slot in slots where slot.child.state == .failed { slot.child.retry() }
     }

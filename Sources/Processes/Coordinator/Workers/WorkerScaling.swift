@@ -2,15 +2,15 @@ import EventLoop
 import FarmConfiguration
 import FarmPolicy
 
-/// Starts and ends workers so that there are as many as the load, an operator or the configuration asks for.
+/// Starts and ends workers, so that their number fits the load, an operator's value or the configuration.
 ///
-/// New workers start first, and get their shards when all of them are ready. Those that go release their shards, and end
-/// when they have nothing left. Nothing else is decided meanwhile.
+/// New workers get their shards when all of them are ready. Surplus workers release their shards, then end. No other
+/// change is decided meanwhile.
 @Loop final class WorkerScaling {
     private unowned let context: HostContext
     /// Chooses the number of workers; nil while the number is fixed.
     private var autoscaler: Autoscaler?
-    /// Workers that end as soon as they have nothing of any shard.
+    /// Workers that end as soon as they have released all their shards.
     private var retired: Set<Int> = []
 
     init(_ context: HostContext) {
@@ -20,9 +20,9 @@ import FarmPolicy
     }
 
     var isAuto: Bool { autoscaler != nil }
-    /// How many workers start with the coordinator.
+    /// The number of workers that start with the coordinator.
     var firstSize: Int { autoscaler?.workers ?? context.options.workers }
-    /// Workers that this host can run: it counts for the host's share of the shards.
+    /// The number of workers that this host can run. It determines the host's share of the shards.
     var capacity: Int { autoscaler?.most ?? context.shards.placement.size }
 
     /// The most workers that an operator can ask for.
@@ -49,7 +49,7 @@ import FarmPolicy
 
     // MARK: Deciding
 
-    /// Lets the autoscaler decide, and gives up new workers that do not start. To be called with every heartbeat.
+    /// Lets the autoscaler decide, and gives up new workers that do not start. Call it with every heartbeat.
     func evaluate() {
         guard !context.lifecycle.isStopping else { return }
         let placement = context.shards.placement
@@ -80,7 +80,7 @@ import FarmPolicy
             rate: Double(workers.reduce(0) { $0 &+ $1.rate }))
     }
 
-    /// Follows an operator or the configuration.
+    /// Applies the number of workers that an operator or the configuration sets.
     func set(_ desired: DesiredWorkers) {
         switch desired {
         case .auto:
@@ -101,7 +101,7 @@ import FarmPolicy
         }
     }
 
-    /// Changes the number of workers by a signal: for this process, and not stored.
+    /// Changes the number of workers after a signal. The number applies to this process and is not stored.
     func change(by step: Int) { set(.fixed(changed(by: step))) }
 
     func changed(by step: Int) -> Int { min(max(1, context.shards.placement.size + step), mostWorkers) }
@@ -150,7 +150,7 @@ import FarmPolicy
         context.apps.setWorkers(max(count, context.options.workers))
     }
 
-    /// Ends workers that were to release everything, and have.
+    /// Ends retired workers that have released all their shards.
     func endRetiredWorkers() {
         for index in retired where context.shards.isEmpty(index) {
             retired.remove(index)

@@ -3,24 +3,24 @@ import EventLoop
 import Logging
 import Supervision
 
-/// One worker's place: the process in it now, its name in Redis, and its numbers.
+/// The slot of one worker: its current process, the name of the process in Redis, and its numbers.
 @Loop final class WorkerSlot {
     let index: Int
-    /// The present process's name in Redis, unique for every start.
+    /// The current process's name in Redis, unique for every start.
     private(set) var name = ""
     private(set) var heartbeat = Notice.Heartbeat()
     /// Pushes settled in the last second.
     private(set) var rate: UInt64 = 0
-    /// The part of a processor that the process took or stood in line for, between its last two heartbeats.
+    /// The share of one processor that the process used or waited for between its last two heartbeats.
     private(set) var busy = 0.0
     private var heartbeatAt: ContinuousClock.Instant?
-    /// When the present process was started, in Unix milliseconds.
+    /// When the current process was started, in Unix milliseconds.
     private(set) var since: Int64 = 0
 
-    /// The present process has sent a heartbeat.
+    /// Whether the current process has sent a heartbeat.
     var hasHeartbeat: Bool { heartbeatAt != nil }
 
-    /// The process in the place, and how it is started and ended.
+    /// The slot's process, and how the process is started and ended.
     let child: ChildSlot<Order, Notice>
     private let host: String
     private unowned let notices: ChildNotices
@@ -40,10 +40,10 @@ import Supervision
         }
     }
 
-    /// The process is stopped or lags: it is not sent what can wait.
+    /// Whether the process is stopped or slow. It then gets only urgent orders.
     var lags: Bool { child.queuedBytes > 64 << 10 }
 
-    /// Replaces the process; where there is none, starts one.
+    /// Replaces the process, or starts one if none is running.
     func replaceOrStart() {
         if child.pid > 0, child.state != .stopped {
             child.replace(within: .seconds(20))
