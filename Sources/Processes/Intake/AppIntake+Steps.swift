@@ -3,7 +3,7 @@ import FarmPolicy
 import JobSplitting
 import StoreProtocol
 
-/// Steps are carried out in Redis.
+/// The part of an app's intake that carries out steps in Redis.
 extension AppIntake {
     func carryOut(_ step: IntakeStep?, _ token: FenceToken) async throws(StoreError) {
         switch step {
@@ -21,7 +21,7 @@ extension AppIntake {
                 isDuplicate: refusal.isDuplicate, retention: retention))
         advance(jobs: 1)
         if !refusal.isDuplicate { context.counts.refused += 1 }
-        // Of a flood the log has as much as the events.
+        // Log only refusals that also became events, so that a flood of refusals does not fill the log.
         guard reply != .counted else { return }
         log.info(
             refusal.isDuplicate ? "job is a duplicate" : "job refused",
@@ -30,11 +30,12 @@ extension AppIntake {
             ])
     }
 
-    /// Longer jobs are taken: what they are about travels once more.
+    /// The maximum size in bytes of a job that is split alone. A larger job is read again with the taken
+    /// jobs.
     private static let aloneBytes = 4096
 
-    /// Splits a job that came while nothing was taken. With whatever is not a matter of one step it stays with those that
-    /// are to be taken.
+    /// Splits a job that arrived while no job was taken, if that takes one step. Otherwise the job stays with the taken
+    /// jobs.
     func splitAlone(_ job: [UInt8], _ token: FenceToken) async throws(StoreError) {
         (isDrained, hasMore) = (false, false)
         guard job.count <= Self.aloneBytes else { return }
@@ -83,9 +84,9 @@ extension AppIntake {
 }
 
 extension AppIntake {
-    /// Repeats a request while Redis cannot carry it out or cannot be reached. Logs the outage once.
+    /// Repeats a request while Redis cannot carry it out or is unreachable. Logs each outage once.
     ///
-    /// - Throws: an error that a repetition does not cure, or the last one when the task is cancelled.
+    /// - Throws: an error that retries do not fix, or the last error when the task is cancelled.
     func retrying<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
         var backoff = BackOff.redis
         var isLogged = false
@@ -98,7 +99,7 @@ extension AppIntake {
                 return reply
             } catch {
                 guard error.isTemporary, !Task.isCancelled else { throw error }
-                // That the first connection is still being made is no outage.
+                // A first connection that is not yet established is not an outage.
                 if !isLogged, error != .redis(.notYetConnected) {
                     isLogged = true
                     log.warning(

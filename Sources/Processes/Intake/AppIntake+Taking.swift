@@ -7,9 +7,9 @@ import StoreProtocol
     import Failpoints
 #endif
 
-/// Jobs are taken from the inbox and parsed.
+/// The part of an app's intake that takes jobs from the inbox and parses them.
 extension AppIntake {
-    /// Bytes of the jobs of one reply; one job may go beyond.
+    /// The maximum number of bytes of the jobs in one reply. A single job may exceed it.
     private static let takenBytes = 4 << 20
 
     func take(_ token: FenceToken) async throws(StoreError) {
@@ -37,7 +37,7 @@ extension AppIntake {
         hasMore = reply.jobs.count == limits.jobs || reply.jobs.reduce(0) { $0 + $1.count } >= Self.takenBytes
     }
 
-    /// The next step, after as many jobs were parsed as it may need.
+    /// Returns the next step, after parsing as many jobs as the step may need.
     func prepare(_ token: FenceToken) async throws(StoreError) -> IntakeStep? {
         try await parse()
         if hasMore, unparsed.isEmpty, queue.count < limits.jobs, queue.openTokens < limits.tokens {
@@ -78,7 +78,7 @@ extension AppIntake {
         let now = record.map { $0.createdAt / 1000 } ?? context.redis.clock.seconds
         var limits = JobLimits(setup)
         limits.tokens = max(limits.tokens, record?.submitted ?? 0)
-        // It was accepted, whatever the configuration says by now.
+        // The job was accepted, so a later configuration of topics does not apply to it.
         limits.topics = nil
         let job: ParsedJob
         do throws(JobError) {

@@ -5,36 +5,36 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Turns the jobs of an app's inbox into job records and batches, as long as we have its lease.
+/// Turns the jobs of an app's inbox into job records and batches, while this host has the intake's lease.
 ///
-/// Takes jobs, and carries out the steps that ``IntakeQueue`` plans. Every step names its number, so one that is made
-/// again after a lost reply, or by the next owner after a crash, is done once.
+/// Takes jobs, and carries out the steps that ``IntakeQueue`` plans. Every step has a number, so a step that is
+/// repeated after a lost reply, or by the next owner after a crash, takes effect once.
 @Loop final class AppIntake {
     let context: IntakeContext
-    /// Names the app in every line.
+    /// A logger that adds the app's name to every line.
     let log: Logger
     let store: AppStore
     private(set) var setup: IntakeSetup
-    /// What it does may end the process, and the coordinator knows it.
+    /// Whether the current work may crash the process. The coordinator was told before the work began.
     private(set) var isWorking = false
     let limits: StepLimits
     private let watcher: InboxWatcher
     var queue: IntakeQueue
-    /// Proof that the intake is ours; nil when it is not.
+    /// The fencing token that proves that this host has the intake; nil if it does not.
     private var token: FenceToken?
-    /// Taken and not parsed, the first one last.
+    /// Jobs that are taken and not parsed, in reverse order.
     var unparsed: [[UInt8]] = []
-    /// The last step that was done.
+    /// The number of the last step that was done.
     var step = 0
-    /// The first taken job, when a part of it is split already and it is not in the queue.
+    /// The first taken job, if it is partly split and not yet in the queue.
     var head: IntakeHead?
-    /// The last reply was as large as it may be.
+    /// Whether the last reply was full, so that Redis may have more jobs.
     var hasMore = false
-    /// There is nothing to take: the next job can be waited for.
+    /// Whether the inbox is empty, so that the intake can wait for the next job.
     var isDrained = false
-    /// The app or the farm is full: so long nothing more is taken.
+    /// How long no job is taken, because the app or the farm is full; nil if jobs can be taken.
     var heldBack: Duration?
-    /// Jobs go one by one: one of them may have ended the process before.
+    /// Whether jobs are split one by one, because one of them may have crashed an earlier process.
     private var isOneByOne = true
     private var task: Task<Void, Never>?
     private let wakeUp = AsyncEvent()
@@ -56,7 +56,7 @@ import StoreProtocol
         task = Loop.task { await self.run() }
     }
 
-    /// Ends after the step that is under way; jobs that are taken and not split wait in Redis.
+    /// Ends the intake after the current step. Jobs that are taken and not split stay in Redis.
     func stop() async {
         task?.cancel()
         wake()
@@ -64,10 +64,10 @@ import StoreProtocol
         task = nil
     }
 
-    /// Applies to the jobs that are parsed from now on.
+    /// Applies the setup to jobs that are parsed from now on.
     func follow(_ setup: IntakeSetup) { self.setup = setup }
 
-    /// Works under this token from now on, or not at all.
+    /// Works under this fencing token from now on; nil stops the work.
     func setToken(_ token: FenceToken?) {
         guard token != self.token else { return }
         self.token = token
@@ -97,7 +97,7 @@ import StoreProtocol
     private func serve(_ token: FenceToken) async throws(StoreError) {
         (step, head, hasMore, unparsed) = (0, nil, false, [])
         queue.removeAll()
-        // Until Redis says that no job is under suspicion.
+        // Split jobs one by one until Redis reports that no job is a suspect.
         splitOneByOne(true)
         defer {
             becomeIdle()
@@ -118,7 +118,7 @@ import StoreProtocol
         }
     }
 
-    /// The next step, which this process is at work on until it is made.
+    /// Returns the next step, and marks this process as working until the step is done.
     func nextStep(_ token: FenceToken) async throws(StoreError) -> IntakeStep? {
         await work()
         let next = try await prepare(token)
@@ -128,7 +128,7 @@ import StoreProtocol
 
     private func mayServe(_ token: FenceToken) -> Bool { self.token == token && !Task.isCancelled }
 
-    /// Jobs that are taken and not wholly split or refused.
+    /// The number of jobs that are taken and not completely split or refused.
     var held: Int { queue.count + unparsed.count }
 
     private func recover(from error: StoreError, _ token: FenceToken) async {
@@ -150,10 +150,10 @@ import StoreProtocol
     }
 }
 
-// MARK: At work
+// MARK: Working
 
 extension AppIntake {
-    /// From now on an end of the process may be a job's doing. The coordinator knows before it can happen.
+    /// Marks the process as working: from now on a job may crash the process. The coordinator is told first.
     func work() async {
         guard !isWorking else { return }
         await context.turn.begin(name)

@@ -2,22 +2,23 @@ import EventLoop
 import RedisClient
 import StoreProtocol
 
-/// Waits for the next job in an inbox, on a connection that blocks in Redis.
+/// Waits for the next job in an inbox, on its own connection, with a blocking Redis command.
 @Loop final class InboxWatcher {
     private let app: String
     private let settings: RedisSettings
     private var connection: RedisConnection?
 
-    /// As long as Redis blocks: the safety net's interval.
+    /// The longest time for which the Redis command blocks. The intake then checks for jobs anyway.
     private static let longest = Duration.seconds(5)
-    /// Between two reads while there is no connection to wait on.
+    /// The time between two reads while there is no connection to wait on.
     private static let pause = Duration.milliseconds(50)
 
     init(app: String, settings: RedisSettings) {
         (self.app, self.settings) = (app, settings)
     }
 
-    /// The next job, which Redis has moved out of the inbox; nil: read the taken jobs, for one may have been moved.
+    /// Waits for the next job, which Redis moves out of the inbox. Nil: read the taken jobs, as a job may have been
+    /// moved.
     func next() async -> [UInt8]? {
         let connection = connection ?? open()
         if connection.isReady {
@@ -28,7 +29,7 @@ import StoreProtocol
         return nil
     }
 
-    /// Ends a wait that is under way.
+    /// Ends the current wait and closes the connection.
     func close() {
         connection?.close()
         connection = nil
@@ -42,9 +43,10 @@ import StoreProtocol
     }
 }
 
-/// Which apps are at work on their jobs.
+/// Limits which apps handle their jobs at the same time.
 ///
-/// While jobs of any app go one by one, one app works at a time: an end of the process then accuses one job.
+/// While the jobs of any app are split one by one, only one app works at a time. A crash then has one suspect
+/// job.
 @Loop final class WorkTurn {
     private var oneByOne: Set<String> = []
     private var working: Set<String> = []
@@ -63,7 +65,7 @@ import StoreProtocol
         wake()
     }
 
-    /// Says whether the app's jobs go one by one.
+    /// Sets whether the app's jobs are split one by one.
     func set(_ app: String, isOneByOne: Bool) {
         if isOneByOne {
             oneByOne.insert(app)

@@ -5,10 +5,11 @@ import RedisClient
 import StoreProtocol
 package import Supervision
 
-/// The intake of one host: turns the jobs of all apps into batches, in a process of its own that holds no key. What
-/// producers send is parsed here and nowhere else.
+/// The intake process of one host: turns the jobs of all apps into batches. Only this process parses producers'
+/// data,
+/// and it holds no signing key.
 ///
-/// Does what its coordinator orders over the control channel, and ends with it.
+/// It follows its coordinator's orders on the control channel, and exits when the coordinator exits.
 @Loop package final class IntakeProcess {
     private static let heartbeatInterval = Duration.seconds(1)
 
@@ -24,7 +25,7 @@ package import Supervision
         life = ChildLife(signalGrace: .seconds(5), log: log, logging: logging)
     }
 
-    /// Runs until the work is done.
+    /// Runs until the work is finished.
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
         Loop.keep(self)
@@ -78,7 +79,7 @@ package import Supervision
 
     private func send(_ notice: IntakeNotice) {
         life.send(notice)
-        // The next thing that happens may be the end.
+        // Send at once, because the work that begins now may crash the process.
         if case .works = notice { life.sendNow() }
     }
 
@@ -98,7 +99,7 @@ package import Supervision
         send(.heartbeat(context.counts))
     }
 
-    /// Does the steps that are under way, and no other.
+    /// Finishes the current steps and starts no new step.
     private func finish() {
         let endings = apps.values.map { app in Loop.task { await app.stop() } }
         Loop.task {
@@ -108,13 +109,13 @@ package import Supervision
     }
 }
 
-/// What the apps of one intake share.
+/// The state that the apps of one intake share.
 @Loop final class IntakeContext {
     let redis: RedisConnection
-    /// Of the farm.
+    /// The farm's number of shards.
     let shards: Int
     let log: Logger
-    /// Tells the coordinator something.
+    /// Sends a notice to the coordinator.
     let notify: @Loop (IntakeNotice) -> Void
     let turn = WorkTurn()
     var counts = IntakeNotice.Heartbeat()
