@@ -5,7 +5,7 @@
     import RedisProtocol
 
     extension AppStore {
-        /// As ``send(_:then:)``, failing where it is told to.
+        /// Does the same as ``send(_:then:)``, but fails at active failpoints.
         func sendPastFailpoints<Step: Request>(
             _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
         ) {
@@ -25,7 +25,8 @@
                 }
             }
             if Failpoint.isWatched("redis.\(step).sent") {
-                // Bytes leave at the end of the turn, so this is in the one behind it, before any answer is read.
+                // Commands leave at the end of the loop's turn. The next turn runs after that, and before any
+                // reply is read.
                 Loop.task {
                     try await Loop.sleep(for: .zero)
                     Failpoint.hit("redis.\(step).sent")

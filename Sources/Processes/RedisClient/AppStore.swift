@@ -3,7 +3,7 @@ import FarmPolicy
 import RedisProtocol
 package import StoreProtocol
 
-/// The keys of an app in Redis, and requests on them over a connection that several apps may share.
+/// The keys of an app in Redis, with requests on them over a connection that several apps may share.
 @Loop package struct AppStore {
     package let keys: Keys
     package let connection: RedisConnection
@@ -13,7 +13,7 @@ package import StoreProtocol
         self.connection = connection
     }
 
-    /// Makes a request; `then` is called exactly once, on the loop. For per-batch work that does not suspend.
+    /// Sends a request. `then` is called exactly once, on the loop. For work per batch that must not suspend.
     package func send<Step: Request>(
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {
@@ -42,7 +42,8 @@ package import StoreProtocol
         connection.run(script, command, blocking: request.blocking) { then(reply(of: request, $0)) }
     }
 
-    /// For a client that may not run scripts. The first error counts for all.
+    /// Sends the request's plain commands, for a client that may not run scripts. The first error fails the
+    /// request.
     private func transmitPlainly<Step: Request>(
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {
@@ -65,7 +66,7 @@ package import StoreProtocol
         for command in commands { connection.send(command) { take($0) } }
     }
 
-    /// Makes a request once.
+    /// Sends a request once and waits for the reply.
     package func perform<Step: Request>(_ request: Step) async throws(StoreError) -> Step.Reply {
         let result = await withCheckedContinuation { continuation in
             send(request) { continuation.resume(returning: $0) }
@@ -73,9 +74,9 @@ package import StoreProtocol
         return try result.get()
     }
 
-    /// Makes a request, and repeats it with back-off while Redis cannot be reached or cannot carry it out.
-    /// - Parameter limit: no try starts later; nil: no limit.
-    /// - Throws: an error that a repetition cannot fix, or the last one when the limit is over or the task is cancelled.
+    /// Sends a request, and retries it with backoff while Redis is unreachable or cannot carry it out.
+    /// - Parameter limit: the time after which no attempt starts; nil means no limit.
+    /// - Throws: an error that retries do not fix, or the last error when the limit has passed or the task is cancelled.
     package func performWithRetries<Step: Request>(
         _ request: Step, within limit: Duration? = nil
     ) async throws(StoreError) -> Step.Reply {
@@ -91,7 +92,7 @@ package import StoreProtocol
         }
     }
 
-    /// The record of a job; nil if there is none.
+    /// Reads a job's record; nil if there is none.
     package func jobRecord(of job: String) async throws(StoreError) -> JobRecord? {
         JobRecord(id: job, app: keys.app, fields: try await perform(ReadJobRecord(job: job)))
     }

@@ -2,13 +2,13 @@ import EventLoop
 import RedisProtocol
 package import StoreProtocol
 
-/// Active alerts, and the stream of alerts.
+/// Reads and writes active alerts and the stream of alerts.
 extension FarmRegistry {
     /// An active alert.
     package struct ActiveAlert: Equatable, Sendable {
         package var id: String
         package var level: Int
-        /// Unix milliseconds.
+        /// When the alert fired, in Unix milliseconds.
         package var since: Int64
         package var text: String
 
@@ -27,8 +27,9 @@ extension FarmRegistry {
         }.sorted { $0.id < $1.id }
     }
 
-    /// Stores that an alert fires or clears.
-    /// - Returns: false when it fires already, at that level or a worse one, or when it did not fire.
+    /// Records in Redis that an alert fires or clears.
+    /// - Returns: false if the alert already fires at this level or a higher one, or if a cleared alert did
+    ///   not fire.
     package func write(
         _ alert: ActiveAlert, isCleared: Bool, sender: String
     ) async throws(RedisError) -> Bool {
@@ -39,7 +40,7 @@ extension FarmRegistry {
         return try await run(.alert, keys: 2, words).integer == 1
     }
 
-    /// The fields of the latest entries of the stream, the newest first.
+    /// Reads the fields of the latest entries of the alert stream, newest first.
     package func latestAlerts(count: Int) async throws(RedisError) -> [[String: String]] {
         let command = RESPCommand("XREVRANGE", FarmKeys.alerts, "+", "-", "COUNT", "\(count)")
         return (try await connection.call(command).array ?? []).map { $0.array?.last?.fields ?? [:] }

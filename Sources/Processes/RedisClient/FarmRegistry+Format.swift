@@ -5,9 +5,9 @@ import StoreProtocol
 ///
 /// Each release reads the format of its predecessor, too, because both run at once during an upgrade.
 enum DataFormat {
-    /// What this release writes.
+    /// The format that this release writes.
     static let current = 1
-    /// What this release reads.
+    /// The formats that this release reads.
     static let readable = 1...current
 
     static func isReadable(_ text: String) -> Bool {
@@ -17,10 +17,10 @@ enum DataFormat {
 
 /// Redis holds data in a format that this release does not read.
 package struct UnreadableFormat: Error, Equatable, CustomStringConvertible {
-    /// Nil: data of a release that wrote no format.
+    /// The format that was found; nil for data of a release that wrote no format.
     package let format: String?
     package let openPushes: Int
-    /// Jobs in the inboxes, and those that intake has not completely split.
+    /// Jobs in the inboxes, and taken jobs that are not completely split.
     package let waitingJobs: Int
 
     package var description: String {
@@ -38,7 +38,7 @@ package struct UnreadableFormat: Error, Equatable, CustomStringConvertible {
             + "see \"Format of the data\" in docs/redis.md"
     }
 
-    /// The field is foreign text: only letters and digits of it are shown.
+    /// Shows only ASCII letters and digits of the field, because its text comes from outside.
     private static func plain(_ text: String) -> String {
         "\"" + text.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(20) + "\""
     }
@@ -47,7 +47,7 @@ package struct UnreadableFormat: Error, Equatable, CustomStringConvertible {
 extension FarmRegistry {
     /// Refuses data in a format that this release does not read. An empty Redis is accepted.
     ///
-    /// - Parameter apps: apps of the configuration; those that the farm knows are examined, too.
+    /// - Parameter apps: apps of the configuration. Apps that the farm knows are checked, too.
     /// - Throws: ``UnreadableFormat``, or a ``RedisError``.
     package func checkFormat(apps: [String]) async throws {
         let fields = try await connection.call(RESPCommand("HMGET", FarmKeys.farm, "shards", "format"))
@@ -59,7 +59,7 @@ extension FarmRegistry {
         throw try await unreadableFormat(format, all)
     }
 
-    /// Whether there is a key that releases without a format had for each configured app.
+    /// Whether Redis has, for any of these apps, a key of a release that wrote no format.
     private func hasUnversionedKeys(_ apps: [String]) async throws(RedisError) -> Bool {
         for app in apps {
             let answer = try await connection.call(RESPCommand("EXISTS", "{pushfarm:\(app)}:gate"))
@@ -68,7 +68,7 @@ extension FarmRegistry {
         return false
     }
 
-    /// Counts what is open. These keys have the same names in all formats.
+    /// Counts open pushes and waiting jobs for the error. Their keys have the same names in all formats.
     private func unreadableFormat(_ format: String?, _ apps: [String]) async throws(RedisError)
         -> UnreadableFormat
     {

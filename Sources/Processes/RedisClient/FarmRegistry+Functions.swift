@@ -2,9 +2,9 @@ import EventLoop
 import RedisProtocol
 package import StoreProtocol
 
-/// The functions that Redis keeps for producers.
+/// Loads the Redis functions that producers call.
 extension FarmRegistry {
-    /// The text of the library that Redis has; nil if it has none.
+    /// The text of the function library in Redis; nil if Redis has no library.
     package func functionLibrary() async throws(RedisError) -> [UInt8]? {
         let list = RESPCommand("FUNCTION", "LIST", "LIBRARYNAME", FunctionLibrary.name, "WITHCODE")
         let library = try await connection.call(list).array?.first?.array ?? []
@@ -13,8 +13,9 @@ extension FarmRegistry {
         return library[index + 1].bytes
     }
 
-    /// Loads the library if Redis has none or an older one; a newer one, of a newer coordinator, stays.
-    /// - Returns: whether it was loaded.
+    /// Loads the function library if Redis has none or an older one. A newer library of a newer coordinator
+    /// stays.
+    /// - Returns: whether the library was loaded.
     package func loadFunctions() async throws(RedisError) -> Bool {
         if let present = try await functionLibrary() {
             let (theirs, ours) = (

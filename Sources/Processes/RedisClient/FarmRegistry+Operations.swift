@@ -2,15 +2,15 @@ package import PushModel
 import RedisProtocol
 package import StoreProtocol
 
-/// Operators' commands and the hosts' answers.
+/// Stores operators' commands, and the hosts' replies to them.
 extension FarmRegistry {
-    /// An entry of the stream of operations: a command, or a host's last answer to one.
+    /// An entry of the stream of operations: a command, or a host's last reply to a command.
     package struct Operation: Equatable, Sendable {
-        /// Of the entry.
+        /// The id of the stream entry.
         package let position: String
         package let fields: [String: String]
 
-        /// Nil for an answer, and for what cannot be read.
+        /// The command; nil for a reply or an unreadable entry.
         package var command: OperatorCommand? {
             guard let id = fields["id"], let verb = fields["verb"] else { return nil }
             let arguments = (fields["arguments"] ?? "").split(
@@ -23,14 +23,14 @@ extension FarmRegistry {
         }
     }
 
-    /// What came of a claim.
+    /// The result of claiming a command.
     package enum Claim: Sendable { case granted, seen, late }
 
-    /// A command that is not begun within this time is not begun at all.
+    /// How long a command is valid. A host does not begin an older command.
     package static let operationLife = Duration.seconds(30)
 
-    /// Puts a command before the coordinators.
-    /// - Returns: false when its id was put before.
+    /// Adds a command for the coordinators to the stream of operations.
+    /// - Returns: false if a command with this id was already added.
     package func put(_ command: OperatorCommand) async throws(RedisError) -> Bool {
         var words = [
             "put", "\(Self.operationLife.wholeMilliseconds)", FarmKeys.commands, "id", command.id, "by",
@@ -43,8 +43,9 @@ extension FarmRegistry {
         return try await operate(command.id, words).integer == 1
     }
 
-    /// Notes what an operator did without the coordinators: they pass over it.
-    /// - Parameter at: Unix milliseconds.
+    /// Records in the audit log what an operator did without the coordinators. The coordinators skip the
+    /// entry.
+    /// - Parameter at: the time in Unix milliseconds.
     package func note(
         by issuer: String, verb: String, arguments: [String], text: String, at moment: Int64
     ) async throws(RedisError) {
@@ -55,7 +56,7 @@ extension FarmRegistry {
         _ = try await connection.call(command)
     }
 
-    /// Takes a command for a host.
+    /// Claims a command for a host, so that it runs only once.
     package func claim(_ command: OperatorCommand, host: String) async throws(RedisError) -> Claim {
         switch try await operate(command.id, ["claim", host]).integer {
         case 1: .granted
@@ -73,7 +74,7 @@ extension FarmRegistry {
             ])
     }
 
-    /// The answers so far, by host.
+    /// The replies to a command so far, by host.
     package func answers(to id: String) async throws(RedisError) -> [OperatorAnswer] {
         let fields = try await connection.call(RESPCommand("HGETALL", FarmKeys.operation(id))).fields
         return fields.compactMap { name, value in
@@ -87,7 +88,7 @@ extension FarmRegistry {
         }.sorted { $0.host < $1.host }
     }
 
-    /// Commands and last answers behind a position, the oldest first.
+    /// Reads commands and last replies after a position, oldest first.
     package func operations(after position: String, count: Int) async throws(RedisError) -> [Operation] {
         let answer = try await connection.call(
             RESPCommand("XRANGE", FarmKeys.operations, "(" + position, "+", "COUNT", "\(count)"))
@@ -101,14 +102,14 @@ extension FarmRegistry {
         try await run(.operate, keys: 2, [FarmKeys.operations, FarmKeys.operation(id)] + words)
     }
 
-    // MARK: What operators want to last
+    // MARK: Desired state
 
-    /// By name: `scale:HOST`, `pin:APP:NN`.
+    /// Reads the desired state. Names have the form `scale:HOST` or `pin:APP:NN`.
     package func desired() async throws(RedisError) -> [String: String] {
         try await connection.call(RESPCommand("HGETALL", FarmKeys.desired)).fields
     }
 
-    /// - Parameter value: nil takes it out.
+    /// - Parameter value: the value to store; nil removes the entry.
     package func desire(_ name: String, _ value: String?) async throws(RedisError) {
         guard let value else {
             _ = try await connection.call(RESPCommand("HDEL", FarmKeys.desired, name))

@@ -2,13 +2,13 @@ import EventLoop
 import RedisProtocol
 package import StoreProtocol
 
-/// A stream that commands show.
+/// A Redis stream that commands of `pushfarm` can show.
 package struct FarmStream: Hashable, Sendable {
-    /// Nil for a stream of the farm.
+    /// The app of the stream; nil for a stream of the farm.
     package let app: String?
     fileprivate let key: String
 
-    /// The events of an app.
+    /// The stream of an app's events.
     package static func events(_ app: String) -> FarmStream {
         FarmStream(app: app, key: String(decoding: Keys(app: app).events, as: UTF8.self))
     }
@@ -18,7 +18,7 @@ package struct FarmStream: Hashable, Sendable {
 }
 
 extension FarmRegistry {
-    /// Reads a page of a stream. An entry that cannot be read is left out.
+    /// Reads a page of a stream. Unreadable entries are skipped.
     package func entries(
         of stream: FarmStream, _ range: StreamRange, count: Int
     ) async throws(RedisError) -> [EventEntry] {
@@ -26,9 +26,9 @@ extension FarmRegistry {
         return Self.entries(try await connection.call(command))
     }
 
-    /// Waits for entries of several streams.
-    /// - Parameter places: the last entry read of each stream.
-    /// - Returns: new entries by stream; none when none came in time.
+    /// Waits for new entries in several streams.
+    /// - Parameter places: each stream with the id of the last entry that was read.
+    /// - Returns: the new entries by stream; empty if no entry arrived in time.
     package func newEntries(
         of places: [(stream: FarmStream, last: EntryID)], within limit: Duration
     ) async throws(RedisError) -> [(stream: FarmStream, entries: [EventEntry])] {

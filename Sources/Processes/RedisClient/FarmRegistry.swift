@@ -6,22 +6,22 @@ package import StoreProtocol
     import Failpoints
 #endif
 
-/// What all apps of a farm share: its fixed number of shards, its hosts, sealed provider tokens, commands.
+/// Redis data that all apps of a farm share: the number of shards, hosts, sealed provider tokens, commands.
 @Loop package struct FarmRegistry {
-    /// A host's line, as it wrote it.
+    /// A host's registry entry, as the host wrote it.
     package struct Host: Equatable, Sendable {
         package let name: String
-        /// Apps that it is configured with; empty when it is drained.
+        /// The apps that the host is configured with; empty if the host is drained.
         package let apps: [String]
-        /// JSON.
+        /// The host's status as JSON.
         package let status: [UInt8]
-        /// Until the line ends; below zero when it has ended.
+        /// The time until the entry expires; negative if it has expired.
         package let endsIn: Duration
     }
 
     package enum SwapReply: Equatable, Sendable {
         case put
-        /// Another was there first: use this one.
+        /// Another host stored its token first: use this token.
         case stored([UInt8])
     }
 
@@ -29,14 +29,14 @@ package import StoreProtocol
 
     package init(connection: RedisConnection) { self.connection = connection }
 
-    /// Fixes the farm's number of shards at the first start.
-    /// - Throws: ``FarmMismatch`` when it was fixed to another number.
+    /// Sets the farm's number of shards at the first start.
+    /// - Throws: ``FarmMismatch`` if the farm already has another number.
     package func fixShards(_ shards: Int) async throws {
         let fixed = try await keepInitialised(shards: shards, apps: [])
         if fixed != shards { throw FarmMismatch(configured: shards, fixed: fixed) }
     }
 
-    /// Nil before the farm was ever started, and when the stored number is none that a farm can have.
+    /// Reads the farm's number of shards; nil if the farm was never started or the stored number is invalid.
     package func fixedShards() async throws(RedisError) -> Int? {
         let text = try await connection.call(RESPCommand("HGET", FarmKeys.farm, "shards")).text
         return text.flatMap { Int(foreign: $0) }.flatMap { FarmKeys.shards.contains($0) ? $0 : nil }
@@ -46,8 +46,8 @@ package import StoreProtocol
         _ = try await keepInitialised(shards: 0, apps: apps)
     }
 
-    /// Makes sure that the farm is initialised and its apps are known, as after Redis was flushed.
-    /// - Returns: the farm's number of shards, which may be another one when another host has initialised it.
+    /// Makes sure that Redis has the farm's number of shards and its apps, for example after a flush.
+    /// - Returns: the farm's number of shards, which differs if another host has set another number.
     package func keepInitialised(shards: Int, apps: [String]) async throws(RedisError) -> Int {
         let words = [FarmKeys.farm, FarmKeys.apps, "\(shards)", "\(DataFormat.current)"] + apps
         return Int(try await run(.initFarm, keys: 2, words).integer ?? 0)
@@ -58,8 +58,8 @@ package import StoreProtocol
         return (answer.array ?? []).compactMap(\.text).sorted()
     }
 
-    /// Writes a host's line; it ends after `lifetime` unless written again.
-    /// - Parameter predecessor: the coordinator that is known to be gone, or "".
+    /// Writes a host's registry entry, which expires after `lifetime` unless it is written again.
+    /// - Parameter predecessor: the nonce of a coordinator that is known to have exited, or "".
     package func heartbeat(
         _ line: Heartbeat, predecessor: String = "", lifetime: Duration
     ) async throws(RedisError) -> Heartbeat.Reply {
@@ -69,7 +69,7 @@ package import StoreProtocol
         return Heartbeat.Reply(answer)
     }
 
-    /// Takes a host's line out, if it is still this coordinator's.
+    /// Removes a host's registry entry if it still belongs to this coordinator.
     package func leave(host: String, nonce: String) async throws(RedisError) {
         #if FAILPOINTS
             Failpoint.hit("redis.leave.before")
@@ -77,17 +77,17 @@ package import StoreProtocol
         _ = try await heartbeat(Heartbeat(host: host, nonce: nonce), lifetime: .zero)
     }
 
-    /// Redis's milliseconds.
+    /// Reads Redis's time in milliseconds since 1970.
     package func time() async throws(RedisError) -> Int64 {
         try await connection.call(RESPCommand("TIME")).time ?? 0
     }
 
-    /// Lines of the last hour, by name.
+    /// The hosts' registry entries of the last hour, by name.
     package func hosts() async throws(RedisError) -> [Host] {
         let now = Int(try await time())
         let lines = try await connection.call(RESPCommand("HGETALL", FarmKeys.hosts)).pairs
         return lines.compactMap { name, line in
-            // "end nonce capacity apps JSON"
+            // Each entry has the layout "end nonce capacity apps JSON".
             let parts = (line.bytes ?? []).split(
                 separator: UInt8(ascii: " "), maxSplits: 4, omittingEmptySubsequences: false)
             guard let name = name.text, parts.count == 5,
@@ -101,12 +101,12 @@ package import StoreProtocol
         }.sorted { $0.name < $1.name }
     }
 
-    /// The sealed provider token that the hosts share.
+    /// Reads the sealed provider token that the hosts share.
     package func providerToken(of owner: ProviderTokenOwner) async throws(RedisError) -> [UInt8]? {
         try await connection.call(RESPCommand("GET", FarmKeys.provider(owner))).bytes
     }
 
-    /// Puts a sealed provider token if the stored one is still `old` (nil: none is).
+    /// Stores a sealed provider token if Redis still has `old`; nil means that Redis has none.
     package func swapProviderToken(
         of owner: ProviderTokenOwner, from old: [UInt8]?, to new: [UInt8], lifetime: Duration
     ) async throws(RedisError) -> SwapReply {
@@ -117,11 +117,12 @@ package import StoreProtocol
         return .stored(parts.last?.bytes ?? [])
     }
 
-    /// Notes that a gateway refused the provider token of that time; an older refusal changes nothing.
+    /// Records that a gateway refused the provider token with this issue time. An older refusal changes
+    /// nothing.
     ///
     /// - Parameters:
-    ///   - issuedAt: seconds since 1970.
-    ///   - lifetime: longer than a provider token is shared.
+    ///   - issuedAt: the issue time of the token, in seconds since 1970.
+    ///   - lifetime: how long Redis keeps the refusal, which must be longer than hosts share a token.
     package func refuseProviderToken(
         of owner: ProviderTokenOwner, issuedAt: Int64, by gateway: String, lifetime: Duration
     ) async throws(RedisError) {
@@ -130,7 +131,7 @@ package import StoreProtocol
         _ = try await connection.call(RESPCommand("EXPIRE", key, "\(lifetime.components.seconds)"))
     }
 
-    /// The time of the newest of these provider tokens that the gateway has refused, in seconds since 1970.
+    /// The issue time, in seconds since 1970, of the newest provider token that the gateway has refused.
     package func refusedProviderToken(
         of owner: ProviderTokenOwner, by gateway: String
     ) async throws(RedisError) -> Int64? {
@@ -140,12 +141,13 @@ package import StoreProtocol
     }
 
     /// Sends a command to every coordinator that listens on ``FarmKeys/commands``.
-    /// - Returns: how many heard it.
+    /// - Returns: the number of subscribers that received the command.
     package func announce(_ command: [UInt8]) async throws(RedisError) -> Int {
         Int(try await connection.call(publication(of: command)).integer ?? 0)
     }
 
-    /// As above, without waiting: after a lost message others notice the change at their next regular check.
+    /// Sends a command without waiting. If the message is lost, other hosts notice the change at their next
+    /// regular check.
     package func send(_ command: String) {
         connection.send(publication(of: Array(command.utf8))) { _ in }
     }
@@ -156,12 +158,12 @@ package import StoreProtocol
         return publish
     }
 
-    /// What INFO says.
+    /// Reads the reply of the Redis command INFO.
     package func info() async throws(RedisError) -> RedisInfo {
         RedisInfo(try await connection.call(RESPCommand("INFO")).text ?? "")
     }
 
-    /// What INFO says about memory.
+    /// Reads the memory section of INFO.
     package func memory() async throws(RedisError) -> RedisInfo {
         RedisInfo(try await connection.call(RESPCommand("INFO", "memory")).text ?? "")
     }
@@ -170,7 +172,7 @@ package import StoreProtocol
         try await run(script, keys: keys, words.map { Array($0.utf8) })
     }
 
-    /// - Parameter arguments: the keys, then the others.
+    /// - Parameter arguments: the script's keys, then its other arguments.
     func run(
         _ script: Script, keys: Int = 1, _ arguments: [[UInt8]]
     ) async throws(RedisError) -> RESPValue {
@@ -192,7 +194,7 @@ package import StoreProtocol
     }
 }
 
-/// The configuration asks for another number of shards than the farm was started with.
+/// An error: the configured number of shards differs from the number that the farm was started with.
 package struct FarmMismatch: Error, Equatable, CustomStringConvertible {
     package let configured: Int
     package let fixed: Int

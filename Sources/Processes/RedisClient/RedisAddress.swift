@@ -1,19 +1,19 @@
 package import Transport
 
-/// Where a Redis is and how to be let in: `redis://[[user]:password@]host[:port][/db]`, `rediss://…`,
+/// The address of a Redis, with its credentials: `redis://[[user]:password@]host[:port][/db]`, `rediss://…`,
 /// `unix://[[user]:password@]/path[?db=N]`.
 package struct RedisAddress: Hashable, Sendable {
     package var endpoint: Endpoint
     package var usesTLS = false
-    /// Empty for the default user.
+    /// The Redis user; empty for the default user.
     package var user = ""
-    /// Never part of a description, an error or a log.
+    /// The password, which never appears in a description, an error or a log.
     package var password = ""
     package var database = 0
 
     package init(endpoint: Endpoint) { self.endpoint = endpoint }
 
-    /// Reads a URL. Its error names what is wrong, and no part that may be secret.
+    /// Parses a URL. The error names the fault without any part that may be secret.
     package init(_ url: String) throws(RedisAddressError) {
         guard let mark = url.firstRange(of: "://") else { throw .noScheme }
         let scheme = url[..<mark.lowerBound]
@@ -53,7 +53,7 @@ package struct RedisAddress: Hashable, Sendable {
     }
 
     private static func takeCredentials(_ rest: inout Substring) -> (user: Substring, password: Substring)? {
-        // A path has no "@" to mean credentials by: only what stands before the first "/" counts.
+        // A path may contain "@", so only the part before the first "/" can hold credentials.
         let authority = rest.prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return nil }
         let userinfo = authority[..<at]
@@ -85,7 +85,7 @@ package struct RedisAddress: Hashable, Sendable {
         return number
     }
 
-    /// Undoes percent encoding.
+    /// Decodes percent encoding.
     private static func decode(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -104,7 +104,7 @@ package struct RedisAddress: Hashable, Sendable {
     }
 }
 
-/// What is wrong with a Redis URL.
+/// The fault of an invalid Redis URL.
 package enum RedisAddressError: Error, Equatable, Sendable, CustomStringConvertible {
     case noScheme
     case unknownScheme(String)

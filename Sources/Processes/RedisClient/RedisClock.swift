@@ -1,26 +1,27 @@
 import EventLoop
 
-/// What time it is by Redis, on which all processes of a farm agree, whatever the clocks of their hosts say.
+/// Tells the time by Redis, so that all processes of a farm agree even if the clocks of their hosts differ.
 ///
-/// Redis's time is carried on by a clock that never jumps. Until Redis has been heard it is the host's.
+/// Between readings, the host's boot clock continues Redis's time. Before the first reading, the host's time
+/// is used.
 package struct RedisClock: Sendable {
     /// Milliseconds by which Redis's time is ahead of the host's boot clock.
     private var lead: Int64?
 
     package init() {}
 
-    /// Seconds since 1970.
+    /// Redis's time in seconds since 1970.
     package var seconds: Int64 { milliseconds / 1000 }
 
-    /// Milliseconds since 1970.
+    /// Redis's time in milliseconds since 1970.
     package var milliseconds: Int64 {
         guard let lead else { return WallClock.milliseconds }
         return Int64(BootClock.milliseconds) + lead
     }
 
     /// - Parameters:
-    ///   - milliseconds: since 1970, as Redis said.
-    ///   - moment: of the boot clock, when it was said.
+    ///   - milliseconds: the time that Redis reported, in milliseconds since 1970.
+    ///   - moment: the boot clock's time of the report.
     mutating func observed(_ milliseconds: Int64, at moment: UInt64 = BootClock.milliseconds) {
         guard milliseconds > 0 else { return }
         lead = milliseconds - Int64(moment)

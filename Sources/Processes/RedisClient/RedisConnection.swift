@@ -4,24 +4,27 @@ package import Logging
 package import RedisProtocol
 package import StoreProtocol
 
-/// A connection to one Redis that comes back by itself, with our scripts loaded.
+/// A connection to one Redis that reconnects by itself and loads the farm's scripts.
 ///
-/// Calls are pipelined: any number may wait for their answers. A call while there is no connection fails at once; what
-/// is worth repeating is the caller's to know, and a ``Request`` nearly always is. Lives from ``start()`` to
+/// Calls are pipelined: any number of calls may wait for replies. A call without a connection fails at once. The
+/// caller decides whether to repeat it; nearly every ``Request`` can be repeated. Lives from ``start()`` to
 /// ``close()``.
 @Loop package final class RedisConnection {
-    /// Is called when there is a connection; `isOtherServer` when Redis is not the process that it was before: it may
-    /// have gone back in time.
+    /// Called when a connection is established. `isOtherServer` is true if Redis has restarted or was replaced, and
+    /// so
+    /// may have lost its latest writes.
     package var onReady: @Loop (_ isOtherServer: Bool) -> Void = { _ in }
-    /// Is called when a connection has ended or could not be made, with the reason: for each try.
+    /// Called with the reason when a connection has ended, and for each attempt that failed.
     package var onLoss: @Loop (RedisError) -> Void = { _ in }
-    /// Is called once when Redis cannot be reached, and once when it can again. A connection that is lost and comes
-    /// back with the first try is no outage.
+    /// Called once when Redis becomes unreachable, and once when it is reachable again. A lost connection that the
+    /// first
+    /// attempt restores does not count as an outage.
     package var onOutage: @Loop (Outage) -> Void = { _ in }
-    /// Is called when a reply had a number beyond `ForeignNumber.limit`, with the step and the app; the nearest number within is used.
+    /// Called when a number in a reply exceeded `ForeignNumber.limit`, with the step and the app. The nearest allowed number is
+    /// used.
     package var onClampedNumber: @Loop (_ step: String) -> Void = { _ in }
     package let settings: RedisSettings
-    /// What time it is for deadlines of pushes.
+    /// The time by which deadlines of pushes are checked.
     package private(set) var clock = RedisClock()
 
     package enum Outage: Equatable, Sendable {
@@ -31,7 +34,7 @@ package import StoreProtocol
 
     private var outageSince: ContinuousClock.Instant?
     private var session: RedisSession?
-    /// What Redis calls our scripts; the same in every Redis.
+    /// The hash by which Redis knows each script; the same in every Redis.
     private var hashes: [Script: [UInt8]] = [:]
     private var serverRunID: String?
     private var keeper: Task<Void, Never>?
@@ -47,22 +50,22 @@ package import StoreProtocol
 
     package var isReady: Bool { session != nil }
 
-    /// Calls without an answer yet.
+    /// The number of calls that wait for a reply.
     package var pendingCount: Int { session?.pendingCount ?? 0 }
 
-    /// Begins to connect, and goes on until ``close()``.
+    /// Begins to connect. Reconnects until ``close()``.
     package func start() {
         guard keeper == nil, !isClosed else { return }
         keeper = Loop.task { await self.keepConnected() }
     }
 
-    /// Waits until there is a connection, or it is closed.
+    /// Waits until there is a connection, or until ``close()``.
     package func whenReady() async {
         guard session == nil, !isClosed else { return }
         await withCheckedContinuation { readyWaiters.append($0) }
     }
 
-    /// Ends the connection permanently; pending calls get an error.
+    /// Closes the connection permanently. Pending calls get an error.
     package func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -75,7 +78,7 @@ package import StoreProtocol
         wakeReadyWaiters()
     }
 
-    /// Sends a command; `then` is called exactly once, on the loop. An error reply is a failure.
+    /// Sends a command. `then` is called exactly once, on the loop. An error reply counts as a failure.
     package func send(
         _ command: RESPCommand, blocking: Duration = .zero,
         then: @escaping @Loop (Result<RESPValue, RedisError>) -> Void
@@ -86,7 +89,7 @@ package import StoreProtocol
         }
     }
 
-    /// Sends a command and waits for its answer. An error reply is thrown.
+    /// Sends a command and waits for its reply. An error reply is thrown.
     package func call(_ command: RESPCommand, blocking: Duration = .zero) async throws(RedisError)
         -> RESPValue
     {
@@ -96,7 +99,7 @@ package import StoreProtocol
         return try result.get()
     }
 
-    /// Runs a script. If Redis has lost it, as after a restart, it is loaded and run again.
+    /// Runs a script. If Redis has lost the script, for example after a restart, loads it and runs it again.
     /// - Parameter command: EVALSHA with the hash of the script.
     func run(
         _ script: Script, _ command: RESPCommand, blocking: Duration = .zero,
@@ -106,21 +109,22 @@ package import StoreProtocol
             guard case .failure(.waitAndRepeat(let error)) = result, error.code == "NOSCRIPT" else {
                 return then(result)
             }
-            // One write has both commands.
+            // Both commands leave in one write.
             self.send(script.loadCommand) { _ in }
             self.send(command, blocking: blocking, then: then)
         }
     }
 
-    /// What Redis calls a script; nil before the first connection, and for a user who may run none.
+    /// The hash of a script in Redis; nil before the first connection, or for a user who may not run scripts.
     func hash(of script: Script) -> [UInt8]? {
         hashes[script]
     }
 }
 
 extension RedisConnection {
-    /// A network that comes back is found within a second: a call that went into the void is not waited for. Each
-    /// fourth try has all the time there is, for a way that is long.
+    /// The timeout for connecting. A short timeout finds a restored network within a second. Every fourth attempt
+    /// uses
+    /// the full timeout, for networks with long delays.
     private var dialTimeout: Duration {
         tries.isMultiple(of: 4) ? settings.connectTimeout : min(settings.connectTimeout, .seconds(1))
     }
@@ -166,7 +170,8 @@ extension RedisConnection {
         }
     }
 
-    /// - Returns: nothing for a user who may read only, if that will do.
+    /// - Returns: the hashes of the scripts; empty for a user who may only read, if the settings tolerate
+    ///   that.
     private func loadScripts(_ session: RedisSession) async throws(RedisError) -> [Script: [UInt8]] {
         do throws(RedisError) {
             return try await session.loadScripts(timeout: settings.timeout)
@@ -177,7 +182,7 @@ extension RedisConnection {
         }
     }
 
-    /// A clock that is corrected is noticed within a minute, on whichever host.
+    /// How often Redis's time is read, so that a corrected clock is noticed within a minute.
     private static var clockInterval: Duration { .seconds(60) }
 
     private func readClock() {
@@ -209,8 +214,8 @@ extension RedisConnection {
 }
 
 extension RedisConnection {
-    /// One line in the log when Redis cannot be reached, one when it can again; and of each step one in ten minutes when a number
-    /// in its reply is out of range.
+    /// Logs one line when Redis becomes unreachable and one when it is reachable again. For each step, also logs at
+    /// most once in ten minutes that a number in a reply is out of range.
     package func logOutages(to log: Logger) {
         var refused = RefusedValues()
         onClampedNumber = { step in

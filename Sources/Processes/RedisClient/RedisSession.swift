@@ -5,7 +5,8 @@ import RedisProtocol
 import StoreProtocol
 import Transport
 
-/// One live connection to Redis: commands go out in order, answers come back in the same order. It ends once.
+/// One live connection to Redis. Commands are sent in order, and replies arrive in the same order. It ends
+/// once.
 @Loop final class RedisSession {
     typealias Handler = @Loop (Result<RESPValue, RedisError>) -> Void
 
@@ -14,19 +15,19 @@ import Transport
         let handler: Handler
     }
 
-    /// Gets unsolicited messages of subscriptions.
+    /// Called with each message of a subscription.
     var onMessage: @Loop (RESPValue) -> Void = { _ in }
-    /// Is called once, after every pending call got its error; not after ``close()``, and not for an end that was there
-    /// before: whoever sets it looks at ``ending`` first.
+    /// Called once, after every pending call got its error. It is not called after ``close()``, nor for an earlier end:
+    /// check ``ending`` before you set it.
     var onEnd: @Loop (RedisError) -> Void = { _ in }
-    /// Messages of subscriptions may come.
+    /// Whether messages of subscriptions may arrive.
     var isSubscribed = false
 
     private let stream: ByteStream
     private let reader = RESPReader()
     private var pending: Deque<Pending> = []
     private var watchdog: Timer?
-    /// Why it has ended, as it may behind any answer.
+    /// Why the connection has ended; nil while it is open. It may end after any reply.
     private(set) var ending: RedisError?
     private var endWaiter: CheckedContinuation<Void, Never>?
 
@@ -42,7 +43,7 @@ import Transport
 
     var pendingCount: Int { pending.count }
 
-    /// Sends a command; `handler` is called exactly once.
+    /// Sends a command. `handler` is called exactly once.
     func send(_ command: borrowing RESPCommand, timeout: Duration, _ handler: @escaping Handler) {
         guard isOpen else { return handler(.failure(.notConnected("the connection has ended"))) }
         write(command)
@@ -50,7 +51,7 @@ import Transport
         watch()
     }
 
-    /// Sends a command whose answers are messages.
+    /// Sends a SUBSCRIBE command, to which Redis replies with messages.
     func sendSubscription(_ command: borrowing RESPCommand) {
         isSubscribed = true
         write(command)
@@ -63,14 +64,14 @@ import Transport
         }
     }
 
-    /// Ends the connection; pending calls get an error.
+    /// Closes the connection. Pending calls get an error.
     func close() {
         guard isOpen else { return }
         onEnd = { _ in }
         end(.closed)
     }
 
-    /// Waits until it has ended. For one caller.
+    /// Waits until the connection has ended. Only one caller may wait.
     func untilEnd() async {
         guard isOpen else { return }
         await withCheckedContinuation { endWaiter = $0 }
@@ -99,7 +100,7 @@ import Transport
         call.handler(.success(value))
     }
 
-    /// Deadlines are looked at four times a second: they are for a Redis that hangs.
+    /// Starts a timer that checks deadlines four times a second, to detect a Redis that hangs.
     private func watch() {
         if watchdog == nil { watchdog = Timer { [unowned self] in checkDeadlines() } }
         guard watchdog?.isRunning == false else { return }
@@ -108,9 +109,9 @@ import Transport
 
     func checkDeadlines(at now: ContinuousClock.Instant = .now) {
         guard isLate(at: now) else { return }
-        // The process may have stood still: an answer that has come meanwhile is in time.
+        // This process may have been stopped: a reply that has arrived meanwhile counts as in time.
         stream.readNow()
-        // Answers come in order, so one that is late holds up all behind it: the connection is of no more use.
+        // Replies arrive in order, so a late reply blocks all later ones. The connection is then useless.
         if isOpen, isLate(at: now) { end(.timedOut) }
     }
 
@@ -136,7 +137,8 @@ import Transport
 
 extension RedisSession {
     /// Connects and logs in: AUTH, SELECT, CLIENT SETNAME in one write.
-    /// - Parameter dialTimeout: for connecting and TLS, if less than for all together.
+    /// - Parameter dialTimeout: the time for connecting and TLS, if shorter than the time for all steps
+    ///   together.
     static func open(
         _ settings: RedisSettings, dialTimeout: Duration? = nil
     ) async throws(RedisError) -> RedisSession {
@@ -166,7 +168,7 @@ extension RedisSession {
         return session
     }
 
-    /// Sends a command and waits for its answer, which may be an error reply.
+    /// Sends a command and waits for its reply, which may be an error reply.
     func call(_ command: RESPCommand, timeout: Duration) async throws(RedisError) -> RESPValue {
         let result = await withCheckedContinuation { continuation in
             send(command, timeout: timeout) { continuation.resume(returning: $0) }
@@ -188,7 +190,7 @@ extension RedisSession {
     }
 
     /// Loads every script.
-    /// - Returns: what Redis calls them.
+    /// - Returns: the hash by which Redis knows each script.
     func loadScripts(timeout: Duration) async throws(RedisError) -> [Script: [UInt8]] {
         var hashes: [Script: [UInt8]] = [:]
         for script in Script.allCases {
@@ -199,7 +201,7 @@ extension RedisSession {
         return hashes
     }
 
-    /// Nothing is in it when we may not ask.
+    /// Reads the server section of INFO; empty if the user may not run INFO.
     func serverInfo(timeout: Duration) async throws(RedisError) -> RedisInfo {
         let answer = try await call(RESPCommand("INFO", "server"), timeout: timeout)
         return RedisInfo(answer.text ?? "")

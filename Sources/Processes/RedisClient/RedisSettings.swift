@@ -1,18 +1,18 @@
 package import OpenSSL
 
-/// How a process calls Redis.
+/// The settings of a process's connection to Redis.
 package struct RedisSettings {
     package var address: RedisAddress
-    /// For rediss://.
+    /// The TLS settings for a rediss:// address.
     package var tls: TLSContext?
-    /// Shown by CLIENT LIST, such as "pushfarm-worker-4711"; without spaces.
+    /// The client's name in CLIENT LIST, without spaces, such as "pushfarm-worker-4711".
     package var clientName: String
-    /// For an answer, on top of the time that a call blocks by itself.
+    /// The timeout for a reply, in addition to the time for which a command itself blocks.
     package var timeout: Duration = .seconds(5)
-    /// For connecting, TLS and logging in together.
+    /// The timeout for connecting, TLS and login together.
     package var connectTimeout: Duration = .seconds(5)
 
-    /// A user who may not load scripts has a connection all the same: some requests need none.
+    /// Whether a user who may not load scripts can connect. Some requests need no scripts.
     package var toleratesNoScripts = false
 
     package init(address: RedisAddress, tls: TLSContext? = nil, clientName: String) {
@@ -20,9 +20,9 @@ package struct RedisSettings {
     }
 
     /// - Parameters:
-    ///   - url: with its password, if any.
-    ///   - authority: CA certificates in PEM to trust for rediss://; empty trusts the system's.
-    /// - Throws: ``RedisAddressError``, or what is wrong with the CA.
+    ///   - url: the address of Redis, with its password if there is one.
+    ///   - authority: the CA certificates in PEM to trust for rediss://; empty means the system's.
+    /// - Throws: ``RedisAddressError``, or the fault of the CA certificates.
     package init(url: String, authority: [UInt8], clientName: String) throws {
         let address = try RedisAddress(url)
         var tls: TLSContext?

@@ -3,12 +3,12 @@ import FarmPolicy
 import RedisProtocol
 import StoreProtocol
 
-/// Listens to channels on a connection of its own, which comes back by itself. Lives from ``start()`` to ``close()``.
+/// Subscribes to channels on its own connection, which reconnects by itself. Lives from ``start()`` to ``close()``.
 ///
-/// Messages sent while there is no connection are lost: look at the state itself in ``onReady``.
+/// Messages sent while there is no connection are lost, so read the state itself in ``onReady``.
 @Loop package final class RedisSubscriber {
     package var onMessage: @Loop (_ channel: [UInt8], _ message: [UInt8]) -> Void = { _, _ in }
-    /// Is called whenever listening has begun, again or for the first time.
+    /// Called after each successful subscription: the first one, and one after every reconnection.
     package var onReady: @Loop () -> Void = {}
 
     private let settings: RedisSettings
@@ -67,7 +67,7 @@ import StoreProtocol
     private func receive(_ value: RESPValue) {
         silentTicks = 0
         guard let parts = value.array, parts.count >= 2, let kind = parts[0].text else {
-            // An error reply, such as a missing right: try again later.
+            // Redis replied with an error, for example because a right is missing. Try again later.
             session?.abandon()
             return
         }
@@ -83,7 +83,7 @@ import StoreProtocol
         }
     }
 
-    /// A connection that died without a word is noticed by its silence.
+    /// Sends a ping. A dead connection is noticed because no reply comes.
     private func sendPing() {
         silentTicks += 1
         guard silentTicks <= 2 else {
