@@ -4,13 +4,14 @@ import Glibc
     import Failpoints
 #endif
 
-/// How a child process is made.
+/// The settings for starting a child process.
 package struct ChildLaunch {
-    /// The program's file: this one's.
+    /// The path of the program to run, which is this process's own program.
     package var program: String
-    /// Kept open by the child, so that the host's lock outlives a coordinator that was killed.
+    /// The descriptor of the host's lock. The child keeps it open, so that the lock outlives a killed
+    /// coordinator.
     package var lock: Int32
-    /// What a child inherits beside the usual, `NAME=value`, such as how to log.
+    /// Additional environment variables of the child, as `NAME=value`, such as settings of the log.
     package var environment: [String]
 
     private let file: (device: UInt64, number: UInt64)?
@@ -22,7 +23,7 @@ package struct ChildLaunch {
         self.environment = environment
     }
 
-    /// What a child runs: this program, also after another one was installed in its place, which may speak another language.
+    /// The program that a child runs: this one, even if another version with another protocol was installed at its path.
     var currentProgram: String {
         guard let file, Self.file(program).map({ $0 == file }) != true else { return program }
         return access("/proc/self/exe", X_OK) == 0 ? "/proc/self/exe" : program
@@ -34,11 +35,12 @@ package struct ChildLaunch {
         return (UInt64(status.st_dev), UInt64(status.st_ino))
     }
 
-    /// What every child inherits: nothing that could hold a secret, nothing that makes systemd think it is the service.
+    /// The variables that every child inherits: no variable with a secret, and none that makes systemd treat it as the
+    /// service.
     static let inherited: [String] = {
         var names = ["PATH", "LANG", "TZ", "NO_COLOR", "SWIFT_BACKTRACE"]
         #if DEBUG
-            // What a sanitizer that is built in listens to.
+            // The variables that configure a built-in sanitizer.
             names += ["ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"]
         #endif
         let variables = names.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
@@ -50,7 +52,7 @@ package struct ChildLaunch {
     }()
 }
 
-/// What is going on in a child's place.
+/// The state of a child's slot.
 package enum ChildState: String {
     case starting, ready
     case backingOff = "backing-off"

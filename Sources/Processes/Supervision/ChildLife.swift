@@ -3,10 +3,10 @@ package import EventLoop
 import Glibc
 package import Logging
 
-/// How a child's log is changed while it runs.
+/// Functions that change a child's log while the child runs.
 package struct ChildLogging {
     package var setLevel: @Loop (_ level: String) -> Void
-    /// Opens the file again, if it logs to one.
+    /// Reopens the log file, if the child logs to a file.
     package var reopen: @Loop () -> Void
 
     package init(setLevel: @escaping @Loop (_ level: String) -> Void, reopen: @escaping @Loop () -> Void) {
@@ -14,19 +14,20 @@ package struct ChildLogging {
     }
 }
 
-/// The life of a process that a coordinator started: it gets orders, and exits on an order, when the coordinator
+/// The life of a process that a coordinator started. The process gets orders, and exits on an order, when the
+/// coordinator
 /// exits, or on a signal.
 @Loop package final class ChildLife<Notice: ControlMessage, Order: ControlMessage> {
     package var onOrder: @Loop (Order) -> Void = { _ in }
-    /// Is called once: nothing new starts, and ``end()`` is to be called when the work under way is done. When the time
-    /// for it is over, the life ends anyway.
+    /// Called once: start nothing new, and call ``end()`` when the current work is done. After the grace period, the
+    /// process ends anyway.
     package var onFinish: @Loop () -> Void = {}
-    /// On a signal: log that, and take no new work.
+    /// Called on a signal: `onDump` logs the state, `onQuiet` makes the process take no new work.
     package var onDump: @Loop () -> Void = {}
     package var onQuiet: @Loop () -> Void = {}
     package let logging: ChildLogging
     package private(set) var isFinishing = false
-    /// Grace period for pushes in flight when no order sets one.
+    /// The grace period for pushes in flight if no order sets another one.
     package let orphanGrace = Duration.seconds(5)
 
     private let log: Logger
@@ -38,13 +39,13 @@ package struct ChildLogging {
     private var status: Int32 = 0
     private var ending: CheckedContinuation<Int32, Never>?
 
-    /// - Parameter signalGrace: how long the work under way may take after a signal.
+    /// - Parameter signalGrace: the time that current work may take after a signal.
     package init(signalGrace: Duration, log: Logger, logging: ChildLogging) {
         (self.signalGrace, self.log, self.logging) = (signalGrace, log, logging)
         control = ControlLink(descriptor: ControlDescriptor.child, peer: "coordinator")
     }
 
-    /// Runs until the end; no order comes after it.
+    /// Runs until the process should exit. No order arrives after that.
     /// - Returns: the process's exit status.
     package func run() async -> Int32 {
         control.onMessage = { [unowned self] order in onOrder(order) }
@@ -57,14 +58,15 @@ package struct ChildLogging {
         return await withCheckedContinuation { ending = $0 }
     }
 
-    /// ABRT does what it always does: a trace, a core, the end.
+    /// Installs the signal handlers. SIGABRT keeps its default: a trace, a core dump, and the end of the
+    /// process.
     private func watchSignals() {
         for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in finish(within: signalGrace) } }
         on(SIGQUIT) { [unowned self] in finish(within: Self.shortGracePeriod) }
         on(SIGUSR1) { [unowned self] in logging.reopen() }
         on(SIGUSR2) { [unowned self] in onDump() }
         on(SIGTSTP) { [unowned self] in onQuiet() }
-        // What a terminal sends to all of its processes is the coordinator's.
+        // A terminal sends these signals to all its processes, but only the coordinator handles them.
         for number in [SIGHUP, SIGTTIN, SIGTTOU] { on(number) {} }
     }
 
@@ -72,15 +74,15 @@ package struct ChildLogging {
         signals.append(SignalWatcher(number, action))
     }
 
-    /// For the answers that are on their way.
+    /// The time for responses that are still expected.
     private static var shortGracePeriod: Duration { .seconds(2) }
 
     package func send(_ notice: Notice) { control.send(notice) }
 
-    /// Queued messages leave at the end of the loop's turn, or now.
+    /// Sends queued messages now, instead of at the end of the loop's turn.
     package func sendNow() { control.sendNow() }
 
-    /// Begins to end. A later call can only shorten the time.
+    /// Begins to finish. A later call can only shorten the grace period.
     package func finish(within grace: Duration, status: Int32 = 0) {
         let end = ContinuousClock.now + grace
         if isFinishing {
@@ -96,7 +98,7 @@ package struct ChildLogging {
         onFinish()
     }
 
-    /// What was under way is done.
+    /// Ends the process's life, because the current work is done.
     package func end() {
         control.close()
         deadline?.stop()
@@ -104,7 +106,7 @@ package struct ChildLogging {
         ending = nil
     }
 
-    /// Ends at once: this process cannot do its work.
+    /// Ends the process at once, because it cannot do its work.
     package func fail(_ what: Logger.Message, _ error: any Error) {
         log.critical(what, error: error)
         status = ChildStatus.broken

@@ -4,7 +4,7 @@ import FarmPolicy
 import Glibc
 
 extension ChildProcess.End {
-    /// Nil when no signal has ended it, or one without a name here.
+    /// The name of the signal that ended the process; nil if none did, or if the signal has no name here.
     var signalName: String? {
         if case .killed(let signal) = self { Self.names[signal] } else { nil }
     }
@@ -15,7 +15,7 @@ extension ChildProcess.End {
         SIGSYS: "SIGSYS", SIGPIPE: "SIGPIPE", SIGTERM: "SIGTERM", SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ",
     ]
 
-    /// What the end says about what the process was doing.
+    /// Classifies the end of the process: orderly, crash or kill.
     var cause: EndCause {
         switch self {
         case .exited(0), .exited(ChildStatus.fenced): .orderly
@@ -28,13 +28,14 @@ extension ChildProcess.End {
 }
 
 extension ChildProcess {
-    /// A user has stopped it, by a signal or with a debugger; false where there is no /proc.
+    /// Whether a user has stopped the process, by a signal or with a debugger; false without /proc.
     var isStopped: Bool {
         guard end == nil, let file = fopen("/proc/\(pid)/stat", "re") else { return false }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
         guard fgets(&line, Int32(line.count), file) != nil else { return false }
-        // "PID (NAME) STATE …": the name may hold anything, a parenthesis too.
+        // The line has the form "PID (NAME) STATE …", and the name may contain any character, even a
+        // parenthesis.
         let bytes = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         guard let end = bytes.lastIndex(of: UInt8(ascii: ")")), end + 2 < bytes.count else { return false }
         return bytes[end + 2] == UInt8(ascii: "T") || bytes[end + 2] == UInt8(ascii: "t")

@@ -3,7 +3,7 @@ package import EventLoop
 package import FarmPolicy
 package import Logging
 
-/// What every child of a coordinator understands.
+/// Orders that every child of a coordinator understands.
 package protocol ChildOrder: ControlMessage {
     static func finish(withinMilliseconds: UInt32) -> Self
 }
@@ -11,15 +11,16 @@ package protocol ChildOrder: ControlMessage {
 extension Order: ChildOrder {}
 extension IntakeOrder: ChildOrder {}
 
-/// A child's place: the process in it now, the channel to it, and when the next one starts after it has ended.
+/// A child's slot: the current process, its control channel, and when the next process starts.
 @Loop package final class ChildSlot<Order: ChildOrder, Notice: ControlMessage> {
     package private(set) var state = ChildState.stopped
-    /// Processes that followed one which had crashed or was killed, and that no operator had ended.
+    /// How often a new process replaced one that had crashed or was killed, but not by an operator.
     package private(set) var restarts = 0
-    /// A process has started; it may be given its first orders.
+    /// Called when a process has started and can get its first orders.
     package var onStart: @Loop () -> Void = {}
     package var onNotice: @Loop (Notice) -> Void = { _ in }
-    /// The process has ended, and everything that it said was heard. The next one starts after the call returns.
+    /// Called when the process has ended and all its notices were handled. The next process starts after the
+    /// call returns.
     package var onEnd: @Loop (ChildProcess.End?) async -> Void = { _ in }
 
     /// Why the last process ended.
@@ -33,18 +34,18 @@ extension IntakeOrder: ChildOrder {}
     private var policy: RestartPolicy
     private var random = SystemRandomNumberGenerator()
     private var isStopping = false
-    /// However the present process ends, no other one follows.
+    /// Whether the current process is the last one, however it ends.
     private var isLast = false
-    /// Between processes that the system would not start.
+    /// The delays between attempts to start a process when the system refuses to start one.
     private var shortage: BackOff
     private lazy var shortageTimer = Timer { [unowned self] in start() }
     private var emptied: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - role: the program's command for such a child, and what logs call it.
-    ///   - arguments: those behind the role.
-    ///   - shortage: how long to wait while the system is short of what a process needs; it is never given up.
-    ///   - log: with metadata that names the slot.
+    ///   - role: the program's subcommand for such a child, and the child's name in logs.
+    ///   - arguments: the arguments after the role.
+    ///   - shortage: the delays while the system lacks resources for a process. Attempts never stop.
+    ///   - log: a logger with metadata that names the slot.
     package init(
         role: String, arguments: [String] = [], launch: ChildLaunch, policy: RestartPolicy = RestartPolicy(),
         shortage: BackOff = BackOff(first: .milliseconds(500), longest: .seconds(10)), log: Logger
@@ -69,7 +70,7 @@ extension IntakeOrder: ChildOrder {}
             log.info("\(role) started", metadata: ["pid": "\(child.pid)"])
             onStart()
         } catch {
-            // No fault of the program's: it has not run.
+            // The program has not run, so this failure does not count against it.
             let delay = shortage.failed(using: &random)
             log.error(
                 "cannot start a process", error: error, metadata: ["role": "\(role)", "retry_in": "\(delay)"])
@@ -80,25 +81,25 @@ extension IntakeOrder: ChildOrder {}
 
     package func send(_ order: Order) { child?.send(order) }
 
-    /// Orders that the process has not read yet.
+    /// Bytes of orders that the process has not read yet.
     package var queuedBytes: Int { child?.queuedBytes ?? 0 }
 
-    /// The process has said that it is ready for work.
+    /// Notes that the process has reported that it is ready for work.
     package func becameReady() {
         policy.ready(at: .now)
         if state == .starting { state = .ready }
     }
 
-    /// The process has achieved something: its next crash is a first one.
+    /// Notes that the process has made progress, so its next crash counts as the first one.
     package func progressed() { policy.progressed() }
 
-    /// Kills the process if it gives no signs of life. To be called every second.
+    /// Kills the process if it gives no signs of life. Call it every second.
     package func watch(at now: ContinuousClock.Instant = .now) { child?.watch(at: now) }
 
-    /// The present process is the last one here, until ``startAgain()``.
+    /// Makes the current process the last one in this slot, until ``startAgain()``.
     package func retire() { isLast = true }
 
-    /// Starts a process where the last one has ended, or as soon as it has.
+    /// Allows new processes again: starts one now, or when the current process has ended.
     package func startAgain() {
         (isStopping, isLast) = (false, false)
         guard child == nil else { return }
@@ -106,20 +107,20 @@ extension IntakeOrder: ChildOrder {}
         start()
     }
 
-    /// Asks the process to finish, and kills it when it does not; another one takes its place.
+    /// Asks the process to finish, and kills it if it does not. Another process replaces it.
     package func replace(within grace: Duration) {
         guard let child, child.end == nil else { return retry() }
         child.finish(within: grace, isReplaced: true)
     }
 
-    /// Ends the process at once, as an operator wants it: nothing is held against what it was doing.
-    /// - Parameter hasTrace: with SIGABRT first, for a trace and a core.
+    /// Kills the process at once for an operator. Its current work does not become suspect.
+    /// - Parameter hasTrace: whether to send SIGABRT first, for a trace and a core dump.
     package func kill(hasTrace: Bool) { child?.kill(hasTrace: hasTrace) }
 
-    /// Asks a process that is to finish for less time.
+    /// Shortens the grace period of a process that was asked to finish.
     package func finishSooner(within grace: Duration) { child?.askToFinish(within: grace) }
 
-    /// Asks the process to finish, and kills it when it does not. No other one follows.
+    /// Asks the process to finish, and kills it if it does not. No other process follows.
     package func stop(within grace: Duration) async {
         isStopping = true
         state = .stopped
@@ -128,7 +129,7 @@ extension IntakeOrder: ChildOrder {}
         await withCheckedContinuation { emptied.append($0) }
     }
 
-    /// Tries again at once in a slot that was given up.
+    /// Starts a process at once in a slot that was given up.
     package func retry() {
         policy.reset()
         if child == nil { start() }

@@ -3,25 +3,26 @@ package import EventLoop
 import Glibc
 package import Transport
 
-/// Where the control channel is.
+/// The file descriptors that a coordinator gives to its children.
 package enum ControlDescriptor {
-    /// In every process that a coordinator starts.
+    /// The descriptor of the control channel in every process that a coordinator starts.
     package static let child: Int32 = 3
-    /// Where such a process logs; its standard error is for last words (``LastWords``).
+    /// The descriptor to which the process logs. Its standard error is for fatal errors (``LastWords``).
     package static let log: Int32 = 5
 }
 
 /// One end of a control channel: sends messages to the other process, and receives its messages.
 @Loop package final class ControlLink<Sent: ControlMessage, Received: ControlMessage> {
     package var onMessage: @Loop (Received) -> Void = { _ in }
-    /// Is called once, after the last message, unless ``close()`` came first: the other process has exited, or does not
-    /// speak our language.
+    /// Called once, after the last message, unless ``close()`` was called first. The other process has exited, or has
+    /// sent
+    /// an unreadable message.
     package var onEnd: @Loop (ControlError?) -> Void = { _ in }
 
     private let stream: ByteStream
     private var frames = ControlFrames<Received>()
 
-    /// Takes over a connected descriptor.
+    /// Makes a link on a connected descriptor, which it then owns.
     package convenience init(descriptor: Int32, peer: String) {
         self.init(ByteStream.adopt(descriptor: descriptor, peer: peer))
     }
@@ -36,10 +37,10 @@ package enum ControlDescriptor {
         message.frame.withUnsafeBytes { stream.write($0) }
     }
 
-    /// Bytes that have not left yet, because the other process does not read.
+    /// Queued bytes that were not sent yet, because the other process does not read.
     package var queuedBytes: Int { stream.queuedBytes }
 
-    /// Queued messages leave at the end of the loop's turn, or now.
+    /// Sends queued messages now, instead of at the end of the loop's turn.
     package func sendNow() { stream.sendNow() }
 
     package func close() { stream.close() }

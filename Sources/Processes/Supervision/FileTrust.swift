@@ -1,13 +1,14 @@
 import Glibc
 
-/// Whether other users of this machine can read or change a file.
+/// Checks whether other users of this machine can read or change a file.
 package enum FileTrust {
-    /// Why a file or folder is not trusted, with its name.
+    /// An error that tells why a file or folder is not trusted.
     package struct TrustProblem: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// What stands behind "the file" when a user other than root and `user` can change it; nil when none can.
+    /// A phrase that follows "the file" if a user other than root and `user` can change the file; nil if none
+    /// can.
     package static func trustProblem(owner: UInt32, mode: UInt32, user: UInt32) -> String? {
         guard owner == user || owner == 0 else {
             return "belongs to user \(owner), neither to root nor to user \(user)"
@@ -16,8 +17,8 @@ package enum FileTrust {
         return mode & 0o020 != 0 ? "can be written by its group" : nil
     }
 
-    /// Checks the program that an upgrade starts, and the folders that it is found in.
-    /// - Returns: the file, all links followed: no link can change between this check and the start.
+    /// Checks the program that an upgrade starts, and the folders in its path.
+    /// - Returns: the path without links, so that no link can change between this check and the start.
     package static func program(_ path: String) throws(TrustProblem) -> String {
         guard let file = realpath(path, nil).map(takeString) else {
             throw TrustProblem(description: "\(path): \(String(cString: strerror(errno)))")
@@ -33,14 +34,14 @@ package enum FileTrust {
         return file
     }
 
-    /// Checks the folder of sockets, locks and logs.
+    /// Checks the folder for sockets, locks and logs.
     package static func stateFolder(_ path: String) throws(TrustProblem) {
         guard try status(of: path).st_mode & S_IFMT == S_IFDIR else {
             throw TrustProblem(description: "\(path) is not a folder")
         }
         try check(path)
         var link = stat()
-        // Another user's link could lead elsewhere tomorrow.
+        // A link of another user could point to another folder later.
         guard lstat(path, &link) == 0, link.st_uid == geteuid() || link.st_uid == 0 else {
             throw TrustProblem(description: "\(path) is a link of user \(link.st_uid)")
         }
@@ -52,7 +53,7 @@ package enum FileTrust {
         return stat(path, &status) == 0 && status.st_mode & 0o004 != 0
     }
 
-    /// Whether this process may do everything on this machine.
+    /// Whether this process runs as root.
     package static var isRoot: Bool { geteuid() == 0 }
 
     private static func check(_ path: String) throws(TrustProblem) {

@@ -1,21 +1,21 @@
 import EventLoop
 import Glibc
 
-/// What a child writes to standard error, which is not its log: fatal errors of the Swift runtime, messages of libraries.
+/// Reads a child's standard error, which is not its log: fatal errors of the Swift runtime, and messages of libraries.
 ///
-/// A pipe that no writer waits for: what does not fit between two looks is lost.
+/// The child never waits for this pipe: text that does not fit between two reads is lost.
 @Loop final class LastWords {
-    /// Most lines that one call returns, and bytes of a line.
+    /// The maximum number of lines that one call returns, and of bytes in a line.
     static let mostLines = 100
     static let longestLine = 500
     private static let mostBytes = 64 << 10
 
-    /// The child's standard error, until ``childHasStarted()``.
+    /// The descriptor that becomes the child's standard error, until ``childHasStarted()``.
     private(set) var writer: Int32
     private let reader: Int32
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line that is not complete yet.
     private var rest: [UInt8] = []
-    /// The line that says why the process ended: the first of a fatal error, or the last one.
+    /// The line that explains the end of the process: the first line of a fatal error, or else the last line.
     private(set) var cause: String?
 
     init() throws(LoopError) {
@@ -33,15 +33,15 @@ import Glibc
         close(reader)
     }
 
-    /// The child has its own descriptor: ours is closed.
+    /// Closes this process's copy of the descriptor, because the child has its own.
     func childHasStarted() {
         guard writer >= 0 else { return }
         close(writer)
         writer = -1
     }
 
-    /// Whole lines that have come since the last call.
-    /// - Parameter isEnd: the child has ended, and the last line may have no line feed.
+    /// Returns the complete lines that arrived since the last call.
+    /// - Parameter isEnd: whether the child has ended, so that the last line may lack a line feed.
     func lines(isEnd: Bool = false) -> [String] {
         var bytes = rest
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -60,7 +60,7 @@ import Glibc
         return lines
     }
 
-    /// A fatal error of the Swift runtime, or of a sanitizer.
+    /// Whether the line reports a fatal error of the Swift runtime or of a sanitizer.
     private static func isFatal(_ line: String?) -> Bool {
         line.map { $0.contains("Fatal error") || $0.contains("ERROR: ") } ?? false
     }

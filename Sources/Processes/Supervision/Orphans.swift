@@ -1,11 +1,11 @@
 import Glibc
 
-/// Children of an exited coordinator that do not exit: they hold its lock file open.
+/// Finds children of an exited coordinator that do not exit. They hold its lock file open.
 package enum Orphans {
     /// - Parameters:
-    ///   - lock: the file, which may have been made again since.
-    ///   - parent: its children are none.
-    /// - Returns: their process ids, ascending; none where there is no /proc.
+    ///   - lock: the path of the lock file, which may have been replaced since.
+    ///   - parent: the id of a process whose children are not orphans.
+    /// - Returns: the orphans' process ids in ascending order; empty without /proc.
     package static func of(lock: String, except parent: Int32) -> [Int32] {
         guard let path = realpath(lock, nil) else { return [] }
         defer { free(path) }
@@ -16,7 +16,7 @@ package enum Orphans {
         }.sorted()
     }
 
-    /// Ends one at once: it holds nothing that Redis does not know.
+    /// Kills an orphan at once: Redis knows all its batches.
     package static func end(_ pid: Int32) { kill(pid, SIGKILL) }
 
     private static var processes: [Int32] {
@@ -32,7 +32,7 @@ package enum Orphans {
         return all
     }
 
-    /// A worker or an intake, by its command line.
+    /// Whether a process is a worker or an intake, according to its command line.
     private static func isChild(_ pid: Int32) -> Bool {
         let words = bytes("/proc/\(pid)/cmdline").split(separator: 0).map {
             String(decoding: $0, as: UTF8.self)

@@ -4,7 +4,7 @@ import FarmPolicy
 import Glibc
 import Logging
 
-/// One process of a child: its channel, what it writes to standard error, and why it is ended.
+/// One process of a child, with its control channel, its standard error, and the reason for its end.
 @Loop final class RunningChild<Order: ChildOrder, Notice: ControlMessage> {
     private let role: String
     private let log: Logger
@@ -13,18 +13,20 @@ import Logging
     private var control: ControlLink<Order, Notice>?
     private let words: LastWords
     private var watchdog = Watchdog(start: .now)
-    /// Kills a process that does not finish.
+    /// Kills a process that does not finish in time.
     private var killer: Timer?
     private var linkEnd: CheckedContinuation<Void, Never>?
-    /// We killed it because it no longer did its work.
+    /// Whether this coordinator killed the process because it gave no signs of life.
     private var isKilledAsHanging = false
-    /// When we did, a user had stopped it: its silence says nothing about its work.
+    /// Whether a user had stopped the process before it was killed. Its silence then says nothing about its
+    /// work.
     private var wasStopped = false
     private(set) var isKilledByOperator = false
-    /// It was asked to finish, and another one is to follow.
+    /// Whether the process was asked to finish so that another one can replace it.
     private(set) var isBeingReplaced = false
 
-    /// What an ended process said is in the channel already.
+    /// How long reading the rest of the channel may take. An ended process's messages are in the channel
+    /// already.
     private static var longestRead: Duration { .seconds(1) }
 
     /// Starts the process.
@@ -56,12 +58,12 @@ import Logging
     }
 
     var pid: Int32 { process?.pid ?? 0 }
-    /// Nil while it runs.
+    /// How the process ended; nil while it runs.
     var end: ChildProcess.End? { process?.end }
-    /// Orders that the process has not read yet.
+    /// Bytes of orders that the process has not read yet.
     var queuedBytes: Int { control?.queuedBytes ?? 0 }
 
-    /// What its end says about what it was doing.
+    /// Classifies the end of the process: orderly, crash or kill.
     var cause: EndCause {
         if isKilledByOperator { return .kill }
         if isKilledAsHanging { return wasStopped ? .kill : .crash }
@@ -70,7 +72,7 @@ import Logging
 
     func send(_ order: Order) { control?.send(order) }
 
-    /// Logs what it wrote to standard error, and kills it when it gives no signs of life.
+    /// Logs what the process wrote to standard error, and kills it if it gives no signs of life.
     func watch(at now: ContinuousClock.Instant) {
         logWords()
         guard watchdog.check(at: now), let process, end == nil else { return }
@@ -80,8 +82,8 @@ import Logging
         killHanging()
     }
 
-    /// Asks it to finish, and kills it when it does not.
-    /// - Parameter isReplaced: another one is to follow.
+    /// Asks the process to finish, and kills it if it does not.
+    /// - Parameter isReplaced: whether another process is to follow.
     func finish(within grace: Duration, isReplaced: Bool = false) {
         isBeingReplaced = isBeingReplaced || isReplaced
         askToFinish(within: grace)
@@ -92,8 +94,8 @@ import Logging
         send(.finish(withinMilliseconds: UInt32(clamping: grace.milliseconds)))
     }
 
-    /// Kills it, as an operator wants it.
-    /// - Parameter hasTrace: with SIGABRT first, for a trace and a core.
+    /// Kills the process for an operator.
+    /// - Parameter hasTrace: whether to send SIGABRT first, for a trace and a core dump.
     func kill(hasTrace: Bool) {
         guard end == nil else { return }
         isKilledByOperator = true
@@ -102,7 +104,8 @@ import Logging
         kill(after: .seconds(5))
     }
 
-    /// Logs how it has ended, and hears the rest of what it said: the news of an end may overtake it.
+    /// Logs how the process ended, and reads its remaining messages, which may arrive after the news of its
+    /// end.
     func readToEnd(isExpected: Bool) async {
         killer?.stop()
         logWords(isEnd: true)
