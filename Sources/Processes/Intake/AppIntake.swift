@@ -15,7 +15,7 @@ import StoreProtocol
     let log: Logger
     let store: AppStore
     private(set) var setup: IntakeSetup
-    /// Whether the current work may crash the process. The coordinator was told before the work began.
+    /// Whether the current work may crash the process. The coordinator knows this before the work begins.
     private(set) var isWorking = false
     let limits: StepLimits
     private let watcher: InboxWatcher
@@ -153,7 +153,7 @@ import StoreProtocol
 // MARK: Working
 
 extension AppIntake {
-    /// Marks the process as working: from now on a job may crash the process. The coordinator is told first.
+    /// Marks the process as working: from now on a job may crash the process. The coordinator is notified first.
     func work() async {
         guard !isWorking else { return }
         await context.turn.begin(name)

@@ -1,17 +1,18 @@
 package import EventLoop
 import Glibc
 
-/// The socket of the service manager: datagrams without replies, sent without waiting.
+/// The socket of the service manager. Datagrams are sent without waiting, and get no replies.
 @Loop package final class ServiceSocket {
     private let descriptor: Int32
     private let address: SocketAddress
-    /// What the manager must hear in any case, and had no room for yet; oldest first.
+    /// Datagrams that must reach the manager and that the socket had no room for, oldest first.
     private var unsent: [[UInt8]] = []
 
-    /// More of them than a service can come to in the time in which a manager takes none.
+    /// The maximum number of unsent datagrams. A service does not change its state more often during a pause
+    /// of the manager.
     private static let mostUnsent = 16
 
-    /// - Returns: nil for a name that no socket can have.
+    /// - Returns: nil if the name cannot be the name of a socket.
     package init?(_ name: String) throws(LoopError) {
         let address =
             name.hasPrefix("@") ? SocketAddress(abstract: name.dropFirst()) : SocketAddress(path: name)
@@ -24,20 +25,20 @@ import Glibc
 
     isolated deinit { close(descriptor) }
 
-    /// Sends a current state: when there is no room for it, it is dropped.
+    /// Sends a current state. The datagram is dropped if the socket has no room for it.
     package func send(_ messages: ServiceMessage...) {
         flush()
         if unsent.isEmpty { _ = send(ServiceMessage.datagram(messages)) }
     }
 
-    /// Says what changes the service's state: it is said again until it has got through.
+    /// Sends a change of the service's state. It is sent again until the manager has received it.
     package func announce(_ messages: ServiceMessage...) {
         unsent.append(ServiceMessage.datagram(messages))
         if unsent.count > Self.mostUnsent { unsent.removeFirst() }
         flush()
     }
 
-    /// Now, by the clock that the manager compares reloads with.
+    /// The current time of the monotonic clock, which the manager uses for the time of a reload.
     package static var monotonicMicroseconds: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -48,26 +49,26 @@ import Glibc
         while let first = unsent.first, send(first) { unsent.removeFirst() }
     }
 
-    /// - Returns: whether it was sent, or never can be.
+    /// - Returns: whether the datagram was sent or can never be sent.
     private func send(_ bytes: [UInt8]) -> Bool {
         let status = address.send(bytes, from: descriptor)
-        // The service manager may be restarting: its socket is not there, or refuses.
+        // The service manager may be restarting: its socket is missing, or refuses datagrams.
         return status >= 0 || ![EAGAIN, ENOBUFS, EINTR, ECONNREFUSED, ENOENT].contains(errno)
     }
 }
 
-/// What a service manager wants to hear, by the variables that it starts a service with.
+/// The reports that a service manager requests by the variables with which it starts a service.
 package struct ServiceEnvironment: Equatable, Sendable {
-    /// A path, or behind `@` a name without one.
+    /// The socket's path, or `@` and an abstract name.
     package var socket: String
-    /// How often it must hear that the service is alive; nil: not at all.
+    /// The maximum time between two signs of life; nil if the manager expects none.
     package var watchdog: Duration?
 
-    /// Nil when no manager listens.
+    /// Reads the variables of the service manager; nil if no manager expects reports.
     ///
     /// - Parameters:
-    ///   - variables: NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID are looked at.
-    ///   - pid: of this process. A watchdog that waits for another process is not ours to answer.
+    ///   - variables: the environment, with NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID.
+    ///   - pid: the id of this process. A watchdog for another process is ignored.
     package init?(_ variables: [String: String], pid: Int32) {
         guard let socket = variables["NOTIFY_SOCKET"], socket.utf8.count > 1,
             socket.hasPrefix("/") || socket.hasPrefix("@")
@@ -79,29 +80,30 @@ package struct ServiceEnvironment: Equatable, Sendable {
         watchdog = .microseconds(microseconds)
     }
 
-    /// Between two signs of life: half of what the manager waits for, and a second at most, for its status line is as old.
+    /// The time between two signs of life: half of the watchdog time, and at most 1 s, so that the status line is fresh.
     package var interval: Duration {
         max(.milliseconds(10), min(.seconds(1), (watchdog ?? .seconds(2)) / 2))
     }
 }
 
-/// What a service says to the service manager that started it: one datagram of `NAME=value` lines.
+/// A message from a service to its service manager. A datagram consists of lines `NAME=value`.
 ///
 /// - Source: systemd, sd_notify(3); any manager that sets NOTIFY_SOCKET understands it.
 package enum ServiceMessage: Equatable, Sendable {
-    /// Started, or reloaded.
+    /// The service has started or reloaded.
     case ready
-    /// One line for people; not a word more than ``longestStatus`` bytes.
+    /// One line of text for people, of at most ``longestStatus`` bytes.
     case status(String)
-    /// Alive; to be said at least every WATCHDOG_USEC.
+    /// The service is alive. Send it at least every WATCHDOG_USEC.
     case watchdog
-    /// Begins to reload; the time is the machine's monotonic clock's.
+    /// The service begins to reload, at this time of the machine's monotonic clock.
     case reloading(monotonicMicroseconds: UInt64)
-    /// Begins to end.
+    /// The service begins to stop.
     case stopping
-    /// Start or end take longer: the manager waits at least so much longer from now on.
+    /// The start or the stop takes longer: the manager waits at least this much longer from now on.
     case extendTimeout(Duration)
-    /// From now on that process is the service: it was started by the one that says so, and takes its place.
+    /// The process with this id is the service from now on. The previous main process sends this in an
+    /// upgrade.
     case mainProcess(Int32)
 
     package static let longestStatus = 512
@@ -118,12 +120,13 @@ package enum ServiceMessage: Equatable, Sendable {
         }
     }
 
-    /// Several of them in one datagram: the manager takes them as one step.
+    /// Joins several messages in one datagram, which the manager handles as one step.
     package static func datagram(_ messages: [ServiceMessage]) -> [UInt8] {
         Array(messages.map(\.text).joined(separator: "\n").utf8)
     }
 
-    /// A line break would begin another assignment, and the manager drops a message that is not UTF-8.
+    /// Makes the text one line of UTF-8. A line break would begin another assignment, and other bytes are
+    /// refused.
     private static func oneLine(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {
