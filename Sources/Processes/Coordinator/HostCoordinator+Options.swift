@@ -7,8 +7,7 @@ extension HostCoordinator {
     /// The options with which a coordinator is started.
     package struct Options {
         package var configuration: Configuration
-        /// The URL of the farm's Redis with its password, and the CA to trust there in PEM; empty means the
-        /// system's CAs.
+        /// The URL of the farm's Redis with its password, and the CA to trust there in PEM; empty means the system's CAs.
         package var redisURL: String
         package var redisAuthority: [UInt8]
         /// The number of workers; the maximum number if `isAuto` is true.
@@ -31,8 +30,7 @@ extension HostCoordinator {
         package var version = ""
         /// Environment variables that make a worker log like this process, as `NAME=value`.
         package var environment: [String]
-        /// The service manager that gets reports of the state; nil if no service manager started this
-        /// process.
+        /// The service manager that gets reports of the state; nil if no service manager started this process.
         package var service: ServiceEnvironment?
         /// Reads the configuration again.
         package var reload: @Loop () throws -> Configuration

@@ -2,8 +2,7 @@ package import EventLoop
 package import Logging
 import Supervision
 
-/// The coordinator of one host: holds the leases, keeps intake and workers alive, and settles workers'
-/// reports.
+/// The coordinator of one host: holds the leases, keeps intake and workers alive, and settles workers' reports.
 ///
 /// It connects its parts and runs them from start to end. Each part owns its state. ``Lifecycle`` knows the phase
 /// of the process.
@@ -73,8 +72,7 @@ import Supervision
         return lock
     }
 
-    /// Warns of settings that let other users read secrets, or that make a fault in this process more
-    /// harmful.
+    /// Warns of settings that let other users read secrets, or that make a fault in this process more harmful.
     private func warnOfOpenPermissions() {
         if FileTrust.isRoot { context.log.warning("runs as root: a separate user is enough, and safer") }
         if let file = context.configuration.redisPasswordFile, FileTrust.isPublic(file) {
@@ -150,9 +148,8 @@ import Supervision
             each(.seconds(1)) { await context.unknownApps.searchInboxes() },
             each(.seconds(5)) { await context.unknownApps.forgetApps() },
             each(.seconds(1)) {
-                // Without a ready worker, a reading of the feedback service would count as failed. Workers take a
-                // moment to
-                // start.
+                // Without a ready worker, a reading of the feedback service would count as failed, and workers take
+                // a moment to start.
                 guard context.fleet.isAnyWorkerReady || ContinuousClock.now > feedbackStart else { return }
                 for app in context.apps.all { await app.readFeedbackIfDue() }
             },

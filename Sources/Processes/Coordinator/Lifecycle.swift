@@ -125,8 +125,7 @@ final class Lifecycle {
         phase = .upgrading(.handingOver)
     }
 
-    /// Begins to end the children after every shard is handed over. From here on, an operator cannot abort
-    /// the upgrade.
+    /// Begins to end the children after every shard is handed over. From here on, an operator cannot abort the upgrade.
     func beginToEndChildren() {
         guard phase == .upgrading(.handingOver) else { refuse("end the children of an upgrade") }
         phase = .upgrading(.endingChildren)
@@ -234,7 +233,7 @@ package enum CoordinatorError: Error, Equatable, CustomStringConvertible {
         case .evictingRedis(let policy):
             "Redis has maxmemory-policy \(policy), which throws keys away, and pushes with them; set it to noeviction"
         case .successorLost:
-            "the coordinator that was to take over has ended, and this one has handed everything over: start again"
+            "the successor has ended, and this coordinator has handed everything over: start again"
         case .stateFolderTaken(let lock, let seconds):
             "another coordinator of this state folder is running (it holds \(lock) for more than \(seconds) s)"
         case .hostNameTaken(let name):

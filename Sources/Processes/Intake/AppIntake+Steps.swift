@@ -30,8 +30,7 @@ extension AppIntake {
             ])
     }
 
-    /// The maximum size in bytes of a job that is split alone. A larger job is read again with the taken
-    /// jobs.
+    /// The maximum size in bytes of a job that is split alone. A larger job is read again with the taken jobs.
     private static let aloneBytes = 4096
 
     /// Splits a job that arrived while no job was taken, if that takes one step. Otherwise the job stays with the taken
@@ -94,7 +93,7 @@ extension AppIntake {
             do throws(StoreError) {
                 let reply = try await store.perform(request)
                 if isLogged {
-                    log.notice("Redis answers again", metadata: ["request": "\(Step.self)"])
+                    log.notice("Redis replies again", metadata: ["request": "\(Step.self)"])
                 }
                 return reply
             } catch {

@@ -5,8 +5,7 @@ import RedisClient
 import StoreProtocol
 package import Supervision
 
-/// The intake process of one host: turns the jobs of all apps into batches. Only this process parses producers'
-/// data,
+/// The intake process of one host: turns the jobs of all apps into batches. Only this process parses producers' data,
 /// and it holds no signing key.
 ///
 /// It follows its coordinator's orders on the control channel, and exits when the coordinator exits.

@@ -42,8 +42,7 @@ package import StoreProtocol
         connection.run(script, command, blocking: request.blocking) { then(reply(of: request, $0)) }
     }
 
-    /// Sends the request's plain commands, for a client that may not run scripts. The first error fails the
-    /// request.
+    /// Sends the request's plain commands, for a client that may not run scripts. The first error fails the request.
     private func transmitPlainly<Step: Request>(
         _ request: Step, then: @escaping @Loop (Result<Step.Reply, StoreError>) -> Void
     ) {

@@ -13,8 +13,7 @@ extension FarmRegistry {
         return library[index + 1].bytes
     }
 
-    /// Loads the function library if Redis has none or an older one. A newer library of a newer coordinator
-    /// stays.
+    /// Loads the function library if Redis has none or an older one. A newer library of a newer coordinator stays.
     /// - Returns: whether the library was loaded.
     package func loadFunctions() async throws(RedisError) -> Bool {
         if let present = try await functionLibrary() {

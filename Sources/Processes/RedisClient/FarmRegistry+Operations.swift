@@ -43,8 +43,7 @@ extension FarmRegistry {
         return try await operate(command.id, words).integer == 1
     }
 
-    /// Records in the audit log what an operator did without the coordinators. The coordinators skip the
-    /// entry.
+    /// Records in the audit log what an operator did without the coordinators. The coordinators skip the entry.
     /// - Parameter at: the time in Unix milliseconds.
     package func note(
         by issuer: String, verb: String, arguments: [String], text: String, at moment: Int64

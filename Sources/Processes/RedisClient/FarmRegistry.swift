@@ -117,8 +117,7 @@ package import StoreProtocol
         return .stored(parts.last?.bytes ?? [])
     }
 
-    /// Records that a gateway refused the provider token with this issue time. An older refusal changes
-    /// nothing.
+    /// Records that a gateway refused the provider token with this issue time. An older refusal changes nothing.
     ///
     /// - Parameters:
     ///   - issuedAt: the issue time of the token, in seconds since 1970.

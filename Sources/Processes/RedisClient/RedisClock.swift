@@ -2,8 +2,7 @@ import EventLoop
 
 /// Tells the time by Redis, so that all processes of a farm agree even if the clocks of their hosts differ.
 ///
-/// Between readings, the host's boot clock continues Redis's time. Before the first reading, the host's time
-/// is used.
+/// Between readings, the host's boot clock continues Redis's time. Before the first reading, the host's time is used.
 package struct RedisClock: Sendable {
     /// Milliseconds by which Redis's time is ahead of the host's boot clock.
     private var lead: Int64?

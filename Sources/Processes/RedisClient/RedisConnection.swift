@@ -10,14 +10,12 @@ package import StoreProtocol
 /// caller decides whether to repeat it; nearly every ``Request`` can be repeated. Lives from ``start()`` to
 /// ``close()``.
 @Loop package final class RedisConnection {
-    /// Called when a connection is established. `isOtherServer` is true if Redis has restarted or was replaced, and
-    /// so
+    /// Called when a connection is established. `isOtherServer` is true if Redis has restarted or was replaced, and so
     /// may have lost its latest writes.
     package var onReady: @Loop (_ isOtherServer: Bool) -> Void = { _ in }
     /// Called with the reason when a connection has ended, and for each attempt that failed.
     package var onLoss: @Loop (RedisError) -> Void = { _ in }
-    /// Called once when Redis becomes unreachable, and once when it is reachable again. A lost connection that the
-    /// first
+    /// Called once when Redis becomes unreachable, and once when it is reachable again. A lost connection that the first
     /// attempt restores does not count as an outage.
     package var onOutage: @Loop (Outage) -> Void = { _ in }
     /// Called when a number in a reply exceeded `ForeignNumber.limit`, with the step and the app. The nearest allowed number is
@@ -122,8 +120,7 @@ package import StoreProtocol
 }
 
 extension RedisConnection {
-    /// The timeout for connecting. A short timeout finds a restored network within a second. Every fourth attempt
-    /// uses
+    /// The timeout for connecting. A short timeout finds a restored network within a second. Every fourth attempt uses
     /// the full timeout, for networks with long delays.
     private var dialTimeout: Duration {
         tries.isMultiple(of: 4) ? settings.connectTimeout : min(settings.connectTimeout, .seconds(1))
@@ -170,8 +167,7 @@ extension RedisConnection {
         }
     }
 
-    /// - Returns: the hashes of the scripts; empty for a user who may only read, if the settings tolerate
-    ///   that.
+    /// - Returns: the hashes of the scripts; empty for a user who may only read, if the settings tolerate that.
     private func loadScripts(_ session: RedisSession) async throws(RedisError) -> [Script: [UInt8]] {
         do throws(RedisError) {
             return try await session.loadScripts(timeout: settings.timeout)

@@ -5,8 +5,7 @@ import RedisProtocol
 import StoreProtocol
 import Transport
 
-/// One live connection to Redis. Commands are sent in order, and replies arrive in the same order. It ends
-/// once.
+/// One live connection to Redis. Commands are sent in order, and replies arrive in the same order. It ends once.
 @Loop final class RedisSession {
     typealias Handler = @Loop (Result<RESPValue, RedisError>) -> Void
 
@@ -87,13 +86,13 @@ import Transport
             try reader.feed(bytes)
             while isOpen, let value = try reader.next() { deliver(value) }
         } catch {
-            end(.lost("unreadable answer: \(error)"))
+            end(.lost("unreadable reply: \(error)"))
         }
     }
 
     private func deliver(_ value: RESPValue) {
         guard let call = pending.popFirst() else {
-            guard isSubscribed else { return end(.lost("an unsolicited answer")) }
+            guard isSubscribed else { return end(.lost("an unsolicited reply")) }
             return onMessage(value)
         }
         if pending.isEmpty { watchdog?.stop() }
@@ -137,8 +136,7 @@ import Transport
 
 extension RedisSession {
     /// Connects and logs in: AUTH, SELECT, CLIENT SETNAME in one write.
-    /// - Parameter dialTimeout: the time for connecting and TLS, if shorter than the time for all steps
-    ///   together.
+    /// - Parameter dialTimeout: the time for connecting and TLS, if shorter than the time for all steps together.
     static func open(
         _ settings: RedisSettings, dialTimeout: Duration? = nil
     ) async throws(RedisError) -> RedisSession {

@@ -8,8 +8,7 @@ import Glibc
 package struct ChildLaunch {
     /// The path of the program to run, which is this process's own program.
     package var program: String
-    /// The descriptor of the host's lock. The child keeps it open, so that the lock outlives a killed
-    /// coordinator.
+    /// The descriptor of the host's lock. The child keeps it open, so that the lock outlives a killed coordinator.
     package var lock: Int32
     /// Additional environment variables of the child, as `NAME=value`, such as settings of the log.
     package var environment: [String]

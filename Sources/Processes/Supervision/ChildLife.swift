@@ -14,8 +14,7 @@ package struct ChildLogging {
     }
 }
 
-/// The life of a process that a coordinator started. The process gets orders, and exits on an order, when the
-/// coordinator
+/// The life of a process that a coordinator started. The process gets orders, and exits on an order, when the coordinator
 /// exits, or on a signal.
 @Loop package final class ChildLife<Notice: ControlMessage, Order: ControlMessage> {
     package var onOrder: @Loop (Order) -> Void = { _ in }
@@ -58,8 +57,7 @@ package struct ChildLogging {
         return await withCheckedContinuation { ending = $0 }
     }
 
-    /// Installs the signal handlers. SIGABRT keeps its default: a trace, a core dump, and the end of the
-    /// process.
+    /// Installs the signal handlers. SIGABRT keeps its default: a trace, a core dump, and the end of the process.
     private func watchSignals() {
         for number in [SIGTERM, SIGINT] { on(number) { [unowned self] in finish(within: signalGrace) } }
         on(SIGQUIT) { [unowned self] in finish(within: Self.shortGracePeriod) }

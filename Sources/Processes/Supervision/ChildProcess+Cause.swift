@@ -34,8 +34,7 @@ extension ChildProcess {
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
         guard fgets(&line, Int32(line.count), file) != nil else { return false }
-        // The line has the form "PID (NAME) STATE …", and the name may contain any character, even a
-        // parenthesis.
+        // The line has the form "PID (NAME) STATE …", and the name may contain any character, even a parenthesis.
         let bytes = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         guard let end = bytes.lastIndex(of: UInt8(ascii: ")")), end + 2 < bytes.count else { return false }
         return bytes[end + 2] == UInt8(ascii: "T") || bytes[end + 2] == UInt8(ascii: "t")

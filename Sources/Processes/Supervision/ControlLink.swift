@@ -15,8 +15,7 @@ package enum ControlDescriptor {
 @Loop package final class ControlLink<Sent: ControlMessage, Received: ControlMessage> {
     package var onMessage: @Loop (Received) -> Void = { _ in }
     /// Called once, after the last message, unless ``close()`` was called first. The other process has exited, or has
-    /// sent
-    /// an unreadable message.
+    /// sent an unreadable message.
     package var onEnd: @Loop (ControlError?) -> Void = { _ in }
 
     private let stream: ByteStream

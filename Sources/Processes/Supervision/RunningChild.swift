@@ -18,15 +18,13 @@ import Logging
     private var linkEnd: CheckedContinuation<Void, Never>?
     /// Whether this coordinator killed the process because it gave no signs of life.
     private var isKilledAsHanging = false
-    /// Whether a user had stopped the process before it was killed. Its silence then says nothing about its
-    /// work.
+    /// Whether a user had stopped the process before it was killed. Its silence then says nothing about its work.
     private var wasStopped = false
     private(set) var isKilledByOperator = false
     /// Whether the process was asked to finish so that another one can replace it.
     private(set) var isBeingReplaced = false
 
-    /// How long reading the rest of the channel may take. An ended process's messages are in the channel
-    /// already.
+    /// How long reading the rest of the channel may take. An ended process's messages are in the channel already.
     private static var longestRead: Duration { .seconds(1) }
 
     /// Starts the process.
@@ -104,8 +102,7 @@ import Logging
         kill(after: .seconds(5))
     }
 
-    /// Logs how the process ended, and reads its remaining messages, which may arrive after the news of its
-    /// end.
+    /// Logs how the process ended, and reads its remaining messages, which may arrive after the news of its end.
     func readToEnd(isExpected: Bool) async {
         killer?.stop()
         logWords(isEnd: true)

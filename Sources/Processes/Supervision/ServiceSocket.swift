@@ -102,8 +102,7 @@ package enum ServiceMessage: Equatable, Sendable {
     case stopping
     /// The start or the stop takes longer: the manager waits at least this much longer from now on.
     case extendTimeout(Duration)
-    /// The process with this id is the service from now on. The previous main process sends this in an
-    /// upgrade.
+    /// The process with this id is the service from now on. The previous main process sends this in an upgrade.
     case mainProcess(Int32)
 
     package static let longestStatus = 512
@@ -125,8 +124,7 @@ package enum ServiceMessage: Equatable, Sendable {
         Array(messages.map(\.text).joined(separator: "\n").utf8)
     }
 
-    /// Makes the text one line of UTF-8. A line break would begin another assignment, and other bytes are
-    /// refused.
+    /// Makes the text one line of UTF-8. A line break would begin another assignment, and other bytes are refused.
     private static func oneLine(_ text: String) -> String {
         var line = ""
         for scalar in text.unicodeScalars {

@@ -83,7 +83,7 @@ import StoreProtocol
         } catch {
             if !isInTrouble, error.isRefusal {
                 log.error(
-                    "cannot tell producers whether admission is open", error: error,
+                    "cannot update admission", error: error,
                     metadata: ["app": "\(app.name)"])
                 isInTrouble = true
             }
@@ -134,7 +134,7 @@ import StoreProtocol
             // A refusal is logged once. After any error, the next check tries again.
             guard hasFunctions, error.isRefusal else { return }
             hasFunctions = false
-            log.warning("cannot load for producers the function \(FunctionLibrary.submit)", error: error)
+            log.warning("cannot load the function \(FunctionLibrary.submit) for producers", error: error)
         }
     }
 }

@@ -56,9 +56,9 @@ import Supervision
     private static func trouble(_ end: ChildProcess.End?) -> String? {
         switch end {
         case .exited(0): nil
-        case .exited(let status): "it ended with status \(status)"
-        case .killed(let signal): "it was ended by signal \(signal)"
-        case nil: "it is unknown how it ended"
+        case .exited(let status): "it exited with status \(status)"
+        case .killed(let signal): "it was killed by signal \(signal)"
+        case nil: "its exit status is unknown"
         }
     }
 }

@@ -87,8 +87,7 @@ struct AlertMessage: Equatable, Sendable {
         isWriting = true
         Loop.task {
             while !self.waiting.isEmpty {
-                // Remove the alert before the write: alerts that arrive meanwhile may push the oldest alert
-                // out.
+                // Remove the alert before the write: alerts that arrive meanwhile may push the oldest alert out.
                 let message = self.waiting.removeFirst()
                 guard await self.writeNow(message) else {
                     self.waiting.insert(message, at: 0)

@@ -59,8 +59,7 @@ import Web
         for news in evaluator.evaluate(known, at: .now, clock: clock) { record(news, at: clock) }
     }
 
-    /// Clears an alert whose app or host no longer exists, in Redis and in the events, without a
-    /// notification.
+    /// Clears an alert whose app or host no longer exists, in Redis and in the events, without a notification.
     func clearOrphan(_ alert: Alert, _ raised: FarmRegistry.ActiveAlert, clock: Int64) {
         history.write(
             AlertMessage(

@@ -20,8 +20,7 @@ import FarmPolicy
             observations(at: .now), scopes: scopes, clock: context.redis.clock.milliseconds)
     }
 
-    /// The scopes of this host: the apps whose intake is here, the host, and, on the first live host, the
-    /// farm.
+    /// The scopes of this host: the apps whose intake is here, the host, and, on the first live host, the farm.
     private var scopes: Set<Alert.Scope> {
         var scopes: Set<Alert.Scope> = [.host(context.host)]
         for app in context.apps.all where app.isWatched(isFirstHost: context.registration.isFirstHost) {

@@ -21,8 +21,7 @@ import Logging
     private static let most = 100
     private static let tries = 3
 
-    /// - Parameter pause: the delay before the second attempt. The delay before the third is five times as
-    ///   long.
+    /// - Parameter pause: the delay before the second attempt. The delay before the third is five times as long.
     init(_ name: String, log: Logger, pause: Duration = .seconds(1)) {
         (self.name, self.log, self.pause) = (name, log, pause)
     }
@@ -32,7 +31,7 @@ import Logging
         waiting.append(message)
         if waiting.count > Self.most {
             let dropped = waiting.removeFirst()
-            failed(dropped, "too many alerts wait")
+            failed(dropped, "too many alerts are queued")
         }
         guard work == nil else { return }
         work = Loop.task {

@@ -66,8 +66,8 @@ import StoreProtocol
         guard counts.isHolding || waiting > 0 else { return .good }
         return .bad(
             level: 1,
-            text: "\(name): \(counts.percent) % of the last answers were bad tokens; \(waiting) "
-                + "suppressions wait for pushfarm suppressed confirm or discard")
+            text: "\(name): \(counts.percent) % of the last responses were for bad tokens; \(waiting) "
+                + "suppressions await pushfarm suppressed confirm or discard")
     }
 
     private func errorShare(at now: ContinuousClock.Instant) -> Observation {
@@ -75,7 +75,7 @@ import StoreProtocol
         let share = app.errorShare.add(answers: answers, errors: errors, at: now) ?? 0
         return .above(
             Double(settings.errorShare), share,
-            text: "\(name): \(Int(clamping: share)) % of the last minute's answers were errors")
+            text: "\(name): \(Int(clamping: share)) % of the last minute's responses were errors")
     }
 
     private func gatewayStalled(_ heartbeats: [Notice.Heartbeat.App]) -> Observation {
@@ -84,7 +84,7 @@ import StoreProtocol
                 level: 1, text: "\(name): the gateway, or a proxy, answers every push with \(trouble)")
         }
         return heartbeats.contains(where: \.isStalled)
-            ? .bad(level: 1, text: "\(name): the gateway takes connections, and responds to no push") : .good
+            ? .bad(level: 1, text: "\(name): the gateway connects, but responds to no push") : .good
     }
 
     /// The alert's level rises 30 days, 7 days and 1 day before the certificate expires.

@@ -44,8 +44,7 @@ struct HostServices {
     var shardsReady: @Loop ([Int]) -> Void
     /// Called when the guard has paused the app.
     var paused: @Loop () -> Void = {}
-    /// Called when batches were delayed, with the time until the first is due. ``Promoter`` sets this
-    /// callback.
+    /// Called when batches were delayed, with the time until the first is due. ``Promoter`` sets this callback.
     var onDelayedBatches: @Loop (Duration) -> Void = { _ in }
 
     init(_ name: String, _ services: HostServices) {

@@ -155,7 +155,7 @@ import StoreProtocol
         defer { isRenewing = false }
         await files.refuseToken(reason)
         if await files.refreshToken() == .refused {
-            let why = "\(reason): the gateway refuses even a young token; check this host's clock and the key"
+            let why = "\(reason): the gateway refuses even a fresh token; check this host's clock and the key"
             if case .pause = state.notRenewed(reason: why) { await pause(why) }
             return
         }
@@ -168,7 +168,7 @@ import StoreProtocol
         let seconds = files.tokens?.renewalIn ?? 0
         return """
             the gateway has refused the provider token that was made for the last resume: correct key, id or \
-            team, or resume in \((seconds + 59) / 60) min, when another one may be made
+            team, or resume in \((seconds + 59) / 60) min, when another token may be minted
             """
     }
 
@@ -231,8 +231,7 @@ import StoreProtocol
         if pauseReason == nil, await files.refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
         if let setup { notifyWorkers(.app(setup)) }
-        // Resume only if the refused credentials differ: another host may have used the new ones before this
-        // host.
+        // Resume only if the refused credentials differ: another host may have used the new ones before this host.
         if pauseReason != nil, before != files.fingerprint, isPausedForOthers {
             await resume()
         } else {

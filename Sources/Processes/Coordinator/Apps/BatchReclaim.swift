@@ -76,8 +76,7 @@ import StoreProtocol
         stride(from: 0, to: shards.count, by: 16).map { Array(shards[$0..<min($0 + 16, shards.count)]) }
     }
 
-    /// - Parameter workers: evaluated before each call, because workers may start while a call waits for
-    ///   Redis.
+    /// - Parameter workers: evaluated before each call, because workers may start while a call waits for Redis.
     /// - Returns: false if Redis failed temporarily.
     func reclaim(
         _ workers: @Loop () -> Reclaim.Workers, _ loss: WorkerLoss = .unrelated,
@@ -89,8 +88,7 @@ import StoreProtocol
                 let sweep = begin(workers)
                 defer { ended(sweep) }
                 let reply = try await context.store.perform(Reclaim(workers, loss: loss, shards: portion))
-                // Redis also rejects the token of a lease that was released meanwhile. That rejection is
-                // expected.
+                // Redis also rejects the token of a lease that was released meanwhile. That rejection is expected.
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.held.tokens[shard.number] == shard.token
                 }) {

@@ -20,8 +20,7 @@ extension HostedApp {
 
     var intakeFence: IntakeOrder { .fence(app: name, token: isQuiet ? [] : leases.held.intake?.bytes ?? []) }
 
-    /// Handles Redis's rejection of the intake's fencing token. For a released lease, a rejection is
-    /// expected.
+    /// Handles Redis's rejection of the intake's fencing token. For a released lease, a rejection is expected.
     func intakeFenced(_ token: [UInt8]) {
         if leases.held.intake?.bytes == token { leases.fenced() }
     }

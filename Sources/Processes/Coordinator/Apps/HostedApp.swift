@@ -115,8 +115,7 @@ import StoreProtocol
 
     func readFeedbackIfDue() async { await feedback.readIfDue(configuration, intake: leases.held.intake) }
 
-    /// Applies unconfirmed suppressions when the share of bad tokens has fallen, if this host has the app's
-    /// intake.
+    /// Applies unconfirmed suppressions when the share of bad tokens has fallen, if this host has the app's intake.
     func applyUnconfirmed() async {
         while leases.held.intake != nil {
             let step = SettleUnconfirmed(.due, limit: context.retention.suppressed)

@@ -88,8 +88,7 @@ import StoreProtocol
         return request.pauses(try await context.store.perform(request))
     }
 
-    /// Makes workers return the pushes of these jobs and shards that are not in flight. Later checkouts skip
-    /// them.
+    /// Makes workers return the pushes of these jobs and shards that are not in flight. Later checkouts skip them.
     private func returnBatches(_ jobs: [String], _ shards: Set<Int>) {
         let numbers = shards.sorted().compactMap { UInt16(exactly: $0) }
         if !numbers.isEmpty {
@@ -103,8 +102,7 @@ import StoreProtocol
 
     // MARK: Cancelling
 
-    /// Cancels pushes in all batches that no worker holds. Later splits and retries cancel their pushes
-    /// themselves.
+    /// Cancels pushes in all batches that no worker holds. Later splits and retries cancel their pushes themselves.
     /// - Returns: whether all batches were examined.
     private func sweep() async -> Bool {
         do throws(StoreError) {

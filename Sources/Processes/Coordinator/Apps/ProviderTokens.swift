@@ -71,8 +71,7 @@ package import StoreProtocol
         return await refresh()
     }
 
-    /// A token for testing the credentials: the token that the hosts share, else a first one, which is then
-    /// shared.
+    /// A token for testing the credentials: the token that the hosts share, else a first one, which is then shared.
     ///
     /// - Returns: nil if the gateway has already refused these credentials. A test then mints no token.
     package func tokenForTrial() async -> [UInt8]? {
@@ -124,8 +123,7 @@ package import StoreProtocol
         if age.decide(now: now) != .keep { current = [] }
     }
 
-    /// Adopts a fresh token that another host has shared, else mints a token and shares it. Calls during a
-    /// renewal
+    /// Adopts a fresh token that another host has shared, else mints a token and shares it. Calls during a renewal
     /// get the same token.
     private func renew() async -> Renewal {
         if let renewing { return await renewing.value }

@@ -41,8 +41,7 @@ import StoreProtocol
         await search.search(configured: configuredApps)
     }
 
-    /// Removes apps that no coordinator configures, so that their producers are refused. Call it every few
-    /// seconds.
+    /// Removes apps that no coordinator configures, so that their producers are refused. Call it every few seconds.
     func forgetApps() async {
         guard context.lifecycle.actsForHost else { return }
         do throws(RedisError) {

@@ -25,7 +25,7 @@ import Glibc
             switch self {
             case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
             case .cannotReplace(let path, let reason):
-                "workers of the coordinator before do not end, and their lock \(path) cannot be replaced: \(reason)"
+                "workers of the previous coordinator do not exit, and their lock \(path) cannot be replaced: \(reason)"
             }
         }
     }

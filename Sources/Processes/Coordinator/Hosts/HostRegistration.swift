@@ -37,8 +37,7 @@ import StoreProtocol
 
     // MARK: Heartbeats
 
-    /// Writes the first heartbeat. Waits while another process has the host's name, and fails if that process
-    /// is alive.
+    /// Writes the first heartbeat. Waits while another process has the host's name, and fails if that process is alive.
     func claimName() async throws {
         var hasWaited = false
         while true {

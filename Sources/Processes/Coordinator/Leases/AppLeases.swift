@@ -4,8 +4,7 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Acquires and renews an app's ``HeldLeases`` in Redis. Only one task calls ``keep()``, so calls do not
-/// overlap.
+/// Acquires and renews an app's ``HeldLeases`` in Redis. Only one task calls ``keep()``, so calls do not overlap.
 @Loop final class AppLeases {
     /// The result of one call of ``keep()``.
     enum Outcome {
@@ -38,8 +37,7 @@ import StoreProtocol
         (self.held, self.store, self.log) = (held, store, log)
     }
 
-    /// Handles the reply FENCED: another owner has at least one of the leases. All leases are then acquired
-    /// again.
+    /// Handles the reply FENCED: another owner has at least one of the leases. All leases are then acquired again.
     func fenced() {
         if !held.isFenced, held.isOwner { lost += 1 }
         held.fenced()
@@ -65,8 +63,7 @@ import StoreProtocol
             held.failed()
             isRefused = error.isRefusal
             guard isRefused else { return .pending }
-            // The leases expire at once: all apps share one lease clock for workers, and the other apps keep
-            // renewing it.
+            // The leases expire at once: all apps share one lease clock for workers, and the other apps keep renewing it.
             expire()
             return .refused
         }

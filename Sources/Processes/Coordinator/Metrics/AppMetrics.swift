@@ -58,8 +58,7 @@ import StoreProtocol
                 "pushfarm_pushes_total", "Pushes that have an outcome, as this host has booked them.", count,
                 ["app": label, "lane": lane.name, "outcome": kind.rawValue, "reason": reason])
         }
-        // Write zeros from the start: Prometheus computes no rate for a series that begins with its first
-        // count.
+        // Write zeros from the start: Prometheus computes no rate for a series that begins with its first count.
         for lane in Lane.allCases { add(lane, .delivered, "", 0) }
         let outcomes = totals.outcomes.sorted {
             ($0.key.lane.rawValue, $0.key.kind.rawValue, $0.key.reason)

@@ -81,8 +81,7 @@ extension LatencyCounts {
 }
 
 extension AppTotals {
-    /// The number of gateway responses so far, and how many of them were errors. A 410 does not count as an
-    /// error.
+    /// The number of gateway responses so far, and how many of them were errors. A 410 does not count as an error.
     var answers: (all: UInt64, errors: UInt64) {
         var (all, errors): (UInt64, UInt64) = (0, 0)
         for (outcome, count) in outcomes {

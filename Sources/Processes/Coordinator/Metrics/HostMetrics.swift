@@ -5,8 +5,7 @@ import FarmPolicy
 @Loop struct HostMetrics {
     unowned let context: HostContext
 
-    /// The number of apps, in order of their names, with their own label. Further apps share the label
-    /// `other`.
+    /// The number of apps, in order of their names, with their own label. Further apps share the label `other`.
     private static let mostLabels = 200
 
     var text: String {

@@ -5,8 +5,7 @@ import PushModel
 import Supervision
 import Transport
 
-/// The coordinator's control socket: each connection carries one command and its replies. Works during a
-/// Redis outage.
+/// The coordinator's control socket: each connection carries one command and its replies. Works during a Redis outage.
 ///
 /// Every user who can open the socket, in the folder of mode 0700, counts as the operator.
 @Loop final class ControlServer {
@@ -74,8 +73,7 @@ import Transport
                 guard let link = self?.visitors[key] else { return }
                 link.send(answer)
                 guard answer.isLast else { return }
-                // Send the reply at once, because the process may exit. The client disconnects after reading
-                // it.
+                // Send the reply at once, because the process may exit. The client disconnects after reading it.
                 link.sendNow()
                 self?.expect(key)
             }

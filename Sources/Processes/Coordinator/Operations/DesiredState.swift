@@ -2,8 +2,7 @@ import EventLoop
 import FarmPolicy
 import StoreProtocol
 
-/// The state that operators want to last, as stored in Redis: numbers of workers, and hosts that shards are
-/// pinned to.
+/// The state that operators want to last, as stored in Redis: numbers of workers, and hosts that shards are pinned to.
 @Loop final class DesiredState {
     private unowned let context: HostContext
     /// The number of workers that an operator has set; nil if the configured number applies.

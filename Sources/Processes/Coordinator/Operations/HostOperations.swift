@@ -2,8 +2,7 @@ import EventLoop
 import FarmPolicy
 import PushModel
 
-/// Carries out operators' commands, one function for each verb. Commands arrive through Redis or the control
-/// socket.
+/// Carries out operators' commands, one function for each verb. Commands arrive through Redis or the control socket.
 @Loop final class HostOperations {
     private unowned let context: HostContext
     private lazy var consumer = OperationConsumer(
@@ -108,7 +107,7 @@ import PushModel
     private func followStoredState() async -> String {
         await context.desired.follow()
         for app in context.apps.all { await app.credentials.refresh() }
-        return "looked at what is stored"
+        return "the stored state is applied"
     }
 
     private func upgrade(
@@ -133,7 +132,7 @@ import PushModel
                 _ = await self.context.changes.until(.now + .seconds(5)) { operation.hasEnded }
                 self.context.shutdown.stop()
             }
-            return "ends before it was ready"
+            return "stops before it was ready"
         }
         let newOwners = ServingCommands(context: context).newOwners
         context.shutdown.stop()
@@ -141,7 +140,7 @@ import PushModel
         guard
             await context.changes.until(
                 .now + limit, { context.lifecycle.haveChildrenEnded })
-        else { throw .failed("still ending after \(limit.components.seconds) s") }
+        else { throw .failed("still stopping after \(limit.components.seconds) s") }
         return "has ended in order; its shards go to \(newOwners)"
     }
 }

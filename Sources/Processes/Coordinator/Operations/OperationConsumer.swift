@@ -75,7 +75,7 @@ import StoreProtocol
         guard case .granted = try await registry.claim(command, host: host) else { return }
         begin(command) { [registry, log] answer in
             do throws(RedisError) { try await registry.answer(command.id, answer) } catch {
-                log.warning("cannot answer an operator", error: error, metadata: ["id": "\(command.id)"])
+                log.warning("cannot reply to an operator", error: error, metadata: ["id": "\(command.id)"])
             }
         }
     }
@@ -106,7 +106,7 @@ import StoreProtocol
                 answer.text = error.reason
             }
             self.log.log(
-                level: level, "operator answered",
+                level: level, "operator's command done",
                 metadata: [
                     "command": "\(command.text)", "state": "\(answer.state.rawValue)",
                     "text": "\(answer.text)",

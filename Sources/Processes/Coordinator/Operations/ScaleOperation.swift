@@ -15,7 +15,7 @@ import FarmPolicy
             context.scaling.set(workers)
             wakeWorkers()
             guard case .fixed(let number) = workers else {
-                return "as many as the load takes, at most \(context.scaling.mostAuto)" + note
+                return "as many workers as the load needs, at most \(context.scaling.mostAuto)" + note
             }
             try await waitForWorkers(number, operation)
             return "\(number) worker\(number == 1 ? "" : "s") (before: \(before))" + note
@@ -46,7 +46,7 @@ import FarmPolicy
         guard size == number else {
             throw .failed("\(size) workers: others do not start, see the log")
         }
-        guard isDone else { throw .failed("not all workers are ready, or gone, after 60 s") }
+        guard isDone else { throw .failed("not all workers have started or ended after 60 s") }
     }
 
     private func parse(_ text: String) throws(OperationRefusal) -> DesiredWorkers {

@@ -42,7 +42,7 @@ import FarmPolicy
             operation.progress("\(left) workers still wait for answers")
             return left == 0
         }
-        guard isIdle else { throw .failed("pushes are still in the air after 30 s; nothing new is taken") }
+        guard isIdle else { throw .failed("pushes are still in flight after 30 s; no new work is taken") }
         let isHandedOver = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
             let left = context.apps.misplacedShards
             operation.progress("\(left) shards to go")
@@ -68,7 +68,7 @@ import FarmPolicy
     /// A text that names the hosts that take over this host's shards.
     var newOwners: String {
         let newOwners = context.registration.newOwners
-        return newOwners.isEmpty ? "nobody: pushes wait" : newOwners.joined(separator: ", ")
+        return newOwners.isEmpty ? "no host: pushes stay queued" : newOwners.joined(separator: ", ")
     }
 
     // MARK: resume
@@ -117,7 +117,7 @@ import FarmPolicy
                 operation.progress("\(context.apps.ownedShards) shards to go")
                 return !context.apps.haveLeases
             }
-            guard isEmpty else { throw .failed("not empty yet: pushes are still in the air") }
+            guard isEmpty else { throw .failed("not drained yet: pushes are still in flight") }
             return "empty; its shards are with \(newOwners). reload brings it back"
         }
     }
@@ -127,7 +127,7 @@ import FarmPolicy
         guard index < context.shards.placement.size else {
             throw OperationRefusal("worker \(index) is leaving already")
         }
-        if isDry { return "worker \(index) would lend its shards to the others" }
+        if isDry { return "worker \(index) would hand its shards over to the others" }
         guard context.shards.hasOthers(than: index) else {
             throw OperationRefusal(
                 "worker \(index) is the only one that serves: drain the host, or scale up first")
@@ -146,7 +146,7 @@ extension ShardDistribution {
         setAway(place)
         guard await becomesEmpty(place, within: .seconds(30)) else {
             wake(place)
-            throw .failed("worker \(place) still waits for answers after 30 s: it goes on")
+            throw .failed("worker \(place) still waits for responses after 30 s: it continues")
         }
     }
 }

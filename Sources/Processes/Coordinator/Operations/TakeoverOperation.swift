@@ -17,7 +17,7 @@ import StoreProtocol
         guard shard < context.shardCount else {
             throw OperationRefusal("there is no shard \(shard): there are \(context.shardCount)")
         }
-        if app.leases.held.tokens[shard] != nil { return "shard \(shard) of \(name) is ours already" }
+        if app.leases.held.tokens[shard] != nil { return "shard \(shard) of \(name) is already on this host" }
         let (owner, left) = try await owner(of: shard, app)
         if let owner, left > .zero, !isForced {
             throw OperationRefusal(
@@ -29,7 +29,7 @@ import StoreProtocol
         app.leases.held.takeFromOwner(.shard(shard))
         context.leases.wake()
         let isOurs = await context.changes.until(.now + .seconds(10)) { app.leases.held.served[shard] != nil }
-        guard isOurs else { throw .failed("shard \(shard) of \(name) is not ours yet, see the log") }
+        guard isOurs else { throw .failed("shard \(shard) of \(name) is not on this host yet, see the log") }
         context.log.warning(
             "shard taken over", metadata: ["app": "\(name)", "shard": "\(shard)", "from": "\(owner ?? "")"])
         return "shard \(shard) of \(name) is with \(context.host) now"

@@ -8,8 +8,7 @@ import EventLoop
 
     /// - Parameters:
     ///   - slot: the worker to restart; nil means all workers and the intake.
-    ///   - isRolling: whether each worker is drained first, and must deliver again before the next one is
-    ///     restarted.
+    ///   - isRolling: whether each worker is drained first, and must deliver again before the next one is restarted.
     func restart(
         _ slot: WorkerSlot?, isRolling: Bool, _ isDry: Bool, _ operation: Operation
     ) async throws(OperationRefusal) -> String {
@@ -57,7 +56,7 @@ import EventLoop
                 || context.lifecycle.isStopping
         }
         guard isReady, slot.child.isReady, slot.name != before else {
-            throw .failed("worker \(slot.index) does not become ready; the others are as they were")
+            throw .failed("worker \(slot.index) does not become ready; the others were not changed")
         }
         context.shards.wake(slot.index)
     }

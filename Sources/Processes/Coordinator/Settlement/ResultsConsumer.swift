@@ -3,11 +3,9 @@ import FarmPolicy
 import Settling
 import StoreProtocol
 
-/// Settles workers' reports. Every host has one consumer for each app. The host that reads an entry settles
-/// it.
+/// Settles workers' reports. Every host has one consumer for each app. The host that reads an entry settles it.
 ///
-/// An entry exists until it is settled, so a lost reply or a lost host loses no entry. After an error, the host
-/// reads
+/// An entry exists until it is settled, so a lost reply or a lost host loses no entry. After an error, the host reads
 /// its pending entries again. From time to time it claims entries that other hosts have left pending.
 @Loop final class ResultsConsumer {
     private let context: AppContext
@@ -111,8 +109,7 @@ extension ResultsConsumer {
         hasGroup = true
     }
 
-    /// - Parameter untilEmpty: whether this is the last round. Other rounds leave entries that arrive
-    ///   meanwhile to
+    /// - Parameter untilEmpty: whether this is the last round. Other rounds leave entries that arrive meanwhile to
     ///   the next round, which settles more of them at once.
     private func settleNew(untilEmpty: Bool) async throws(StoreError) {
         var hasSettled = false

@@ -22,8 +22,7 @@ import Supervision
         _ = await context.changes.until(.now + .seconds(600)) { isDecided }
         switch order {
         case .hostClaim(let nonce):
-            // The predecessor has exited or is about to exit. Its workers have no batches left under its
-            // nonce.
+            // The predecessor has exited or is about to exit. Its workers have no batches left under its nonce.
             context.registration.predecessor = nonce
             try await takeName(lock)
             context.log.notice("took over from the predecessor")
@@ -54,7 +53,7 @@ import Supervision
 
     private func connect() -> ControlLink<SuccessionNotice, SuccessionOrder> {
         let link = ControlLink<SuccessionNotice, SuccessionOrder>(
-            descriptor: ControlDescriptor.child, peer: "coordinator before")
+            descriptor: ControlDescriptor.child, peer: "predecessor")
         link.onMessage = { [unowned self] order in
             self.order = order
             context.changes.signal()

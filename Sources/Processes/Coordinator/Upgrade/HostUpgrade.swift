@@ -5,8 +5,7 @@ import Supervision
 /// Replaces this coordinator by a new program: a successor process of the same host gets the leases, a few shards at a time.
 ///
 /// This process takes no new work. It withdraws shards from its workers, and releases each lease when nothing of its shard
-/// is in flight. The successor already runs and acquires each lease at once. Other hosts see one host all the
-/// time.
+/// is in flight. The successor already runs and acquires each lease at once. Other hosts see one host all the time.
 @Loop final class HostUpgrade {
     private unowned let context: HostContext
     /// The locks that the successor inherits; nil while the coordinator starts.
@@ -47,7 +46,7 @@ import Supervision
     /// Aborts the upgrade for an operator. The successor hands everything back.
     func abort(_ isDry: Bool) -> String {
         guard lifecycle.isUpgrading else { return "no upgrade is under way" }
-        if isDry { return "would end the new coordinator, and take back what it has" }
+        if isDry { return "would end the new coordinator, and take its shards back" }
         lifecycle.abortUpgrade()
         context.changes.signal()
         return "the new coordinator gives everything back"
@@ -73,11 +72,10 @@ import Supervision
         } catch { throw OperationRefusal("\(program) does not start: \(error)") }
     }
 
-    /// Why this process cannot be replaced: its service manager treats the end of this process as the end of
-    /// the service.
+    /// Why this process cannot be replaced: its service manager treats the end of this process as the end of the service.
     private var obstacle: String? {
         if getpid() == 1 {
-            return "process 1 cannot be replaced, its end is the container's: start a new container"
+            return "process 1 cannot be replaced, because its end stops the container: start a new container"
         }
         // Variables that supervisord and `pushfarm up`, honcho, and foreman set.
         let signs = ["SUPERVISOR_ENABLED=", "HONCHO_PROCESS_NAME=", "PS=coordinator."]
@@ -85,7 +83,7 @@ import Supervision
         guard variables.contains(where: { variable in signs.contains { variable.hasPrefix($0) } })
         else { return nil }
         return
-            "supervisord, foreman and pushfarm up lose sight of a new process: restart the service there instead"
+            "supervisord, foreman and pushfarm up cannot follow a new process: restart the service there instead"
     }
 
     private func waitUntilReady(_ successor: Successor) async throws(OperationRefusal) {
@@ -142,8 +140,7 @@ import Supervision
         else {
             lifecycle.takeHostNameBack()
             successor.abort()
-            // All children of this process have ended, so this process stops. systemd starts a new process at
-            // once.
+            // All children of this process have ended, so this process stops. systemd starts a new process at once.
             context.shutdown.stop(because: .successorLost)
             throw .failed("the new coordinator has ended after everything was handed over")
         }

@@ -47,8 +47,7 @@ import Supervision
 
     func send(_ order: SuccessionOrder) { link.send(order) }
 
-    /// Makes the successor hand everything back and exit. It is killed if it does not, because it holds the
-    /// host's locks.
+    /// Makes the successor hand everything back and exit. It is killed if it does not, because it holds the host's locks.
     func abort() {
         guard !hasEnded, let process else { return }
         send(.abort)

@@ -95,8 +95,7 @@ import FarmPolicy
     }
 
     /// Handles a disorderly end of the intake process `name` while it handled jobs of these apps. After `limit` such ends,
-    /// a
-    /// suspect job is refused. The next process starts after the call returns.
+    /// a suspect job is refused. The next process starts after the call returns.
     func ended(_ name: String, atWorkFor working: Set<String>, limit: Int) async {
         for app in working {
             await context.apps[app]?.intakeEnded(name, isAlone: working.count == 1, limit: limit)

@@ -24,8 +24,7 @@ import EventLoop
         return pending.note(message, app: app)
     }
 
-    /// Sends each worker the wake-ups for its shards. A worker that does not read its orders gets them in a
-    /// later call.
+    /// Sends each worker the wake-ups for its shards. A worker that does not read its orders gets them in a later call.
     func send() {
         for (topic, app, numbers) in pending.takeAll() {
             for slot in context.fleet.readySlots {
@@ -84,8 +83,7 @@ struct PendingShards {
         shards[topic, default: [:]][app, default: []].formUnion(known)
     }
 
-    /// Removes and returns all notes in a stable order. The caller notifies the workers or notes the shards
-    /// again.
+    /// Removes and returns all notes in a stable order. The caller notifies the workers or notes the shards again.
     mutating func takeAll() -> [(topic: Topic, app: String, shards: [Int])] {
         defer { shards = [:] }
         return Topic.allCases.flatMap { topic in

@@ -52,8 +52,7 @@ import StoreProtocol
         return (shards, isComplete)
     }
 
-    /// - Parameter hadSent: whether the worker had sent pushes; nil if unknown. If unknown, no job becomes a
-    ///   suspect.
+    /// - Parameter hadSent: whether the worker had sent pushes; nil if unknown. If unknown, no job becomes a suspect.
     private func loss(_ cause: EndCause, hadSent: Bool?) -> WorkerLoss {
         let recent = cause == .kill ? kills.add(at: .now) : 0
         guard let hadSent else { return .unrelated }
