@@ -34,7 +34,7 @@ extension HostCoordinator {
         package var service: ServiceEnvironment?
         /// Reads the configuration again.
         package var reload: @Loop () throws -> Configuration
-        /// Sets the level from which on this process logs.
+        /// Sets the minimum level of this process's log lines.
         package var setLogLevel: @Loop (Logger.Level) -> Void = { _ in }
         /// Reopens this process's log file, if it has one.
         package var reopenLogs: @Loop () -> Void = {}

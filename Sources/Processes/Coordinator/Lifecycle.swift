@@ -231,7 +231,7 @@ package enum CoordinatorError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .evictingRedis(let policy):
-            "Redis has maxmemory-policy \(policy), which throws keys away, and pushes with them; set it to noeviction"
+            "Redis has maxmemory-policy \(policy), which removes keys and loses pushes; set it to noeviction"
         case .successorLost:
             "the successor has ended, and this coordinator has handed everything over: start again"
         case .stateFolderTaken(let lock, let seconds):

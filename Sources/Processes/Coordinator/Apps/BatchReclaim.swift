@@ -56,7 +56,7 @@ import StoreProtocol
     ///
     /// - Returns: the number of pushes that failed as poison.
     func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
-        // Retry until Redis does it: this host keeps the shards, so no other host can reclaim the batches.
+        // Retry until the reclaim succeeds: this host keeps the shards, so no other host can reclaim the batches.
         var backoff = BackOff.redis
         let before = poisoned
         while !(await reclaim({ .gone([worker]) }, loss, shards: owned)) {

@@ -70,7 +70,7 @@ import StoreProtocol
         }
         let end = EndFeedback(reader: name, tuples: tuples, next: next, error: error)
         do throws(StoreError) { try await context.store.performWithRetries(end, within: Self.limit) } catch {
-            context.log.warning("cannot record the result of reading feedback", error: error)
+            context.log.warning("cannot record the result of a feedback reading", error: error)
         }
     }
 

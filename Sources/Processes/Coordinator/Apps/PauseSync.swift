@@ -79,7 +79,7 @@ import StoreProtocol
                 onPausedShardsChanged()
             }
         } catch {
-            context.log.warning("cannot read pauses", error: error)
+            context.log.warning("cannot read the pauses", error: error)
         }
     }
 

@@ -22,32 +22,32 @@ import StoreProtocol
         addOutcomes(to: &page)
         addTimes(to: &page)
         page.add(
-            "pushfarm_sent_total", "Pushes that left for the gateway, repeated ones included.", totals.sent,
+            "pushfarm_sent_total", "Sends of pushes, including retries.", totals.sent,
             labels)
-        page.add("pushfarm_dials_total", "Gateway connections that were dialled.", totals.dials, labels)
+        page.add("pushfarm_dials_total", "Gateway connections that were opened.", totals.dials, labels)
         page.add(
-            "pushfarm_maybe_duplicated_total", "Pushes sent again though the first answer stayed unknown.",
+            "pushfarm_maybe_duplicated_total", "Pushes sent again after an unknown outcome.",
             totals.maybeDuplicated, labels)
         page.add(
             "pushfarm_connections", "Gateway connections of this host's workers.",
             heartbeats.reduce(0) { $0 + Int($1.connections) }, labels)
         page.add(
-            "pushfarm_streams", "Pushes of this host's workers in the air.",
+            "pushfarm_streams", "Pushes in flight from this host's workers.",
             heartbeats.reduce(0) { $0 + Int($1.openStreams) }, labels)
         page.add(
             "pushfarm_slowed_to_pushes_per_second",
-            "To what the gateway's trouble slows workers down; 0: to nothing.",
+            "Send rate while the gateway has problems; 0: not reduced.",
             heartbeats.reduce(0) { $0 + Int($1.slowedTo) }, labels)
         let held = app.leases.held
-        page.add("pushfarm_leases", "Shards of the app that are this host's.", held.tokens.count, labels)
+        page.add("pushfarm_leases", "Shards of the app that this host owns.", held.tokens.count, labels)
         page.add(
-            "pushfarm_intake_owner", "1 at the host that has the app's intake.", held.intake != nil, labels)
+            "pushfarm_intake_owner", "1 on the host that has the app's intake.", held.intake != nil, labels)
         page.add(
             "pushfarm_app_paused", "1 while the app is paused.", app.credentials.pauseReason != nil, labels)
         if let end = app.credentials.files.expiresAt {
             page.add(
                 "pushfarm_credential_expires_timestamp_seconds",
-                "When the app's certificate expires, since 1970.", end, labels)
+                "When the app's certificate expires, in seconds since 1970.", end, labels)
         }
         if let backlog { add(backlog, to: &page) }
     }
@@ -55,7 +55,7 @@ import StoreProtocol
     private func addOutcomes(to page: inout MetricsPage) {
         func add(_ lane: Lane, _ kind: AppTotals.Outcome.Kind, _ reason: String, _ count: UInt64) {
             page.add(
-                "pushfarm_pushes_total", "Pushes that have an outcome, as this host has booked them.", count,
+                "pushfarm_pushes_total", "Pushes with an outcome that this host has settled.", count,
                 ["app": label, "lane": lane.name, "outcome": kind.rawValue, "reason": reason])
         }
         // Write zeros from the start: Prometheus computes no rate for a series that begins with its first count.
@@ -67,7 +67,7 @@ import StoreProtocol
         for (outcome, count) in outcomes { add(outcome.lane, outcome.kind, outcome.reason, count) }
         for cause in RetryCause.allCases {
             page.add(
-                "pushfarm_retries_total", "Pushes that are tried again, by cause.",
+                "pushfarm_retries_total", "Retries of pushes, by cause.",
                 totals.retries[cause] ?? 0, ["app": label, "cause": cause.name])
         }
     }
@@ -76,22 +76,22 @@ import StoreProtocol
         for lane in Lane.allCases {
             page.add(
                 "pushfarm_queue_wait_seconds",
-                "From the split of a job, or its start, to a push's first departure.",
+                "From the split or start of a job to the first send of a push.",
                 ["app": label, "lane": lane.name], totals.wait(lane), bounds: LatencyCounts.buckets - 1)
         }
         page.add(
             "pushfarm_gateway_latency_seconds",
-            "From a push's departure to the gateway's answer, over HTTP/2.", labels, totals.gateway,
+            "From the send of a push to the gateway's response, over HTTP/2.", labels, totals.gateway,
             bounds: 17)
         page.add(
-            "pushfarm_settle_latency_seconds", "From a worker's report to its booking, a report each.",
+            "pushfarm_settle_latency_seconds", "From a worker's report to its settlement.",
             labels, totals.settle, bounds: 17)
     }
 
     private func add(_ reading: BacklogReading, to page: inout MetricsPage) {
         let depths = reading.depths
         page.add(
-            "pushfarm_backlog_pushes", "Pushes without an outcome that are in a batch.", depths.open, labels)
+            "pushfarm_backlog_pushes", "Pushes in batches without an outcome.", depths.open, labels)
         page.add("pushfarm_inbox_jobs", "Jobs that are not split yet.", depths.inbox + depths.taken, labels)
         for lane in Lane.allCases {
             let labels: MetricsPage.Labels = ["app": label, "lane": lane.name]
@@ -99,25 +99,25 @@ import StoreProtocol
                 "pushfarm_ready_batches", "Batches that wait for a worker.",
                 depths.shards.reduce(0) { $0 + (lane == .high ? $1.high : $1.bulk) }, labels)
             page.add(
-                "pushfarm_backlog_age_seconds", "How long the oldest push has waited; 0 when none waits.",
+                "pushfarm_backlog_age_seconds", "Age of the oldest queued push; 0 if no push is queued.",
                 reading.ages[lane].map { $0 / .seconds(1) } ?? 0.0, labels)
         }
         page.add(
-            "pushfarm_in_flight_batches", "Batches in workers' hands.",
+            "pushfarm_in_flight_batches", "Batches that workers have checked out.",
             depths.shards.reduce(0) { $0 + $1.flight }, labels)
         page.add(
-            "pushfarm_delayed_batches", "Batches that wait for their start or a retry.", depths.delayed,
+            "pushfarm_delayed_batches", "Batches delayed until their start or a retry.", depths.delayed,
             labels)
         page.add("pushfarm_paused_batches", "Batches that are paused or quarantined.", depths.paused, labels)
-        page.add("pushfarm_unsettled_reports", "Reports that are not booked yet.", depths.results, labels)
+        page.add("pushfarm_unsettled_reports", "Reports that are not settled yet.", depths.results, labels)
         page.add(
             "pushfarm_refused_jobs_last_minute", "Jobs that were refused in the last minute.",
             reading.refusedLastMinute, labels)
         page.add(
-            "pushfarm_refused_jobs_total", "Jobs that were refused, as Redis counts them.",
+            "pushfarm_refused_jobs_total", "Jobs that were refused, counted in Redis.",
             reading.refusals.refused, labels)
         page.add(
-            "pushfarm_duplicate_jobs_total", "Jobs whose id was taken, as Redis counts them.",
+            "pushfarm_duplicate_jobs_total", "Jobs whose id was already used, counted in Redis.",
             reading.refusals.duplicates, labels)
     }
 }

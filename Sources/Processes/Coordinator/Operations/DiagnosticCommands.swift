@@ -11,7 +11,7 @@ import Supervision
     func purge(_ isDry: Bool) throws(OperationRefusal) -> String {
         let lock = context.configuration.stateDirectory + "/coordinator.lock"
         let orphans = Orphans.of(lock: lock, except: getpid())
-        guard !orphans.isEmpty else { return "no process of this farm is without its coordinator" }
+        guard !orphans.isEmpty else { return "every process of this farm has its coordinator" }
         let list = orphans.map { "\($0)" }.joined(separator: ", ")
         if isDry { return "would end \(list)" }
         for pid in orphans { Orphans.end(pid) }
@@ -21,7 +21,7 @@ import Supervision
     /// Logs the state of one worker, or of the host and all its workers.
     func dump(_ slot: WorkerSlot?, _ isDry: Bool) throws(OperationRefusal) -> String {
         if let slot, slot.child.pid == 0 { throw OperationRefusal("worker \(slot.index) has no process now") }
-        if isDry { return "would write what is known to the log" }
+        if isDry { return "would write the state to the log" }
         for slot in slot.map({ [$0] }) ?? context.fleet.slots where slot.child.pid > 0 {
             slot.child.send(.dump)
         }
@@ -49,9 +49,9 @@ import Supervision
             let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
             throw OperationRefusal("unknown level \"\(text)\"; use \(levels)")
         }
-        if isDry { return "would log from \(text) on" }
+        if isDry { return "would log at level \(text) and above" }
         context.options.setLogLevel(level)
         context.fleet.setLogLevel(text)
-        return "logs from \(text) on"
+        return "logs at level \(text) and above"
     }
 }

@@ -11,7 +11,7 @@ import FarmPolicy
         if isDry { return "would go from \(before) to \(workers.text)" }
         return try await context.exclusive.run("scale") { () async throws(OperationRefusal) in
             let isStored = await context.desired.setScale(text == "default" ? nil : workers.text)
-            let note = isStored ? "" : "; not kept over a restart, for Redis is away"
+            let note = isStored ? "" : "; lost at a restart, because Redis is unreachable"
             context.scaling.set(workers)
             wakeWorkers()
             guard case .fixed(let number) = workers else {

@@ -18,7 +18,7 @@ import FarmPolicy
             let hasNewOwners =
                 slot.map { context.shards.hasOthers(than: $0.index) } ?? !context.registration.newOwners
                 .isEmpty
-            return "\(name) would take nothing more; its shards would "
+            return "\(name) would take no new work; its shards would "
                 + (hasNewOwners ? "go to others that serve" : "wait: no other can serve them")
         }
         guard let slot else { return try await quietHost(operation) }
@@ -39,7 +39,7 @@ import FarmPolicy
         context.participation.becomeQuiet()
         let isIdle = await context.changes.until(.now + .seconds(30)) {
             let left = context.fleet.slots.count { !context.shards.isEmpty($0.index) }
-            operation.progress("\(left) workers still wait for answers")
+            operation.progress("\(left) workers still wait for responses")
             return left == 0
         }
         guard isIdle else { throw .failed("pushes are still in flight after 30 s; no new work is taken") }

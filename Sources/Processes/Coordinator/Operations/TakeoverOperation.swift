@@ -21,7 +21,7 @@ import StoreProtocol
         let (owner, left) = try await owner(of: shard, app)
         if let owner, left > .zero, !isForced {
             throw OperationRefusal(
-                "\(owner) owns it, and its lease has \(left.milliseconds) ms to go: --force takes it")
+                "\(owner) owns it, and its lease has \(left.milliseconds) ms left: --force takes it")
         }
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
         // Without a pin, the shard would go back to its old owner.

@@ -12,9 +12,9 @@ import FarmPolicy
     /// Which worker has each shard or has not released it yet.
     private var assignments = ShardAssignments()
     private var quarantine = ShardQuarantine()
-    /// Places whose last process has exited and whose batches await reclaim. They get no shards before the reclaim.
+    /// Workers whose last process has exited and whose batches await reclaim. They get no shards before the reclaim.
     private var awaitingReclaim: Set<Int> = []
-    /// Places whose processes became quiet by a signal.
+    /// Workers that became quiet by a signal.
     private var quietBySignal: Set<Int> = []
 
     init(_ context: HostContext) {

@@ -11,7 +11,7 @@ import Supervision
     private(set) var intake: IntakeSlot?
     private var launch: ChildLaunch?
     private var notices: ChildNotices?
-    /// The level from which on children log, if an operator has set it.
+    /// The minimum level of the log lines of children, if an operator has set it.
     private(set) var logLevel: String?
 
     init(_ context: HostContext) { self.context = context }
