@@ -68,7 +68,7 @@ extension Batches {
                     failure.tokens,
                     "\(job) failed \(entry.text(failure.reason)) \(failure.status) "
                         + "cause \(entry.text(failure.cause))"
-                        + (failure.isDead ? " dead" : "") + (failure.isUnknown ? " unknown" : ""))
+                        + (failure.isInvalidToken ? " dead" : "") + (failure.isUnknown ? " unknown" : ""))
             case .expired(let expiry):
                 return named(expiry.tokens, "\(job) expired cause \(entry.text(expiry.cause))")
             case .letter(let letter):

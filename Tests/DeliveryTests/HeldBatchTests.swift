@@ -7,7 +7,8 @@ import Testing
 @testable import StoreProtocol
 
 @Suite struct HeldBatchTests {
-    private static let dead = ReportedOutcome.failed(reason: "Unregistered", status: 410, isDead: true)
+    private static let dead = ReportedOutcome.failed(
+        reason: "Unregistered", status: 410, isInvalidToken: true)
     private static let retry = ReportedOutcome.retry(
         .server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 9)
 

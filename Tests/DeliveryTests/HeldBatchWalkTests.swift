@@ -96,7 +96,7 @@ import Testing
             guard let position = inFlight.randomElement(using: &random) else { return }
             let outcome: ReportedOutcome? =
                 switch Int.random(in: 0..<8, using: &random) {
-                case 0: .failed(reason: "BadDeviceToken", status: 400, isDead: true)
+                case 0: .failed(reason: "BadDeviceToken", status: 400, isInvalidToken: true)
                 case 1: .refused(reason: "PayloadTooLarge", status: 413)
                 case 2: .becameUnknown(cause: "cut")
                 case 3: .expired
@@ -143,9 +143,9 @@ import Testing
             let payload = part.payloadPerPush ? "{\"n\":\(position)}" : "{}"
             switch states[position].outcome! {
             case nil: return (part.options.receipts == .all ? "\(position) " : "") + "\(part.job) delivered"
-            case .failed(let reason, let status, let isDead, _):
+            case .failed(let reason, let status, let isInvalidToken, _):
                 return "\(position) \(part.job) failed \(reason) \(status) cause \(cause)"
-                    + (isDead ? " dead" : "")
+                    + (isInvalidToken ? " dead" : "")
             case .suppressed(let why): return "\(position) \(part.job) failed suppressed 0 cause \(why)"
             case .refused(let reason, let status):
                 return "\(position) \(part.job) failed \(reason) \(status) cause \(cause) \(payload)"

@@ -44,8 +44,8 @@ import Testing
                     switch (job, token[31] % 10) {
                     case ("failing", _): .fail(.server)
                     case ("silent", 0...2): .fail(.unknownOutcome)
-                    case ("plain", 0): .refuse(reason: "Unregistered", isDead: true)
-                    case ("plain", 1): .refuse(reason: "BadTopic", isDead: false)
+                    case ("plain", 0): .refuse(reason: "Unregistered", isInvalidToken: true)
+                    case ("plain", 1): .refuse(reason: "BadTopic", isInvalidToken: false)
                     case ("plain", 2) where attempt == 0: .fail(.unknownOutcome)
                     default: .accept
                     }

@@ -19,7 +19,7 @@ import Testing
     /// What the gateway says to a push.
     enum Answer {
         case accept
-        case refuse(reason: String, isDead: Bool)
+        case refuse(reason: String, isInvalidToken: Bool)
         case fail(RetryCause)
     }
 
@@ -255,9 +255,9 @@ extension IntakeFixture {
                 } else {
                     builder.append(token: token)
                 }
-            case .refuse(let reason, let isDead):
+            case .refuse(let reason, let isInvalidToken):
                 builder.beginFailed(
-                    jobID: id, reason: reason, status: 410, isDead: isDead,
+                    jobID: id, reason: reason, status: 410, isInvalidToken: isInvalidToken,
                     scope: "production com.example.demo",
                     receipts: segment.options.receipts)
                 builder.append(token: token, timestamp: 1)

@@ -52,8 +52,8 @@ import Testing
             var answers = random
             try await farm.work { _, _, _ in
                 switch answers.int(in: 0...9) {
-                case 0: .refuse(reason: "Unregistered", isDead: true)
-                case 1: .refuse(reason: "PayloadTooLarge", isDead: false)
+                case 0: .refuse(reason: "Unregistered", isInvalidToken: true)
+                case 1: .refuse(reason: "PayloadTooLarge", isInvalidToken: false)
                 case 2: .fail(.server)
                 default: .accept
                 }

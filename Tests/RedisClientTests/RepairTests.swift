@@ -240,7 +240,7 @@ import Testing
         var builder = ResultsBuilder()
         Array("flies".utf8).withUnsafeBytes {
             builder.beginFailed(
-                jobID: $0, reason: "Unregistered", cause: "x", status: 410, isDead: true,
+                jobID: $0, reason: "Unregistered", cause: "x", status: 410, isInvalidToken: true,
                 scope: "production com.example.demo", receipts: .failures)
         }
         for token in StoreFixture.tokens(2) {

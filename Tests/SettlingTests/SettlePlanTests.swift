@@ -61,7 +61,7 @@ struct SettlePlanTests {
         let settlement = try settle { builder in
             job("a") {
                 builder.beginFailed(
-                    jobID: $0, reason: "Unregistered", status: 410, isDead: true, receipts: receipts)
+                    jobID: $0, reason: "Unregistered", status: 410, isInvalidToken: true, receipts: receipts)
             }
             Self.token(9).withUnsafeBytes { builder.append(token: $0, timestamp: 5000) }
         }
@@ -76,7 +76,8 @@ struct SettlePlanTests {
         let settlement = try settle { builder in
             job("a") {
                 builder.beginFailed(
-                    jobID: $0, reason: "Unregistered", status: 410, isDead: true, scope: "production x",
+                    jobID: $0, reason: "Unregistered", status: 410, isInvalidToken: true,
+                    scope: "production x",
                     receipts: .none)
             }
             Self.token(9).withUnsafeBytes { builder.append(token: $0, timestamp: died * 1000) }
@@ -93,7 +94,8 @@ struct SettlePlanTests {
                 }
                 job(name) {
                     builder.beginFailed(
-                        jobID: $0, reason: "BadDeviceToken", status: 400, isDead: true, scope: "production x",
+                        jobID: $0, reason: "BadDeviceToken", status: 400, isInvalidToken: true,
+                        scope: "production x",
                         receipts: .none)
                 }
                 Self.token(9).withUnsafeBytes { builder.append(token: $0) }
@@ -167,7 +169,7 @@ struct SettlePlanTests {
             retry(&builder, .server, job: "d", tokens: 7...7)
             job("e") {
                 builder.beginFailed(
-                    jobID: $0, reason: "Unregistered", status: 410, isDead: true, receipts: .none)
+                    jobID: $0, reason: "Unregistered", status: 410, isInvalidToken: true, receipts: .none)
             }
             Self.token(8).withUnsafeBytes { builder.append(token: $0) }
         }

@@ -118,9 +118,10 @@ extension HeldBatch {
                     repeating: segment, jobID: batch.jobID(of: index), attempt: attempt, cause: cause)
             }
             switch outcome {
-            case .failed(let reason, let status, let isDead, let scope):
+            case .failed(let reason, let status, let isInvalidToken, let scope):
                 builder.beginFailed(
-                    jobID: jobID, reason: reason, cause: cause, status: status, isDead: isDead, scope: scope,
+                    jobID: jobID, reason: reason, cause: cause, status: status,
+                    isInvalidToken: isInvalidToken, scope: scope,
                     receipts: receipts)
             case .suppressed(let why):
                 builder.beginFailed(

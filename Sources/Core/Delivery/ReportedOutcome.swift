@@ -9,9 +9,9 @@ import StoreProtocol
 /// retried. A ``HeldBatch`` keeps it with the push's ``HeldBatch/PushState`` and packs it into an ``OutcomeReport``, which the
 /// coordinator settles.
 package enum ReportedOutcome: Hashable {
-    /// A permanent failure because of the token. `isDead`: the gateway declared the token invalid; `scope`: where it is
+    /// A permanent failure because of the token. `isInvalidToken`: the gateway declared the token invalid; `scope`: where it is
     /// suppressed from now on.
-    case failed(reason: String, status: UInt16, isDead: Bool, scope: String? = nil)
+    case failed(reason: String, status: UInt16, isInvalidToken: Bool, scope: String? = nil)
     /// A permanent failure with a valid token.
     case refused(reason: String, status: UInt16)
     /// The push was not sent, because its token is suppressed for this reason.

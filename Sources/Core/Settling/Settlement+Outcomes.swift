@@ -97,7 +97,7 @@ extension Settlement {
                     cause: entry.text(failure.cause), status: Int(failure.status), timestamp: token.timestamp)
             )
         }
-        guard failure.isDead else { return }
+        guard failure.isInvalidToken else { return }
         let cause = SuppressionReason(answer: reason, status: Int(failure.status))
         let scope = cause == nil ? nil : failure.scope.flatMap { SuppressionScope(text: entry.text($0)) }
         if let scope { scopes.insert(scope) }

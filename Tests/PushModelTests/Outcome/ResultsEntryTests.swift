@@ -28,7 +28,7 @@ struct ResultsEntryTests {
         with([0xaa, 0xbb]) { builder.append(token: $0) }
         with(first) {
             builder.beginFailed(
-                jobID: $0, reason: "Unregistered", status: 410, isDead: true, receipts: .failures)
+                jobID: $0, reason: "Unregistered", status: 410, isInvalidToken: true, receipts: .failures)
         }
         with([0xcc]) { builder.append(token: $0, timestamp: 1_700_000_000_000) }
         with([0xdd]) { builder.append(token: $0) }
@@ -69,7 +69,7 @@ struct ResultsEntryTests {
         #expect(unnamed.isEmpty && tokens(named) == ["aabb"])
         #expect(
             entry.text(failure.reason) == "Unregistered" && failure.cause.isEmpty && failure.status == 410)
-        #expect(failure.isDead && !failure.isUnknown && failure.receipts == .failures)
+        #expect(failure.isInvalidToken && !failure.isUnknown && failure.receipts == .failures)
         #expect(tokens(failure.tokens) == ["cc", "dd"])
         #expect(entry.tokens[failure.tokens].map(\.timestamp) == [1_700_000_000_000, 0])
         #expect(

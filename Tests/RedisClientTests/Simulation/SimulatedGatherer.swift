@@ -74,7 +74,7 @@ final class SimulatedGatherer {
                     FarmEvent(
                         .pushFailed, job: job.id, token: entry.bytes[token.range],
                         reason: entry.text(failure.reason)))
-                if failure.isDead {
+                if failure.isInvalidToken {
                     let bytes = Array(entry.bytes[token.range])
                     settlement.scopes.insert(StoreFixture.scope)
                     settlement.invalidTokens.append(

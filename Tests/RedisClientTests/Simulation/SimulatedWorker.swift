@@ -197,7 +197,7 @@ final class SimulatedWorker {
                 settle(
                     push,
                     SimulatedGateway.isTokenAtFault(token)
-                        ? .failed(reason: "BadDeviceToken", status: 400, isDead: true)
+                        ? .failed(reason: "BadDeviceToken", status: 400, isInvalidToken: true)
                         : .refused(reason: "BadTopic", status: 400))
             case .throttled:
                 settle(push, .retry(.throttled, status: 429, reason: "busy", retryAfterMilliseconds: 0))

@@ -52,7 +52,7 @@ extension ResultsBuilder {
             case .failed(let failure):
                 beginFailed(
                     jobID: jobID, reason: entry.text(failure.reason), cause: entry.text(failure.cause),
-                    status: failure.status, isDead: failure.isDead,
+                    status: failure.status, isInvalidToken: failure.isInvalidToken,
                     scope: failure.scope.map { entry.text($0) }, isUnknown: failure.isUnknown,
                     receipts: failure.receipts)
                 for token in entry.tokens[failure.tokens] {

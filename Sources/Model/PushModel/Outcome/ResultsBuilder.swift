@@ -46,18 +46,18 @@ package struct ResultsBuilder: Sendable {
     /// - Parameter scope: the scope in which the tokens become suppressed; at most 255 bytes in UTF-8.
     package mutating func beginFailed(
         jobID: UnsafeRawBufferPointer, reason: String, cause: String = "", status: UInt16 = 0,
-        isDead: Bool = false, scope: String? = nil,
+        isInvalidToken: Bool = false, scope: String? = nil,
         isUnknown: Bool = false, receipts: Receipts
     ) {
         begin(.failed, jobID)
         appendCut(reason)
         appendCut(cause)
         bytes.appendBigEndian(status)
-        if isDead, let scope {
+        if isInvalidToken, let scope {
             bytes.append(ResultsEntry.deadInScope)
             bytes.appendShort(scope)
         } else {
-            bytes.append(isDead ? 1 : 0)
+            bytes.append(isInvalidToken ? 1 : 0)
         }
         bytes.append(isUnknown ? 1 : 0)
         bytes.append(receipts.rawValue)

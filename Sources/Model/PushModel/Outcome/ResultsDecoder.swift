@@ -123,7 +123,7 @@ struct ResultsDecoder {
         let isUnknown = try reader.flag(.switches)
         let receipts = try receipts()
         return try ResultsEntry.Failure(
-            reason: reason, cause: cause, status: status, isDead: death > 0, scope: scope,
+            reason: reason, cause: cause, status: status, isInvalidToken: death > 0, scope: scope,
             isUnknown: isUnknown, receipts: receipts, tokens: tokens(count, withTimestamp: true))
     }
 

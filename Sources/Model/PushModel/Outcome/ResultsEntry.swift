@@ -57,7 +57,7 @@ package struct ResultsEntry: Sendable {
         /// The gateway's status; 0 without one.
         package let status: UInt16
         /// True if the gateway reported the tokens as unregistered or invalid.
-        package let isDead: Bool
+        package let isInvalidToken: Bool
         /// The text of the ``SuppressionScope`` in which the tokens become suppressed; nil: they are not suppressed.
         package let scope: Range<Int>?
         /// True if the outcome is unknown and will stay unknown.

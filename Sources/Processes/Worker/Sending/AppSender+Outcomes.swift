@@ -130,7 +130,7 @@ extension AppSender {
         }
         record(
             batch, position,
-            as: .failed(reason: reason, status: rejection.status, isDead: isInvalid, scope: scope),
+            as: .failed(reason: reason, status: rejection.status, isInvalidToken: isInvalid, scope: scope),
             timestamp: timestamp)
     }
 
