@@ -32,21 +32,21 @@ struct AnswerBodyTests {
         #"{"reason":[}"#, #"{"reason":[}]}"#, #"{"reason":5}"#, #"{"reason":"A","n":-}"#,
         #"{"reason":"A","n":1.}"#,
         #"{"reason":"A","n":1e}"#, "<html></html>",
-    ]) func `garbage has nothing to say`(text: String) {
+    ]) func `garbage has no reason and no timestamp`(text: String) {
         #expect(withBytes(text) { AnswerBody($0) } == nil)
     }
 
     @Test(arguments: ["", "{}", #"{"reason":5}"#, #"{"reason":"A"}"#])
-    func `one object, or nothing, may be the gateway's`(text: String) {
+    func `an object or an empty body may be from the gateway`(text: String) {
         #expect(!withBytes(text) { AnswerBody.isForeign($0) })
     }
 
     @Test(arguments: [" ", "[]", "\"reason\"", #"{"reason":"A""#, #"{"reason":"A"}x"#, "<html></html>"])
-    func `what is no object is not the gateway's`(text: String) {
+    func `a body that is not an object is not from the gateway`(text: String) {
         #expect(withBytes(text) { AnswerBody.isForeign($0) })
     }
 
-    @Test(arguments: Reason.allCases) func `reads what a gateway writes`(reason: Reason) {
+    @Test(arguments: Reason.allCases) func `reads the bodies that a gateway writes`(reason: Reason) {
         for timestamp in [nil, 1_700_000_000_123] as [Int64?] {
             let body = AnswerBody.write(reason, timestamp: timestamp).withUnsafeBytes { AnswerBody($0) }
             #expect(body?.reason == reason.rawValue)
@@ -64,7 +64,7 @@ struct AnswerBodyTests {
         #expect(withBytes(text(100_000)) { AnswerBody($0) } == nil)
     }
 
-    @Test func `a reason is cut between characters`() {
+    @Test func `a long reason is cut between characters`() {
         let long = String(repeating: "é", count: 80)
         let body = withBytes(#"{"reason":"x\#(long)"}"#) { AnswerBody($0) }
         #expect(body?.reason == "x" + String(repeating: "é", count: 49))
@@ -75,7 +75,7 @@ struct AnswerBodyTests {
         #expect(bytes.withUnsafeBytes { AnswerBody($0) } == nil)
     }
 
-    @Test func `no bytes make it fail`() {
+    @Test func `random bytes never trap`() {
         var random = SplitMix(seed: 42)
         let seed = Array(#"{"reason":"Unreg\u00e9","timestamp":1700,"x":[{"a":"b"}]}"#.utf8)
         for _ in 0..<20_000 {

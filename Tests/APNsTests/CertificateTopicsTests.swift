@@ -19,7 +19,7 @@ struct CertificateTopicsTests {
         return bytes.withUnsafeBytes { CertificateTopics(subjectUID: uid, topicsExtension: $0) }
     }
 
-    @Test func `reads the topics and leaves the kinds`() {
+    @Test func `reads the topics and skips their kinds`() {
         let all = [("com.x", "app"), ("com.x.voip", "voip"), ("com.x.complication", "complication")]
         let read = topics("com.x", list(all))
         #expect(read?.allowed == ["com.x", "com.x.voip", "com.x.complication"])
@@ -30,7 +30,7 @@ struct CertificateTopicsTests {
         #expect(withBytes("com.x.voi") { read?.allows($0) } == false)
     }
 
-    @Test func `the subject's topic is added and stands alone`() {
+    @Test func `the topic of the subject is added and may be the only topic`() {
         #expect(topics("com.y", list([("com.x", "app")]))?.allowed == ["com.x", "com.y"])
         #expect(topics("com.y", nil)?.onlyTopic == "com.y")
         #expect(topics("com.x", list([("com.x", "app")]))?.onlyTopic == "com.x")

@@ -12,11 +12,11 @@ struct GoAwayNoteTests {
             "Maximum active streams violated for this endpoint.",
             .text("Maximum active streams violated for this endpoint.")
         ),
-    ]) func `reads JSON, text and nothing`(data: String, note: GoAwayNote) {
+    ]) func `reads JSON, text and an empty note`(data: String, note: GoAwayNote) {
         #expect(withBytes(data) { GoAwayNote(debugData: $0) } == note)
     }
 
-    @Test func `long text and foreign bytes are cut and repaired`() {
+    @Test func `long text is cut and invalid bytes are replaced`() {
         let long = String(repeating: "ä", count: 1000)
         #expect(
             withBytes("x" + long) { GoAwayNote(debugData: $0) }.words.utf8.count <= GoAwayNote.longestText)
@@ -38,7 +38,7 @@ struct GoAwayNoteTests {
         (.reason("TopicDisallowed"), .configurationWrong(reason: "TopicDisallowed")),
         (.reason("Shutdown"), .serverTrouble(reason: "Shutdown", reconnect: true)),
         (.reason("InternalServerError"), .serverTrouble(reason: "InternalServerError", reconnect: false)),
-    ]) func `means something for the connection, never for a push`(note: GoAwayNote, verdict: Verdict) {
+    ]) func `a note affects the connection and never a push`(note: GoAwayNote, verdict: Verdict) {
         #expect(note.verdict == verdict)
     }
 }

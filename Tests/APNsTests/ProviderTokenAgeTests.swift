@@ -6,7 +6,7 @@ struct ProviderTokenAgeTests {
     private static let minute: Int64 = 60
     private var age = ProviderTokenAge()
 
-    @Test func `a token is made first, and again at 50 minutes`() {
+    @Test func `the first token is made at once and the next after 50 minutes`() {
         var age = age
         #expect(age.decide(now: 1000) == .mint)
         age.minted(at: 1000)
@@ -18,7 +18,7 @@ struct ProviderTokenAgeTests {
     @Test(arguments: [
         (20 as Int64, ProviderTokenAge.Decision.mint), (19, .wrong), (0, .wrong), (-10, .wrong), (59, .mint),
     ])
-    func `a refused token is replaced, but not twice in 20 minutes`(
+    func `a refused token is replaced at most once in 20 minutes`(
         minutes: Int64, decision: ProviderTokenAge.Decision
     ) {
         var age = age
@@ -41,7 +41,7 @@ struct ProviderTokenAgeTests {
         #expect(age.decide(now: 100_002) == .wrong)
     }
 
-    @Test func `what follows a refused token is younger, also within the same second`() {
+    @Test func `the successor of a refused token is younger even within one second`() {
         var age = age
         age.minted(at: 100_000)
         #expect(age.issueTime(now: 100_000) == 100_000)
@@ -50,9 +50,9 @@ struct ProviderTokenAgeTests {
         #expect(age.issueTime(now: 100_700) == 100_700)
     }
 
-    @Test func `a refused token of another host is not taken over, and its renewal counts here`() {
+    @Test func `a refused token of another host is not used and its renewal counts here`() {
         var age = age
-        // As a coordinator that starts: it knows from Redis what was refused.
+        // A coordinator that starts reads from Redis which token was refused.
         age.refuse(tokenOf: 100_000, now: 100_100)
         #expect(age.decide(now: 100_100) == .mint)
         let isOlder = age.adopt(issuedAt: 99_000, now: 100_100)
@@ -65,14 +65,14 @@ struct ProviderTokenAgeTests {
         #expect(age.decide(now: 100_100) == .keep)
     }
 
-    @Test func `another host's refusal from the future is ignored`() {
+    @Test func `a refusal of another host with a time in the future is ignored`() {
         var age = age
         age.minted(at: 100_000)
         age.refuse(tokenOf: .max, now: 100_000)
         #expect(age.decide(now: 100_000) == .keep && age.issueTime(now: 100_000) == 100_000)
     }
 
-    @Test func `late answers about the token before change nothing`() {
+    @Test func `late responses about the previous token change nothing`() {
         var age = age
         age.minted(at: 0)
         age.refuse(tokenOf: 0, now: 30 * Self.minute)
@@ -84,7 +84,7 @@ struct ProviderTokenAgeTests {
         #expect(age.decide(now: 31 * Self.minute) == .wrong)
     }
 
-    @Test func `never renews twice in 20 minutes however often it is asked`() {
+    @Test func `many requests renew the token at most once in 20 minutes`() {
         var random = SplitMix(seed: 11)
         for _ in 0..<200 {
             var age = age
@@ -101,7 +101,7 @@ struct ProviderTokenAgeTests {
         }
     }
 
-    @Test func `takes a newer token of another host, and none from the future`() {
+    @Test func `takes a newer token of another host but none from the future`() {
         var age = age
         func adopt(_ age: inout ProviderTokenAge, _ issuedAt: Int64, _ now: Int64) -> Bool {
             age.adopt(issuedAt: issuedAt, now: now)
@@ -115,7 +115,7 @@ struct ProviderTokenAgeTests {
         #expect(age.issuedAt == 10_390)
     }
 
-    @Test func `a clock set back leaves no token from the future`() {
+    @Test func `no token from the future remains after a clock is set back`() {
         var age = age
         age.minted(at: 10_000)
         #expect(age.decide(now: 9_800) == .keep)

@@ -4,7 +4,7 @@ import Testing
 struct ProviderTokenTests {
     private static let signature = (0..<64).map { UInt8($0 + 1) }
 
-    @Test func `signs header and claims`() {
+    @Test func `signs the header and the claims`() {
         var signed: [UInt8] = []
         let token = ProviderToken.make(keyID: "ABC123DEFG", teamID: "DEF123GHIJ", issuedAt: 1_437_179_036) {
             signed = $0
@@ -17,7 +17,7 @@ struct ProviderTokenTests {
         #expect(token.starts(with: Array((input + ".").utf8)))
     }
 
-    @Test func `a failed signature is passed on`() {
+    @Test func `an error of the signature reaches the caller`() {
         struct NoKey: Error {}
         #expect(throws: NoKey.self) {
             try ProviderToken.make(keyID: "K", teamID: "T", issuedAt: 0) { _ throws(NoKey) in throw NoKey() }

@@ -2,7 +2,7 @@ import APNs
 import Testing
 
 struct VerdictTests {
-    /// Every row of Apple's table.
+    /// Every row of Apple's table of error reasons.
     static let table: [(status: Int, reason: String, verdict: Verdict)] = [
         (400, "BadCollapseId", .requestWrong(reason: "BadCollapseId")),
         (400, "BadDeviceToken", .tokenInvalid(reason: "BadDeviceToken", timestamp: nil)),
@@ -50,7 +50,7 @@ struct VerdictTests {
         #expect(row.verdict.reason == row.reason)
     }
 
-    @Test func `the table is whole`() {
+    @Test func `the table contains every reason`() {
         #expect(Set(Self.table.map(\.reason)) == Set(Reason.allCases.map(\.rawValue)))
     }
 
@@ -75,7 +75,7 @@ struct VerdictTests {
         #expect(Verdict(status: status, reason: "New") == verdict)
     }
 
-    @Test func `an answer without a reason is named by its status`() {
+    @Test func `the status names a response without a reason`() {
         #expect(Verdict(status: 404) == .requestWrong(reason: "HTTP404"))
         #expect(
             Verdict(status: 410, timestamp: 5)
@@ -84,25 +84,25 @@ struct VerdictTests {
     }
 
     @Test(arguments: [401, 402, 406, 407, 408, 411, 412, 421, 431, 451, 301, 302, 307, 501, 505, 100, 0])
-    func `a status that no reason of the gateway's has is trouble of the way to it`(status: Int) {
+    func `a status that the gateway never sends is a fault between farm and gateway`(status: Int) {
         #expect(Verdict(status: status) == .serverTrouble(reason: "HTTP\(status)", reconnect: false))
         #expect(!Verdict(status: status).provesAuthentication)
     }
 
     @Test(arguments: [(502, false), (504, false), (520, false), (500, true), (502, true), (504, true)])
-    func `a proxy that may have sent the push on leaves its outcome unknown`(status: Int, isForeign: Bool) {
+    func `a proxy that may have forwarded the push leaves the outcome unknown`(status: Int, isForeign: Bool) {
         let verdict = Verdict(status: status, isForeign: isForeign)
         #expect(verdict == .outcomeUnknown(reason: "HTTP\(status)") && !verdict.provesAuthentication)
     }
 
     @Test(arguments: [400, 403, 404, 405, 410, 413, 429, 503])
-    func `a page of somebody else's condemns neither push, token nor credentials`(status: Int) {
+    func `a page from another server blames neither push nor token nor credentials`(status: Int) {
         let trouble = Verdict.serverTrouble(reason: "HTTP\(status)", reconnect: false)
         #expect(Verdict(status: status, isForeign: true) == trouble)
         #expect(Verdict(status: status, timestamp: 5, isForeign: true) == trouble)
     }
 
-    @Test func `a success that is none must not be sent again`() {
+    @Test func `a malformed success must not be sent again`() {
         #expect(Verdict(status: 204) == .requestWrong(reason: "HTTP204"))
         #expect(Verdict(status: 202, isForeign: true) == .requestWrong(reason: "HTTP202"))
     }
@@ -112,16 +112,16 @@ struct VerdictTests {
         ("<html>411 Length Required</html>", true), ("Bad Gateway", true), ("[]", true),
         (#"{"reason":"#, true),
         ("\u{0}", true),
-    ]) func `a body is the gateway's or somebody else's`(body: String, isForeign: Bool) {
+    ]) func `recognises whether a body is from the gateway`(body: String, isForeign: Bool) {
         #expect(Array(body.utf8).withUnsafeBytes { AnswerBody.isForeign($0) } == isForeign)
     }
 
     @Test(arguments: ["badDeviceToken", "BadDeviceToken ", " BadDeviceToken", "BADDEVICETOKEN", ""])
-    func `reasons are compared exactly and kept as they came`(reason: String) {
+    func `reasons are compared exactly and kept unchanged`(reason: String) {
         #expect(Verdict(status: 400, reason: reason) == .requestWrong(reason: reason))
     }
 
-    @Test func `a reason counts only in its own class of status`() {
+    @Test func `a reason counts only with a status of its class`() {
         #expect(
             Verdict(status: 500, reason: "BadDeviceToken")
                 == .serverTrouble(reason: "BadDeviceToken", reconnect: false))
@@ -131,7 +131,7 @@ struct VerdictTests {
         #expect(Verdict(status: 400, reason: "TooManyRequests") == .throttled(reason: "TooManyRequests"))
     }
 
-    @Test func `only an answer about the push proves the credentials`() {
+    @Test func `only a response about the push proves the credentials`() {
         #expect(Verdict(status: 400, reason: "BadDeviceToken").provesAuthentication)
         #expect(Verdict(status: 410, reason: "Unregistered").provesAuthentication)
         #expect(!Verdict(status: 403, reason: "InvalidProviderToken").provesAuthentication)

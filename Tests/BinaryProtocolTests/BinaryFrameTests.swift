@@ -4,7 +4,7 @@ import RandomTesting
 import Testing
 
 @Suite struct BinaryFrameTests {
-    /// What was read, without borrowed bytes.
+    /// The result of a read, without borrowed bytes.
     enum Read: Hashable {
         case incomplete
         case notification(BinaryCommand, [UInt8], [UInt8], UInt32, UInt32?, UInt8?, Int)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: Vectors.frames)
-    func `recorded frames are read, and what follows them is left alone`(
+    func `reads recorded frames and leaves the bytes after a frame`(
         command: BinaryCommand, frame: [UInt8]
     ) {
         let isSimple = command == .simple
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: Vectors.frames)
-    func `a frame is read when its last byte is there, not before`(command: BinaryCommand, frame: [UInt8]) {
+    func `a frame is read once its last byte has arrived`(command: BinaryCommand, frame: [UInt8]) {
         for count in 0..<frame.count { #expect(read(Array(frame.prefix(count))) == .incomplete) }
     }
 
@@ -68,11 +68,11 @@ import Testing
         ("a frame that is longer than any", "02 00020001", .unreadable(0, nil)),
         ("a token without bytes", "00 0000 0001 41", .notification(.simple, [], [0x41], 0, nil, nil, 6)),
     ])
-    func `what a frame holds is told, whatever it is`(what: String, text: String, expected: Read) {
+    func `reports the content of each frame`(what: String, text: String, expected: Read) {
         #expect(read(bytes(text)) == expected, "\(what)")
     }
 
-    @Test func `any bytes are read without a trap, and a frame ends within them`() {
+    @Test func `random bytes are read without a trap and a frame ends within them`() {
         var random = SplitMix(seed: 2195)
         for _ in 0..<20_000 {
             var input = random.bytes(Int.random(in: 0...90, using: &random))

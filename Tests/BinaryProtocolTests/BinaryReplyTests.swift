@@ -9,7 +9,7 @@ import Testing
         bytes.withUnsafeBytes { reader.read($0) }
     }
 
-    @Test func `the recorded reply is read, and written`() {
+    @Test func `reads and writes the recorded reply`() {
         let recorded = bytes("08 08 000003e8")
         let reply = BinaryReply(status: .invalidToken, identifier: 1000)
         #expect(reply.bytes == recorded)
@@ -25,7 +25,7 @@ import Testing
         #expect(read(reply.bytes, by: &reader) == .incomplete, "there is one reply a connection")
     }
 
-    @Test func `what does not begin like a reply is none`() {
+    @Test func `bytes with another start are not a reply`() {
         var reader = Reader()
         #expect(read(bytes("09 08 000003e8"), by: &reader) == .malformed)
         #expect(read(bytes("08 08 000003e8"), by: &reader) == .incomplete)
@@ -48,7 +48,7 @@ import Testing
             (128, "ProtocolError", .requestWrong(reason: "ProtocolError")),
             (255, "Unknown", .processingFailed(reason: "Unknown")),
         ] as [(UInt8, String, Verdict?)])
-    func `each status has its words and its meaning`(code: UInt8, words: String, verdict: Verdict?) {
+    func `each status has its text and its verdict`(code: UInt8, words: String, verdict: Verdict?) {
         let status = BinaryStatus(rawValue: code)
         #expect(status.reason == words)
         #expect(status.verdict == verdict)

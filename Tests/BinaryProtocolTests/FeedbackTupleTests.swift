@@ -5,7 +5,7 @@ import Testing
 @testable import BinaryProtocol
 
 @Suite struct FeedbackTupleTests {
-    @Test func `the recorded tuple is read, and written`() throws {
+    @Test func `reads and writes the recorded tuple`() throws {
         let recorded = bytes("6553f100 0020") + Vectors.token
         let tuple = FeedbackTuple(time: 0x6553_f100, token: Vectors.token)
         var written: [UInt8] = []
@@ -14,7 +14,7 @@ import Testing
         #expect(try tuples(in: [recorded]) == [tuple])
     }
 
-    @Test func `tuples are the same wherever the stream is cut`() throws {
+    @Test func `reads the same tuples wherever the stream is cut`() throws {
         var random = SplitMix(seed: 2196)
         for _ in 0..<200 {
             let all = (0..<Int.random(in: 0...30, using: &random)).map { _ in
@@ -34,14 +34,14 @@ import Testing
         }
     }
 
-    @Test func `a tuple that is not whole is not told`() throws {
+    @Test func `an incomplete tuple is not reported`() throws {
         var reader = FeedbackTuple.Reader()
         let part = Array((bytes("6553f100 0020") + Vectors.token).dropLast())
         try part.withUnsafeBytes { try reader.read($0) { _ in Issue.record("told") } }
         #expect(reader.pending == 37)
     }
 
-    @Test(arguments: [0, 101, 65_535]) func `a token length that nobody sends is an error`(length: Int) {
+    @Test(arguments: [0, 101, 65_535]) func `a token length that no service sends is an error`(length: Int) {
         let head = bytes("6553f100") + [UInt8(length >> 8), UInt8(length & 0xff)]
         #expect(throws: FeedbackTuple.Fault(tokenLength: length)) { try tuples(in: [head + [1]]) }
     }

@@ -6,7 +6,7 @@ import Testing
     private let start = ContinuousClock.now
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    @Test func `each answer proves that what was sent before its question has been read`() {
+    @Test func `each response proves that the bytes before its request were read`() {
         var proof = ReadProof()
         #expect(!proof.hasAnswers && proof.readUpTo == 0)
         proof.asked(behind: 100, at: at(0))
@@ -17,7 +17,7 @@ import Testing
         #expect(proof.answered(3) && proof.readUpTo == 300 && proof.hasAnswers)
     }
 
-    @Test func `a peer has been heard when it answers what was asked after its answer`() {
+    @Test func `a response to a later request proves that the peer was heard`() {
         var proof = ReadProof()
         proof.asked(behind: 100, at: at(0))
         proof.asked(behind: 100, at: at(50))
@@ -31,14 +31,14 @@ import Testing
         #expect(proof.answered(5) && proof.heardUntil == at(150))
     }
 
-    @Test func `more answers than questions prove nothing`() {
+    @Test func `more responses than requests prove nothing`() {
         var proof = ReadProof()
         #expect(proof.answered(2) && proof.readUpTo == 0 && proof.heardUntil == nil)
         proof.asked(behind: 100, at: at(0))
         #expect(!proof.answered(2) && proof.readUpTo == 0)
     }
 
-    @Test func `an open question gets company, and then hardly more`() {
+    @Test func `an open request gets a second one and then hardly more`() {
         var proof = ReadProof()
         var asked: [Int] = []
         for milliseconds in 0..<60_000 where proof.mayAsk(at: at(milliseconds)) {

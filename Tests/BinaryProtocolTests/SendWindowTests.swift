@@ -9,7 +9,7 @@ import Testing
 
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    /// A window with `count` pushes of 100 bytes, of which so many bytes have left and arrived at once.
+    /// A window with `count` pushes of 100 bytes. The first `left` bytes have left and arrived at once.
     private func window(_ count: Int, left: UInt64? = nil, first: UInt32 = 1) -> SendWindow {
         var window = SendWindow(longest: 1000, longestBytes: 1 << 20, firstIdentifier: first)
         for ticket in 0..<count { window.add(UInt64(ticket), length: 100) }
@@ -18,12 +18,12 @@ import Testing
         return window
     }
 
-    @Test func `a refusal proves all before it, and says nothing was done after it`() {
+    @Test func `a refusal accepts all earlier pushes and leaves all later ones unprocessed`() {
         let window = window(10)
         #expect(window.refused(4, at: at(400)) == .refused(safe: 3, delay: .milliseconds(400)))
     }
 
-    @Test func `a farewell names the last that was accepted`() {
+    @Test func `a shutdown reply names the last accepted push`() {
         let window = window(10)
         #expect(window.lastAccepted(4) == .lastAccepted(safe: 4))
         #expect(window.lastAccepted(10) == .lastAccepted(safe: 10))
@@ -32,7 +32,7 @@ import Testing
         #expect(window.lastAccepted(.max) == .foreign, "nothing was sent before the first")
     }
 
-    @Test func `a farewell that names the push before the oldest accepts nothing of the window`() {
+    @Test func `a shutdown reply that names an earlier push accepts nothing of the window`() {
         var window = window(3)
         #expect(window.popFirst() == 0)
         #expect(window.lastAccepted(1) == .lastAccepted(safe: 0))
@@ -44,15 +44,15 @@ import Testing
         #expect(window(10).refused(identifier, at: at(1)) == .foreign)
     }
 
-    /// So many of ten frames of 100 bytes have left, as far as the job record of bytes says.
+    /// The number of bytes of ten frames of 100 bytes that have left according to the byte counter.
     @Test(arguments: [0, 99, 100, 350, 400, 999, 1000] as [UInt64])
-    func `an identifier of the window proves that its frame has left, whatever the jobRecord says`(
+    func `an identifier of the window proves that its frame has left whatever the counter says`(
         left: UInt64
     ) {
         for identifier: UInt32 in 1...10 {
             let safe = Int(identifier) - 1
             let end = UInt64(identifier) * 100
-            // How long the reply took is known only of what is known to have left.
+            // The delay of the reply is known only for frames that are known to have left.
             let delay: Duration? = end <= left ? .milliseconds(1) : nil
             #expect(
                 window(10, left: left).refused(identifier, at: at(1)) == .refused(safe: safe, delay: delay))
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a reply that comes after its push was taken for safe says how many were so wrongly`() {
+    @Test func `a reply for a push that was taken as accepted reports how many were wrong`() {
         var window = window(10)
         for _ in 0..<6 { _ = window.popFirst() }
         #expect(window.refused(4, at: at(2000)) == .late(wronglySafe: 3), "the one that it blames among them")
@@ -76,7 +76,7 @@ import Testing
         #expect(window.lastAccepted(6) == .lastAccepted(safe: 0))
     }
 
-    @Test func `quiet proves what has arrived for so long, and no more`() {
+    @Test func `a quiet time proves the pushes that arrived before it began`() {
         var window = SendWindow(longest: 1000, longestBytes: 1 << 20)
         for ticket in 0..<4 { window.add(UInt64(ticket), length: 100) }
         window.left(250, at: at(0))
@@ -93,7 +93,7 @@ import Testing
         #expect(window.safe(after: Self.quiet, at: at(6200)) == 2)
     }
 
-    @Test func `what is known to be read has arrived, and the rest is under way`() {
+    @Test func `bytes that the peer has read have arrived and the rest is in flight`() {
         var window = window(4, left: 0)
         let quiet = Duration.seconds(1)
         #expect((window.isUnderWay, window.hasLeft) == (false, false))
@@ -109,14 +109,14 @@ import Testing
         #expect(safe == 2)
     }
 
-    @Test func `quiet begins again when nobody was listening`() {
+    @Test func `the quiet time restarts when the process was not reading`() {
         var window = window(3)
         window.restartQuiet(at: at(5000))
         #expect(window.safe(after: Self.quiet, at: at(5999)) == 0)
         #expect(window.safe(after: Self.quiet, at: at(6000)) == 3)
     }
 
-    @Test func `what leaves within milliseconds counts from the last of it`() {
+    @Test func `bytes that leave within milliseconds count from the last of them`() {
         var window = SendWindow(longest: 1000, longestBytes: 1 << 20)
         for ticket in 0..<3 { window.add(UInt64(ticket), length: 100) }
         window.left(100, at: at(0))
@@ -128,7 +128,7 @@ import Testing
         #expect(window.safe(after: Self.quiet, at: at(1003)) == 2)
     }
 
-    @Test func `only whole frames that left can have been accepted`() {
+    @Test func `only frames that left completely can be accepted`() {
         var window = window(10, left: 250)
         #expect(window.whole == 2)
         window.left(770, at: at(900))
@@ -137,7 +137,7 @@ import Testing
         #expect(window.whole == 6)
     }
 
-    @Test func `it is full by number and by bytes`() {
+    @Test func `the window is full by number or by bytes`() {
         var window = SendWindow(longest: 3, longestBytes: 1000)
         #expect(window.room == 3)
         window.add(1, length: 100)
@@ -150,7 +150,7 @@ import Testing
         #expect(window.room == 0)
     }
 
-    @Test func `it knows whether everything is with the peer`() {
+    @Test func `the window reports whether the peer has all bytes`() {
         var window = SendWindow(longest: 10, longestBytes: 1000)
         #expect(window.hasArrived == true)
         window.add(1, length: 100)
@@ -161,7 +161,7 @@ import Testing
         #expect(window.hasArrived == true)
     }
 
-    @Test func `identifiers begin again with 1 after the greatest`() {
+    @Test func `identifiers restart with 1 after the greatest number`() {
         var window = window(6, first: .max - 2)
         #expect(window.next == 4)
         #expect(window.refused(.max, at: at(1)) == .refused(safe: 2, delay: .milliseconds(1)))

@@ -1,13 +1,13 @@
 import APNs
 import BinaryProtocol
 
-/// Bytes that were recorded, in hexadecimal; blanks do not count.
+/// Converts recorded bytes from hexadecimal text and ignores blanks.
 func bytes(_ text: String) -> [UInt8] {
     let digits = text.filter { !$0.isWhitespace }.map { UInt8($0.hexDigitValue!) }
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
 
-/// The frames of protocol-facts 4.2: one notification by each command.
+/// Recorded frames (protocol-facts 4.2): one notification in the format of each command.
 enum Vectors {
     static let token = bytes("00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0")
     static let payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
@@ -29,7 +29,7 @@ enum Vectors {
         ),
     ]
 
-    /// Calls `body` with the notification of the vectors.
+    /// Calls `body` with the notification that the recorded frames contain.
     static func withNotification<R>(
         expiration: UInt32? = Vectors.expiration, priority: UInt8? = 10,
         _ body: (BinaryNotification) throws -> R

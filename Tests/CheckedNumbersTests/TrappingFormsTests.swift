@@ -2,14 +2,14 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// Rules about what must not stand in the sources, because a byte from outside could end the process by it.
+/// Forbids code that can trap on a byte from outside and so end the process.
 struct TrappingFormsTests {
     private static let package = Repository.root.path
 
-    /// Targets that read no foreign bytes, or do so for tests only.
+    /// Targets that read no foreign bytes, or read foreign bytes only in tests.
     private static let exempt: Set<String> = ["CheckedNumbers", "Failpoints", "Simulator"]
 
-    @Test func `conversions that trap or have no bound do not compile beside CheckedNumbers`() async throws {
+    @Test func `conversions that trap or have no bound do not compile with CheckedNumbers`() async throws {
         let forms = [
             "Int(fraction)", "Int64(fraction)", "UInt64(fraction)", "UInt32(fraction)",
             "Int(text)", "Int(part)", "Int64(text, radix: 16)", "UInt16(part)", "texts.map(Int.init)",
@@ -41,7 +41,7 @@ struct TrappingFormsTests {
         #expect(refused == Set(forms), "\(compiler.error.prefix(2000))")
     }
 
-    @Test func `every target that reads foreign bytes imports CheckedNumbers into all of its files`() throws {
+    @Test func `targets that read foreign bytes import CheckedNumbers into all their files`() throws {
         let manifest = try Repository.text(of: "Package.swift")
         let exempt = Set(
             manifest.matches(of: /"(\w+)",\s+(?:\[[^\]]*\],\s+)?isChecked: false/).map { String($0.1) })
@@ -51,8 +51,8 @@ struct TrappingFormsTests {
         #expect(manifest.contains(/name: "pushfarm"[\s\S]*?swiftSettings: checked/))
     }
 
-    /// What the compiler cannot tell from harmless code: `make lint` has the same rule.
-    @Test func `nothing is unwrapped that a foreign value may lack`() throws {
+    /// Checks a rule that the compiler cannot check. `make lint` has the same rule.
+    @Test func `no code unwraps a value that foreign bytes may lack`() throws {
         let rule = #/\.(?:first|last|min\(\)|max\(\)|popLast\(\))!|\btry!|uniqueKeysWithValues/#
         let place = Self.package + "/Sources"
         let files = try FileManager.default.subpathsOfDirectory(atPath: place).filter {

@@ -83,25 +83,27 @@ import Testing
         .fenced(app: "demo", token: Array("1:abc:host".utf8)),
     ]
 
-    @Test(arguments: intakeOrders) func `an order to the intake survives`(order: IntakeOrder) throws {
+    @Test(arguments: intakeOrders) func `an intake order is encoded and decoded`(order: IntakeOrder) throws {
         #expect(try Self.passed(order) == order)
         Self.refusesCuts(order)
     }
 
-    @Test(arguments: intakeNotices) func `a notice of the intake survives`(notice: IntakeNotice) throws {
+    @Test(arguments: intakeNotices) func `an intake notice is encoded and decoded`(notice: IntakeNotice)
+        throws
+    {
         #expect(try Self.passed(notice) == notice)
         Self.refusesCuts(notice)
     }
 
-    @Test(arguments: orders) func `an order survives the channel byte by byte`(order: Order) throws {
+    @Test(arguments: orders) func `an order arrives unchanged byte by byte`(order: Order) throws {
         #expect(try Self.passed(order) == order)
     }
 
-    @Test(arguments: notices) func `a notice survives the channel byte by byte`(notice: Notice) throws {
+    @Test(arguments: notices) func `a notice arrives unchanged byte by byte`(notice: Notice) throws {
         #expect(try Self.passed(notice) == notice)
     }
 
-    @Test func `messages that came together are told apart`() throws {
+    @Test func `messages that arrive together are separated`() throws {
         var frames = ControlFrames<Order>()
         Self.orders.flatMap(\.frame).withUnsafeBytes { frames.append($0) }
         for order in Self.orders { #expect(try frames.next() == order) }
@@ -120,13 +122,13 @@ import Testing
         #expect(throws: ControlError.trailing) { try Message(decoding: (bytes + [0])[...]) }
     }
 
-    @Test func `an endless frame is refused before it is kept`() {
+    @Test func `a frame without an end is refused before it is stored`() {
         var frames = ControlFrames<Order>()
         [UInt8](repeating: 0xFF, count: 4).withUnsafeBytes { frames.append($0) }
         #expect(throws: ControlError.frameTooLong(0xFFFF_FFFF)) { try frames.next() }
     }
 
-    @Test func `bytes at random never trap`() {
+    @Test func `random bytes never trap`() {
         var random = SplitMix(seed: 7)
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { index in

@@ -9,7 +9,7 @@ struct OperatorMessagesTests {
         return try frames.next()
     }
 
-    @Test func `commands and answers come as they were sent`() throws {
+    @Test func `commands and replies arrive unchanged`() throws {
         let command = OperatorCommand(
             id: "i", issuer: "me@here", host: nil, verb: "scale", arguments: ["+1", "--force", ""],
             isDryRun: true)
@@ -25,12 +25,12 @@ struct OperatorMessagesTests {
         }
     }
 
-    @Test func `so do the words between a coordinator and the one that follows it`() throws {
+    @Test func `messages between a coordinator and its successor arrive unchanged`() throws {
         for order in [SuccessionOrder.hostClaim(nonce: "n"), .abort] { #expect(try through(order) == order) }
         for notice in [SuccessionNotice.ready, .nameClaimed] { #expect(try through(notice) == notice) }
     }
 
-    @Test func `a kind that nobody knows is an error`() {
+    @Test func `an unknown kind of message is an error`() {
         var frames = ControlFrames<OperatorCommand>()
         ([0, 0, 0, 1, 9] as [UInt8]).withUnsafeBytes { frames.append($0) }
         #expect(throws: ControlError.self) { try frames.next() }

@@ -8,7 +8,7 @@ import Testing
 @testable import Coordinator
 
 @Suite(.timeLimit(.minutes(1))) struct AlertQueueTests {
-    /// A way that notes what it is given, and goes on when it is told to.
+    /// A notification channel that records alerts and finishes a delivery when the test says so.
     @Loop private final class Way {
         private(set) var sent: [String] = []
         var trouble: String?
@@ -42,7 +42,7 @@ import Testing
             sender: "here")
     }
 
-    @Test func `what is not taken is tried three times, and then the next one`() async throws {
+    @Test func `an alert that is not delivered is tried three times before the next`() async throws {
         try await onLoop {
             let way = Way()
             way.trouble = "refused"
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `of those that wait the latest hundred are kept`() async throws {
+    @Test func `the queue keeps the latest hundred alerts`() async throws {
         try await onLoop {
             let way = Way(isOpen: false)
             let lane = Self.lane(way)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `what waits goes another way when there is one, and none when there is none`() async throws {
+    @Test func `queued alerts use the new channel or are dropped without one`() async throws {
         try await onLoop {
             let (way, other) = (Way(isOpen: false), Way())
             let lane = Self.lane(way)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `at the end what is being told is finished, and what waits is not begun`() async throws {
+    @Test func `a stop finishes the current delivery and starts no other`() async throws {
         try await onLoop {
             let way = Way(isOpen: false)
             let lane = Self.lane(way)

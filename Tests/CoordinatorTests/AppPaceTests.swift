@@ -6,7 +6,7 @@ import Testing
 struct AppPaceTests {
     private let start = ContinuousClock.now
 
-    @Test func `latencies and waits are those of the last ten seconds`() throws {
+    @Test func `latencies and delays cover the last ten seconds`() throws {
         var (pace, gateway, wait) = (AppPace(), LatencyCounts(), LatencyCounts())
         for second in 0...12 {
             if second == 1 {
@@ -26,7 +26,7 @@ struct AppPaceTests {
         }
     }
 
-    @Test func `rates are those of the time since the last look`() {
+    @Test func `rates cover the time since the last reading`() {
         var pace = AppPace()
         func tick(_ seconds: Int, settled: UInt64, errors: UInt64) {
             pace.tick(

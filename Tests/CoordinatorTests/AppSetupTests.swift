@@ -4,7 +4,7 @@ import Testing
 
 @testable import Coordinator
 
-/// What is configured of an app is what its workers are told.
+/// Checks that workers receive the configured settings of an app.
 @Suite struct AppSetupTests {
     private func setup(_ lines: String...) throws -> AppSetup {
         let text = """
@@ -29,7 +29,7 @@ import Testing
         #expect(try setup("keep_alive: 0").use.keepAliveSeconds == 0)
     }
 
-    @Test func `so does each other number`() throws {
+    @Test func `every other number reaches the worker`() throws {
         let setup = try setup(
             "request_timeout: 1.5", "min_conns: 2", "max_conns: 5", "max_concurrent_streams: 300",
             "max_rate: 12.5", "min_sustain: 3", "poll_interval: 0.3", "settle_period: 5", "dial_timeout: 6",

@@ -2,7 +2,7 @@ import EventLoop
 import FarmHarness
 import RedisClient
 
-/// A Redis of one test, and a connection to it that is ready.
+/// A Redis server for one test with a ready connection.
 @Loop final class ConnectedRedis {
     let connection: RedisConnection
     private let server: RedisServer

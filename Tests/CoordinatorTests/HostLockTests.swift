@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 @Suite(.timeLimit(.minutes(1))) struct HostLockTests {
-    /// Locks a file as another process does that has opened it.
+    /// Locks a file like another process that has opened the file.
     private static func hold(_ path: String) throws -> Int32 {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
@@ -16,7 +16,7 @@ import Testing
 
     private static let short = Duration.milliseconds(150)
 
-    @Test func `the next one is told who was there before`() async throws {
+    @Test func `the next process learns which process held the lock before`() async throws {
         try await onLoop {
             let folder = try TestFolder()
             defer { withExtendedLifetime(folder) {} }
@@ -33,11 +33,11 @@ import Testing
     }
 
     @Test(arguments: ["lock", "lock.own"])
-    func `a link in the lock's place is not followed`(name: String) async throws {
+    func `a symbolic link in place of the lock is not followed`(name: String) async throws {
         try await onLoop {
             let folder = try TestFolder()
             defer { withExtendedLifetime(folder) {} }
-            // One that is full already, and one that the lock would make.
+            // One target file has content already. The other target file would be created by the lock.
             for (victim, text) in [("precious", "precious"), ("absent", nil)] {
                 let (link, target) = ("\(folder.path)/\(name)", "\(folder.path)/\(victim)")
                 if let text { try folder.write(text, to: victim) }
@@ -52,20 +52,20 @@ import Testing
         }
     }
 
-    @Test func `workers that never end keep nobody out, and are not known to be gone`() async throws {
+    @Test func `workers that never end do not block the lock and are not known to be gone`() async throws {
         try await onLoop {
             let folder = try TestFolder()
             defer { withExtendedLifetime(folder) {} }
             let path = folder.path + "/lock"
             let first = try await HostLock(path: path, nonce: "n1", timeout: Self.short) {}
-            // What a worker has inherited.
+            // A worker inherits the descriptor of the lock.
             let orphan = dup(first.descriptor)
             first.release()
             var waits = 0
             let next = try await HostLock(path: path, nonce: "n2", timeout: Self.short) { waits += 1 }
             #expect(next.predecessor == "" && next.hasOrphans && waits == 1)
             close(orphan)
-            // Its own workers hold a lock again.
+            // The successor's own workers hold the lock again.
             let worker = dup(next.descriptor)
             next.release()
             let third = try await HostLock(path: path, nonce: "n3", timeout: Self.short) {}
@@ -79,7 +79,7 @@ import Testing
 }
 
 extension HostLock {
-    /// As when its process ends.
+    /// Releases the lock like the end of the process.
     fileprivate func release() {
         close(own)
         close(descriptor)

@@ -11,9 +11,9 @@ import Testing
 
 @testable import Coordinator
 
-/// One app of a coordinator, on a Redis of its own.
+/// One app of a coordinator with its own Redis server.
 @Suite(.timeLimit(.minutes(2))) struct HostedAppTests {
-    /// Two portions of shards.
+    /// The number of shards in two portions of a reclaim.
     private static let shards = 32
 
     @Loop private final class Fixture {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// One push.
+    /// The body of a job with one push.
     private static func body(_ delivery: DeliveryGuarantee = .atLeastOnce) -> [UInt8] {
         var builder = BatchBuilder()
         var options = PushOptions()
@@ -65,7 +65,7 @@ import Testing
         return builder.finish() ?? []
     }
 
-    @Test func `a worker that starts while batches are taken back keeps its own`() async throws {
+    @Test func `a worker that starts during a reclaim keeps its own batches`() async throws {
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
@@ -79,7 +79,7 @@ import Testing
             fixture.live = {
                 asked += 1
                 guard asked == 1 else { return ["w1", "w2"] }
-                // While the call is on its way.
+                // Runs while the call to Redis is in flight.
                 Loop.task { mayServe = [app.reclaim.mayServe("w1"), app.reclaim.mayServe("w2")] }
                 return ["w1"]
             }
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `whether a worker had sent stays unknown when Redis does not tell`() async throws {
+    @Test func `it stays unknown whether a worker had sent when Redis does not reply`() async throws {
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
@@ -104,8 +104,8 @@ import Testing
         }
     }
 
-    /// Batches are taken back in portions: each of them sees the crash.
-    @Test func `one crash is held against a job once, in however many shards its pushes were`() async throws {
+    /// Batches are reclaimed in portions, and each portion sees the crash.
+    @Test func `one crash counts once for a job with pushes in several shards`() async throws {
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
@@ -123,13 +123,13 @@ import Testing
         }
     }
 
-    @Test func `a lease that a step finds to be somebody else's counts as lost, once`() async throws {
+    @Test func `a lease that a step finds with another owner counts as lost once`() async throws {
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
             #expect(await app.leases.keep() == .kept && app.leases.lost == 0)
             let intake = try #require(app.leases.held.intake)
-            // Of a token that was given back that is no news.
+            // Losing a token that was already released is not counted.
             app.intakeFenced(Array("1:former:h".utf8))
             #expect(app.leases.lost == 0)
             for _ in 0..<2 { app.intakeFenced(intake.bytes) }
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `leases that Redis refuses end at once, and only that app's`() async throws {
+    @Test func `leases that Redis refuses end at once and only for that app`() async throws {
         try await onLoop {
             let fixture = try await Fixture()
             let apps = [fixture.app("demo"), fixture.app("mail")]
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `a host that leaves releases all leases, and tells others afterwards`() async throws {
+    @Test func `a host that leaves releases all leases before it notifies others`() async throws {
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")

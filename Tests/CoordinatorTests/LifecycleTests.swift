@@ -2,7 +2,7 @@ import Testing
 
 @testable import Coordinator
 
-/// The phases of a coordinator, and which transition each allows.
+/// The phases of a coordinator and the transitions that each phase allows.
 @Suite struct LifecycleTests {
     private func serving() -> Lifecycle {
         let lifecycle = Lifecycle(.first)
@@ -24,7 +24,7 @@ import Testing
         return lifecycle
     }
 
-    @Test func `the first coordinator of a host has its name from the start`() {
+    @Test func `the first coordinator of a host owns the name from the start`() {
         let lifecycle = Lifecycle(.first)
         #expect(lifecycle.nameHolder == .thisProcess)
         #expect(!lifecycle.hasChildren)
@@ -53,7 +53,7 @@ import Testing
         #expect(lifecycle.isStopping)
     }
 
-    @Test func `an upgrade ends with the name at the successor`() {
+    @Test func `after an upgrade the successor owns the name`() {
         let lifecycle = handingOver()
         #expect(lifecycle.isHandingOver)
         lifecycle.beginToEndChildren()
@@ -67,7 +67,7 @@ import Testing
         #expect(lifecycle.failure == nil)
     }
 
-    @Test func `an upgrade that is aborted goes back to serving`() {
+    @Test func `an aborted upgrade returns to serving`() {
         let lifecycle = handingOver()
         lifecycle.abortUpgrade()
         #expect(lifecycle.isAborting)
@@ -76,7 +76,7 @@ import Testing
         #expect(lifecycle.phase == .serving)
     }
 
-    @Test func `an abort comes too late when the children end`() {
+    @Test func `an abort is too late once the children end`() {
         let lifecycle = handingOver()
         lifecycle.beginToEndChildren()
         lifecycle.abortUpgrade()
@@ -85,7 +85,7 @@ import Testing
         #expect(lifecycle.phase == .handedOver)
     }
 
-    @Test func `a lost successor gives the name back and is why the process ends`() {
+    @Test func `a lost successor returns the name and is the cause of the exit`() {
         let lifecycle = handedOver()
         lifecycle.takeHostNameBack()
         #expect(lifecycle.nameHolder == .thisProcess)
@@ -93,7 +93,7 @@ import Testing
         #expect(lifecycle.failure == .successorLost)
     }
 
-    @Test func `a stop during the end of the children does not stop the upgrade`() {
+    @Test func `a stop does not stop an upgrade while the children end`() {
         let lifecycle = handingOver()
         lifecycle.beginToEndChildren()
         lifecycle.stop()
@@ -104,7 +104,7 @@ import Testing
         #expect(lifecycle.nameHolder == .thisProcess)
     }
 
-    @Test func `the first failure counts`() {
+    @Test func `the first failure determines the exit`() {
         let lifecycle = serving()
         lifecycle.stop()
         lifecycle.stop(because: .hostNameTaken("a"))
@@ -112,7 +112,7 @@ import Testing
         #expect(lifecycle.failure == .hostNameTaken("a"))
     }
 
-    @Test func `nobody has the name after the end`() {
+    @Test func `no process owns the name after the end`() {
         let lifecycle = serving()
         lifecycle.stop()
         lifecycle.childrenHaveEnded()
@@ -122,7 +122,7 @@ import Testing
         #expect(!lifecycle.actsForHost)
     }
 
-    @Test func `a host that is drained while it is quiet stays quiet until it resumes`() {
+    @Test func `a host that is drained while quiet stays quiet until it resumes`() {
         let lifecycle = serving()
         lifecycle.becomeQuiet()
         lifecycle.becomeDrained()
@@ -140,7 +140,7 @@ import Testing
         #expect(lifecycle.participation == .drained(isQuiet: true))
     }
 
-    @Test func `transitions that a phase does not allow end the process`() async {
+    @Test func `transitions that a phase does not allow crash the process`() async {
         await #expect(processExitsWith: .failure) { Lifecycle(.first).stop() }
         await #expect(processExitsWith: .failure) { Lifecycle(.first).beginUpgrade() }
         await #expect(processExitsWith: .failure) { Lifecycle(.first).takeHostName() }

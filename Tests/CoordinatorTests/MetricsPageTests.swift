@@ -4,7 +4,7 @@ import Testing
 @testable import Coordinator
 
 struct MetricsPageTests {
-    @Test func `numbers stand under their names, with what they mean`() {
+    @Test func `each number has a name and a description`() {
         var page = MetricsPage()
         page.add("a_total", "How many.", 3, ["app": "x", "lane": "high"])
         page.add("b", "How much.", 0.5)
@@ -22,13 +22,13 @@ struct MetricsPageTests {
                 """)
     }
 
-    @Test func `what shares its labels is added up`() {
+    @Test func `values with equal labels are added up`() {
         var page = MetricsPage()
         for _ in 0..<3 { page.add("a_total", "A.", 2, ["app": "other"]) }
         #expect(page.text.hasSuffix("a_total{app=\"other\"} 6\n"))
     }
 
-    @Test func `a histogram's buckets hold all below them`() {
+    @Test func `the buckets of a histogram are cumulative`() {
         var (page, counts) = (MetricsPage(), LatencyCounts())
         counts.add(1)
         counts.add(2, times: 2)
@@ -48,7 +48,7 @@ struct MetricsPageTests {
                 """)
     }
 
-    @Test func `values of labels are escaped`() {
+    @Test func `label values are escaped`() {
         var page = MetricsPage()
         page.add("a", "A.", 1, ["x": "q\"b\\n\nl"])
         #expect(page.text.hasSuffix("a{x=\"q\\\"b\\\\n\\nl\"} 1\n"))

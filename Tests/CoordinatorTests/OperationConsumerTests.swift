@@ -8,7 +8,7 @@ import Testing
 
 @testable import Coordinator
 
-/// One host's consumer on a Redis of its own, which looks when it is told to.
+/// The consumer of one host with its own Redis server. The test starts each read of the consumer.
 @Suite(.timeLimit(.minutes(2))) struct OperationConsumerTests {
     private static let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -20,7 +20,7 @@ import Testing
         weak var consumer: OperationConsumer?
     }
 
-    @Test func `a command that comes while the consumer reads is read by the same look`() async throws {
+    @Test func `a command that arrives during a read is handled by the same read`() async throws {
         try await onLoop {
             let server = try await ConnectedRedis()
             let redis = server.connection
@@ -32,7 +32,7 @@ import Testing
             let again = Again()
             let consumer = OperationConsumer(registry, host: "h", log: Self.log) { command, _ in
                 carriedOut.append(command.id)
-                // The consumer has read both, and is about to claim the second.
+                // The consumer has read both commands and will claim the second one next.
                 if command.id == "one" {
                     Loop.task { _ = try? await registry.put(Self.command("three")) }
                     await again.consumer?.readNew()
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `so many commands are under way, and the next is told to try again`() async throws {
+    @Test func `a command above the limit of running commands is refused and may be retried`() async throws {
         try await onLoop {
             let redis = RedisConnection(
                 RedisSettings(address: RedisAddress(endpoint: .unix(path: "/none")), clientName: "test"))

@@ -14,7 +14,7 @@ struct PendingShardsTests {
         ("1 x 99999999999999999999 2", ["ready demo [1, 2]"], false), ("s *", [], false), ("**", [], false),
         ("9223372036854775807 -9223372036854775808 0", ["ready demo [0]"], false),
     ])
-    func `a bell names shards that the farm has`(text: String, told: [String], isKnown: Bool) {
+    func `a wake-up names shards that the farm has`(text: String, told: [String], isKnown: Bool) {
         var heard = PendingShards(shards: 4)
         let isWhole = heard.note(text, app: "demo")
         #expect(isWhole == isKnown)
@@ -23,7 +23,7 @@ struct PendingShardsTests {
         #expect(heard.isEmpty && Self.taken(&heard) == [])
     }
 
-    @Test func `what is heard often is told once, of each app and topic`() {
+    @Test func `repeated wake-ups are reported once for each app and topic`() {
         var heard = PendingShards(shards: 4)
         for _ in 0..<10_000 {
             for text in ["1", "*", "s 3", "2 0"] { _ = heard.note(text, app: "b") }

@@ -10,14 +10,14 @@ import Testing
 
 @testable import Coordinator
 
-/// One gatherer on a Redis of its own, which looks when it is told to: nothing here happens because time went by.
+/// A results consumer with its own Redis server. The test starts each round, so no round depends on time.
 @Suite(.timeLimit(.minutes(2))) struct ResultsConsumerTests {
     @Loop private final class Results {
         let context: AppContext
         let redis: RedisConnection
-        /// Reads that had something to settle: every entry here puts its push off.
+        /// The number of reads with entries to settle. Every entry here delays its push.
         private(set) var settled = 0
-        /// Called while such a read is settled, within the round.
+        /// A callback that runs during the settlement of a read, within the round.
         var whileSettling: @Loop (_ number: Int) -> Void = { _ in }
         private let server: ConnectedRedis
         private static let stream = "{pushfarm:demo}:results"
@@ -40,7 +40,7 @@ import Testing
             ResultsConsumer(context, claimInterval: claimInterval, poll: .seconds(3600))
         }
 
-        /// A worker's report, on the gatherer's own connection: what is asked there later is answered later.
+        /// Reports on the consumer's own connection. Redis replies to later commands on this connection later.
         func report(_ count: Int = 1) {
             for _ in 0..<count {
                 var command = RESPCommand("XADD", Self.stream, "*", "r")
@@ -51,7 +51,7 @@ import Testing
             }
         }
 
-        /// As many reports, which another gatherer was given so long ago and did not settle.
+        /// Adds `count` reports that another consumer received `idle` ago and did not settle.
         func leave(_ count: Int = 1, to gatherer: String, idle: Duration) async throws {
             try await run("XGROUP", "CREATE", Self.stream, "settlement", "0", "MKSTREAM")
             report(count)
@@ -64,14 +64,14 @@ import Testing
             }
         }
 
-        /// Entries that somebody was given and that are not settled, and all that are not.
+        /// The number of delivered but unsettled entries, and the number of all unsettled entries.
         func left() async throws -> [Int64?] {
-            // In this order: what was read before we ask is not settled before the first answer.
+            // This order matters: entries that were read before this request are settled before its first reply.
             let given = try await run("XPENDING", Self.stream, "settlement").array?.first?.integer
             return [given, try await run("XLEN", Self.stream).integer]
         }
 
-        /// Waits until so many entries are left, and of them so many are known as those that cannot be settled.
+        /// Waits until `count` entries are left and `unsettled` of them are known to be impossible to settle.
         func wait(untilLeft count: Int, unsettled: Int = 0) async throws {
             let end = ContinuousClock.now + .seconds(60)
             while true {
@@ -92,7 +92,7 @@ import Testing
             }
         }
 
-        /// One push, to be tried again.
+        /// A report about one push that needs a retry.
         private static let entry: [UInt8] = {
             var builder = ResultsBuilder()
             let head = SegmentHead(jobID: "job", options: PushOptions(), attempt: 1, cause: "x")
@@ -104,7 +104,7 @@ import Testing
 
     // MARK: Rounds
 
-    @Test func `what comes during a round waits for the next`() async throws {
+    @Test func `entries that arrive during a round are read in the next round`() async throws {
         try await onLoop {
             let results = try await Results()
             let gatherer = results.gatherer()
@@ -112,7 +112,7 @@ import Testing
             results.whileSettling = { [unowned results] in if $0 == 1 { results.report() } }
             gatherer.start()
             #expect(await until { results.settled == 1 })
-            // A round that read on would have asked on this connection before we do, and been given it.
+            // If the round continued, it would have received this entry before the request of the test.
             #expect(try await results.left() == [0, 1])
             gatherer.wake()
             #expect(await until { results.settled == 2 })
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `a round goes on while its reads are full`() async throws {
+    @Test func `a round continues while its reads are full`() async throws {
         try await onLoop {
             let results = try await Results()
             let gatherer = results.gatherer()
@@ -137,7 +137,7 @@ import Testing
 
     // MARK: The end
 
-    @Test func `a gatherer that is stopped leaves nothing, however long more comes`() async throws {
+    @Test func `a consumer that is stopped leaves no entry although more arrive`() async throws {
         try await onLoop {
             let results = try await Results()
             let gatherer = results.gatherer()
@@ -151,14 +151,14 @@ import Testing
         }
     }
 
-    @Test func `what comes in the round in which it is stopped is not left either`() async throws {
+    @Test func `entries that arrive in the round of the stop are settled too`() async throws {
         try await onLoop {
             let results = try await Results()
             let gatherer = results.gatherer()
             let stopped = Mailbox<Void>()
             results.report(65)
             results.whileSettling = { [unowned results] number in
-                // The first read was full: the round goes on, and is told to stop meanwhile.
+                // The first read was full, so the round continues. The stop arrives during the round.
                 if number == 1 {
                     Loop.task {
                         await gatherer.stop()
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test func `it ends without Redis, too`() async throws {
+    @Test func `a consumer stops without Redis too`() async throws {
         try await onLoop {
             let results = try await Results()
             let gatherer = results.gatherer()
@@ -188,7 +188,7 @@ import Testing
 
     // MARK: What is left
 
-    @Test func `what its predecessor was given is settled first`() async throws {
+    @Test func `entries of the predecessor are settled first`() async throws {
         try await onLoop {
             let results = try await Results()
             try await results.leave(70, to: "h", idle: .zero)
@@ -201,9 +201,9 @@ import Testing
         }
     }
 
-    /// Of a gatherer that is known to be gone, half the time is enough.
+    /// For a consumer that is known to be gone, half of the idle time is enough.
     @Test(arguments: [(600, true, true), (400, true, false), (600, false, false), (1500, false, false)])
-    func `another's entries are taken over when it is gone`(idle: Int, isGone: Bool, isTaken: Bool)
+    func `the entries of a consumer that is gone are taken over`(idle: Int, isGone: Bool, isTaken: Bool)
         async throws
     {
         try await onLoop {
@@ -212,7 +212,7 @@ import Testing
             let gatherer = results.gatherer(claimInterval: .seconds(1000))
             if isGone { gatherer.claim() }
             gatherer.start()
-            // In a round what is new comes last: when this is settled, the rest of it has been done.
+            // A round reads new entries last. Once the new entry is settled, the rest of the round is done.
             results.report()
             #expect(await until { results.settled == (isTaken ? 3 : 1) })
             #expect(try await results.left() == (isTaken ? [0, 0] : [70, 70]))
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func `another's entries are taken over when it has left them for long`() async throws {
+    @Test func `entries that another consumer has left for a long time are taken over`() async throws {
         try await onLoop {
             let results = try await Results()
             try await results.leave(to: "other", idle: .seconds(60))
@@ -240,7 +240,7 @@ import Testing
 
     // MARK: What cannot be settled
 
-    @Test func `while a key has the wrong type nothing is settled or lost, and then it goes on by itself`()
+    @Test func `a key of the wrong type stops settlement without a loss until it is removed`()
         async throws
     {
         try await onLoop {
@@ -249,7 +249,7 @@ import Testing
             try await results.run("SET", "{pushfarm:demo}:events", "x")
             results.report(130)
             gatherer.start()
-            // It tries again and again, the oldest entries only.
+            // The consumer retries the oldest entries only.
             #expect(await until { results.settled >= 3 })
             #expect(try await results.run("XLEN", "{pushfarm:demo}:results").integer == 130)
             #expect(try await results.run("EXISTS", "{pushfarm:demo}:unsettled").integer == 0)
@@ -260,8 +260,7 @@ import Testing
         }
     }
 
-    @Test func `an entry that cannot be settled is known to the next process, and told of once`() async throws
-    {
+    @Test func `an entry that cannot be settled is reported once across processes`() async throws {
         try await onLoop {
             let results = try await Results()
             try await results.run("XADD", "{pushfarm:demo}:results", "*", "r", "nonsense")
@@ -281,12 +280,11 @@ import Testing
         }
     }
 
-    @Test func `an entry of which Redis refuses more than the counts is settled as its counts`() async throws
-    {
+    @Test func `an entry that Redis refuses in detail is settled by its counts only`() async throws {
         try await onLoop {
             let results = try await Results()
             let gatherer = results.gatherer()
-            // What no worker writes, and no settlement may hold: a dead letter without a job.
+            // An entry that no worker writes and no settlement accepts: a dead letter without a job.
             var builder = ResultsBuilder()
             let head = SegmentHead(jobID: "", options: PushOptions(), attempt: 1, cause: "x")
             Array("{}".utf8).withUnsafeBytes { builder.beginLetter(head, payload: $0, reason: "bad") }

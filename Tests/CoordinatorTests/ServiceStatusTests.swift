@@ -8,11 +8,11 @@ struct ServiceStatusTests {
             phase: .running, isRedisThere: true, hosts: 3, readyWorkers: 3, workers: 4, rate: 1200, open: 56)
     }
 
-    @Test func `says what is at work`() {
+    @Test func `names the serving workers and shards`() {
         #expect(running.text == "3 hosts, 3 of 4 workers ready, 1200 pushes/s, 56 open")
     }
 
-    @Test func `says who is paused, a few by name`() {
+    @Test func `names a few paused apps`() {
         var status = running
         status.hosts = 1
         status.paused = ["b", "a"]
@@ -21,7 +21,7 @@ struct ServiceStatusTests {
         #expect(status.text.hasSuffix(", paused: a b c d e and 2 more"))
     }
 
-    @Test func `says that Redis is away, and that the file on disk would not do`() {
+    @Test func `reports that Redis is unreachable and that the configuration file is refused`() {
         var status = running
         status.isRedisThere = false
         status.refusal = "pushfarm.yaml:3: workers"
@@ -36,7 +36,7 @@ struct ServiceStatusTests {
         (.reloading, true, "reloading, 3 hosts, 3 of 4 workers ready, 1200 pushes/s, 56 open"),
         (.stopping, true, "stopping, 3 hosts, 3 of 4 workers ready"),
     ])
-    func `says which way it goes`(phase: ServiceStatus.Phase, isRedisThere: Bool, text: String) {
+    func `names the phase of the service`(phase: ServiceStatus.Phase, isRedisThere: Bool, text: String) {
         var status = running
         (status.phase, status.isRedisThere) = (phase, isRedisThere)
         #expect(status.text == text)

@@ -4,7 +4,7 @@ import StoreProtocol
 
 @testable import Delivery
 
-/// Short ways to make held batches and to read what is reported about them.
+/// Helpers that make held batches and read their reports.
 extension Batches {
     static func held(
         _ parts: [Part], granted: Int? = nil, suspicion: Suspicion? = nil, map: String? = nil
@@ -16,7 +16,7 @@ extension Batches {
             granted: granted ?? batch.pushes.count, suspicion: suspicion, map: map, batch: batch)
     }
 
-    /// A batch with one push to each of these devices, in the hands of a route.
+    /// A batch with one push to each of `devices`, held by `route`.
     static func held(_ number: UInt32, devices: [Int], on route: ShardRoute) throws -> HeldBatch {
         var builder = BatchBuilder()
         let head = SegmentHead(
@@ -31,14 +31,14 @@ extension Batches {
             batch: try Batch(decoding: body), route: route)
     }
 
-    /// A batch of so many pushes of one job.
+    /// A batch with several pushes of one job.
     static func held(
         _ count: Int, granted: Int? = nil, suspicion: Suspicion? = nil, map: String? = nil
     ) throws -> HeldBatch {
         try held([Part(count: count)], granted: granted, suspicion: suspicion, map: map)
     }
 
-    /// The positions of runs, counted from 0.
+    /// The positions in `runs`, counted from 0.
     static func positions(_ runs: PositionRuns) -> [Int] {
         stride(from: 0, to: runs.bytes.count, by: 4).flatMap { at in
             let first = Int(runs.bytes[at]) << 8 | Int(runs.bytes[at + 1])
@@ -47,7 +47,7 @@ extension Batches {
         }
     }
 
-    /// What an entry says, one line a push; of pushes without names the job and the outcome.
+    /// The content of a results entry, one line for each push. A line of a push without a name has the job and the outcome.
     static func lines(_ bytes: [UInt8]) throws -> [String] {
         let entry = try ResultsEntry(decoding: bytes)
         func named(_ tokens: Range<Int>, _ text: String) -> [String] {
@@ -93,7 +93,7 @@ extension Batches {
 }
 
 extension HeldBatch {
-    /// Sends all that may be sent now.
+    /// Sends every push that may be sent now.
     @discardableResult
     func sendAll() -> [Int] {
         var sent: [Int] = []
@@ -101,7 +101,7 @@ extension HeldBatch {
         return sent
     }
 
-    /// A report of what is settled: its positions, its lines, and whether it holds facts only.
+    /// Reports the settled positions. Returns the positions, the lines, and whether all lines are final facts.
     func reportNow() throws -> (positions: [Int], lines: [String], isFinal: Bool)? {
         var builder = ResultsBuilder()
         guard let report = beginReport(&builder) else { return nil }

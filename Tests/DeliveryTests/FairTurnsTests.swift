@@ -5,7 +5,7 @@ import Testing
 @Suite struct FairTurnsTests {
     private final class App {}
 
-    @Test func `an app that is alone hardly shares, several share by weight`() {
+    @Test func `a single app gets nearly all turns and several apps share by weight`() {
         let turns = FairTurns()
         let (one, other) = (App(), App())
         turns.note(one, isAtWork: true)

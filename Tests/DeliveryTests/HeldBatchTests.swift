@@ -12,7 +12,7 @@ import Testing
     private static let retry = ReportedOutcome.retry(
         .server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 9)
 
-    @Test func `positions go out in order, as far as the credit goes`() throws {
+    @Test func `positions are sent in order within the credit`() throws {
         let batch = try Batches.held(6, granted: 4)
         #expect(batch.hasNext && batch.sendAll() == [0, 1, 2, 3] && !batch.hasNext)
         #expect(batch.inFlight == 4 && batch.exposure == 4 && !batch.isComplete)
@@ -22,13 +22,13 @@ import Testing
         #expect(batch.granted == 6 && batch.exposure == 6 && batch.sendAll() == [4, 5])
     }
 
-    @Test func `what Redis knows already is not sent again`() throws {
+    @Test func `a position that Redis has settled is not sent again`() throws {
         let batch = try Batches.held(6, map: "x.xx.x")
         #expect(batch.reported == 4 && batch.exposure == 2 && batch.sendAll() == [1, 4])
         #expect(try Batches.held(3, map: "xxx").isComplete)
     }
 
-    @Test func `positions that were given back go out again before the others, in their order`() throws {
+    @Test func `returned positions are sent again first and in order`() throws {
         let batch = try Batches.held(8, granted: 6)
         for _ in 0..<5 { _ = batch.next() }
         for position in [3, 1, 4] { batch.giveBack(position) }
@@ -36,7 +36,7 @@ import Testing
         #expect(batch.sendAll() == [1, 3, 4, 5])
     }
 
-    @Test func `a report carries what is settled, once, in runs`() throws {
+    @Test func `a report carries each settled position once in runs`() throws {
         let batch = try Batches.held(10)
         batch.sendAll()
         for position in [0, 1, 2, 5, 9] { batch.delivered(position) }
@@ -57,14 +57,14 @@ import Testing
         #expect(try batch.reportNow()?.positions == [3])
     }
 
-    @Test func `nothing settled, nothing reported`() throws {
+    @Test func `a batch without settled positions reports nothing`() throws {
         let batch = try Batches.held(3)
         #expect(try batch.reportNow() == nil && !batch.isReporting)
         batch.sendAll()
         #expect(try batch.reportNow() == nil)
     }
 
-    @Test func `a report that failed comes again, with what was settled since`() throws {
+    @Test func `a failed report is repeated with the positions settled since`() throws {
         let batch = try Batches.held(4)
         batch.sendAll()
         batch.delivered(0)
@@ -82,7 +82,7 @@ import Testing
         #expect(batch.isComplete)
     }
 
-    @Test func `positions that Redis knew are not reported again, the others are`() throws {
+    @Test func `positions that Redis knows are not reported again but the others are`() throws {
         let batch = try Batches.held(5)
         batch.sendAll()
         for position in [0, 1, 2] { batch.delivered(position) }
@@ -97,7 +97,7 @@ import Testing
         #expect(try batch.reportNow() == nil)
     }
 
-    @Test func `a position that somebody else settled is not sent any more`() throws {
+    @Test func `a position that another worker settled is not sent`() throws {
         let batch = try Batches.held(4)
         _ = batch.next()
         batch.delivered(0)
@@ -107,7 +107,7 @@ import Testing
         #expect(batch.reported == 2 && batch.exposure == 2 && batch.sendAll() == [1, 3])
     }
 
-    @Test func `what is true whoever says it and what is to be decided on are never in one report`() throws {
+    @Test func `final facts and undecided outcomes are never in one report`() throws {
         let batch = try Batches.held(5)
         batch.sendAll()
         batch.delivered(0)
@@ -130,7 +130,7 @@ import Testing
         #expect(batch.reported == 5 && batch.exposure == 0)
     }
 
-    @Test func `who does not hold the batch any more reports only what is true, as it comes`() throws {
+    @Test func `a worker that lost the batch reports only final facts`() throws {
         let batch = try Batches.held(6)
         for _ in 0..<5 { _ = batch.next() }
         batch.delivered(0)
@@ -148,8 +148,7 @@ import Testing
         #expect(batch.isIdle && batch.exposure == 0)
     }
 
-    @Test func `what Redis has forgotten is reported again, and nothing that was sent is sent again`() throws
-    {
+    @Test func `an outcome that Redis forgot is reported again and no sent push is sent again`() throws {
         let batch = try Batches.held(6, granted: 5)
         batch.sendAll()
         batch.delivered(0)
@@ -159,7 +158,7 @@ import Testing
         _ = try batch.reportNow()
         batch.reportAccepted()
         #expect(batch.reported == 3 && batch.exposure == 2)
-        // Redis has lost the second report, and the credit beyond the third position.
+        // Redis has lost the second report and the credit beyond the third position.
         #expect(batch.reconcile(Array("x.....".utf8), granted: 3))
         #expect(batch.reported == 1 && batch.unreported == 2 && batch.exposure == 4 && batch.granted == 3)
         #expect(!batch.hasNext && batch.wanted(room: 0) == 5, "what is in flight needs its credit")
@@ -170,7 +169,7 @@ import Testing
         #expect(batch.sendAll() == [])
     }
 
-    @Test func `what waits with its job is not sent, and what became of it is still told`() throws {
+    @Test func `pushes of a paused job are not sent but their outcomes are reported`() throws {
         let batch = try Batches.held(4, granted: 4)
         #expect(batch.next() == 0)
         batch.delivered(0)
@@ -179,7 +178,7 @@ import Testing
         #expect(try #require(try batch.reportNow()).positions == [0])
     }
 
-    @Test func `a batch that comes back into our assignments goes on where it stands`() throws {
+    @Test func `a batch that is assigned again continues at its position`() throws {
         let batch = try Batches.held(4, granted: 2)
         batch.sendAll()
         batch.delivered(0)
@@ -202,7 +201,7 @@ import Testing
         #expect(try batch.reportNow()?.isFinal == isFinal)
     }
 
-    @Test func `a retry counts the try, names the cause and brings the push as it was`() throws {
+    @Test func `a retry counts the attempt, names the cause and contains the push unchanged`() throws {
         let own = Batches.Part(job: "own", attempt: 2, count: 2, payloadPerPush: true)
         let batch = try Batches.held([Batches.Part(job: "shared", count: 1), own])
         batch.sendAll()
@@ -217,7 +216,7 @@ import Testing
             ])
     }
 
-    @Test func `what is overdue expires within the credit, wherever it waits`() throws {
+    @Test func `an overdue push expires within the credit`() throws {
         let batch = try Batches.held(
             [
                 Batches.Part(job: "late", options: PushOptions(deadline: 100), count: 3),
@@ -232,7 +231,7 @@ import Testing
     }
 
     @Test(arguments: [(1, [2, 3, 10]), (2, [3, 10]), (5, [3, 10])])
-    func `a careful batch asks for one group at a time, until the suspects are through`(
+    func `a suspect batch requests one group at a time until its suspects are sent`(
         group: Int, expected: [Int]
     ) throws {
         let suspicion = Suspicion(suspect: 3, group: group, isAlone: true)
@@ -254,8 +253,7 @@ import Testing
         #expect(asked == expected)
     }
 
-    @Test func `a careful batch skips what is settled, and one without open suspects is not careful`() throws
-    {
+    @Test func `a suspect batch skips settled positions and ends without open suspects`() throws {
         func held(_ suspect: Int, isAlone: Bool = true) throws -> HeldBatch {
             try Batches.held(
                 6, granted: 0, suspicion: Suspicion(suspect: suspect, group: 1, isAlone: isAlone),
@@ -266,7 +264,7 @@ import Testing
         #expect(try !held(4, isAlone: false).isSuspect)
     }
 
-    @Test func `after one kill the suspects go like others`() throws {
+    @Test func `after one kill the suspects are sent like other pushes`() throws {
         let batch = try Batches.held(
             10, granted: 2, suspicion: Suspicion(suspect: 8, group: 0, isAlone: false))
         #expect(!batch.isSuspect && batch.wanted(room: 3) == 5)
@@ -275,7 +273,7 @@ import Testing
         #expect(batch.wanted(room: 3) == 5 && batch.wanted(room: 100) == 10)
     }
 
-    @Test func `receipts for all name each delivered token`() throws {
+    @Test func `receipts for all pushes name each delivered token`() throws {
         let batch = try Batches.held([
             Batches.Part(job: "quiet", options: PushOptions(receipts: .none), count: 1),
             Batches.Part(job: "all", options: PushOptions(receipts: .all), count: 2),

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Delivery
 
-/// A random walk through all that can happen to a batch, beside a model that is too simple to be wrong.
+/// A random walk through all events of a batch, compared with a very simple model.
 @Suite struct HeldBatchWalkTests {
-    /// What the model knows of a position.
+    /// The model's state of a position.
     private enum State: Equatable {
         case open, inFlight
         case answered(ReportedOutcome?)
@@ -69,7 +69,7 @@ import Testing
             try check()
         }
 
-        /// Brings everything to its end: each position must get there.
+        /// Gives an outcome to every position, and throws if a position cannot get an outcome.
         mutating func finish() throws {
             if isReporting { accept() }
             batch.grant(upTo: states.count)
@@ -136,7 +136,7 @@ import Testing
             isReporting = true
         }
 
-        /// What the entry must say about a position.
+        /// The expected line of the entry for a position.
         private func line(_ position: Int) -> String {
             let part = parts[partOf[position]]
             let cause = part.attempt > 0 ? "before" : ""
@@ -164,7 +164,7 @@ import Testing
             isReporting = false
         }
 
-        /// What Redis says to the report that is under way.
+        /// Delivers the reply of Redis to the report in flight.
         private mutating func answer() {
             guard isReporting else { return }
             switch Int.random(in: 0..<6, using: &random) {
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<8) func `the batch and the model agree, whatever happens`(block: UInt64) throws {
+    @Test(arguments: 0..<8) func `the batch and the model agree after all events`(block: UInt64) throws {
         for seed in block * 250..<block * 250 + 250 {
             var walk = try Walk(seed: seed)
             for _ in 0..<60 { try walk.step() }

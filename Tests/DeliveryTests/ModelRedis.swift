@@ -4,11 +4,11 @@ import StoreProtocol
 
 @testable import StoreProtocol
 
-/// What checkout, report and putback do to batches, in the plainest way: a model of the scripts, with a memory of its past.
+/// A simple model of the scripts that check out, report and put back batches. The model can return to an earlier state.
 struct ModelRedis {
     struct Batch {
         var body: [UInt8]
-        /// Whether each position is open.
+        /// One flag for each position: whether the position is open.
         var isOpen: [Bool]
         var worker = ""
         var delivery = 0
@@ -22,7 +22,7 @@ struct ModelRedis {
     var ready: [Int: [BatchID]] = [:]
     var flight: [Int: [BatchID]] = [:]
     var owners: [Int: FenceToken] = [:]
-    /// Final outcomes that our worker has told, and that were taken, or known before.
+    /// Final outcomes that the worker reported and that Redis accepted or already knew.
     var reported: Set<Place> = []
 
     struct Place: Hashable {
@@ -131,7 +131,7 @@ struct ModelRedis {
         return .success(moved)
     }
 
-    /// Puts a batch at the head of its list, as putback and reclaim do.
+    /// Puts a batch at the head of its list, like the scripts putback and reclaim.
     mutating func takeBack(_ id: BatchID) {
         batches[id]?.worker = ""
         batches[id]?.granted = 0
@@ -139,7 +139,7 @@ struct ModelRedis {
         ready[id.shard, default: []].insert(id, at: 0)
     }
 
-    /// The position is reported over by somebody else.
+    /// Another worker reports the outcome of the position.
     mutating func close(_ place: Place) {
         batches[place.batch]?.isOpen[place.position] = false
         if batches[place.batch]?.open == 0 { remove(place.batch) }

@@ -14,7 +14,7 @@ import Testing
         return shards
     }
 
-    @Test func `all shards are pending at first, and quiet when taken`() async throws {
+    @Test func `all shards are pending at first and quiet once taken`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([3, 1, 2])
             let taken = shards.take(atMost: 16)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `only shards that are ours can be pending`() async throws {
+    @Test func `only assigned shards can be pending`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([1])
             _ = shards.take(atMost: 9)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `shards that always have more do not keep the others waiting`() async throws {
+    @Test func `shards that always have more work do not delay the others`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards(0..<64)
             var turns: [Int: Int] = [:]
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `a pending shard has its turn within one round, whatever else is pending`() async throws {
+    @Test func `a pending shard gets its turn within one round`() async throws {
         try await onLoop { () async throws -> Void in
             var random = SplitMix(seed: 7)
             let shards = Self.shards(0..<64)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `what is only bulk does not ring for high, and the other way round`() async throws {
+    @Test func `work in one lane does not wake the other lane`() async throws {
         try await onLoop { () async throws -> Void in
             let shards = Self.shards([1, 2, 3])
             #expect(shards.take(atMost: 9, .highOnly).map(\.number) == [1, 2, 3])

@@ -4,14 +4,14 @@ import Testing
 @testable import Delivery
 @testable import StoreProtocol
 
-/// A Redis that answers, but refuses: READONLY, MISCONF, BUSY.
+/// A Redis that replies with refusals: READONLY, MISCONF, BUSY.
 @Suite struct RefusingRedisTests {
     private let window = Window(worker: "w", now: .now)
     private let refusal = StoreError.redis(.timedOut)
 
     init() { window.assign([0: FenceToken(Array("1:n:here".utf8))]) }
 
-    @Test func `a checkout that failed is not tried again before a pause is over`() throws {
+    @Test func `a checkout that failed is retried only after a pause`() throws {
         let first = try #require(window.checkOut(wantsMore: true))
         window.checkedOut(first, .failure(refusal))
         for _ in 0..<10 {
@@ -20,14 +20,14 @@ import Testing
         }
         let delay = try #require(window.delay)
         #expect(delay > .zero && delay <= .milliseconds(200))
-        // Somebody else's report is due earlier: the pause is not forgotten.
+        // The report of another batch is due earlier. The pause must still apply.
         window.reportDue()
         #expect(window.checkOut(wantsMore: true) == nil && window.delay == .milliseconds(10))
         window.now += .milliseconds(10)
         #expect(window.checkOut(wantsMore: true) != nil)
     }
 
-    @Test func `credit that was refused is not asked for again before a pause is over`() throws {
+    @Test func `credit that was refused is requested again only after a pause`() throws {
         window.accept(
             Checkout.Batch(
                 id: BatchID(Array("00.h.a".utf8)), delivery: 1, granted: 2, suspicion: nil,
@@ -35,7 +35,7 @@ import Testing
         func reports() -> [Window.Call] {
             window.takeActions().compactMap { if case .report(let call, _) = $0 { call } else { nil } }
         }
-        // What came with the shard is looked for first.
+        // A search for more shards comes first.
         let search = try #require(window.checkOut(wantsMore: true))
         window.checkedOut(
             search, .success(Checkout.Reply(pauseReason: nil, left: [], fenced: [], batches: [])))
@@ -49,7 +49,7 @@ import Testing
         #expect(window.checkOut(wantsMore: true) == nil && reports().count == 1)
     }
 
-    @Test func `a new connection is tried at once`() throws {
+    @Test func `a new connection is used at once`() throws {
         let first = try #require(window.checkOut(wantsMore: true))
         window.checkedOut(first, .failure(refusal))
         window.reconnected(isOther: false)

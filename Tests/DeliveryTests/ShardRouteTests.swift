@@ -4,14 +4,14 @@ import Testing
 
 @testable import Delivery
 
-/// Pushes of a shard follow each other over one connection, unless a batch shares no device with the others.
+/// Pushes of a shard use one connection in order, unless a batch shares no device with the other batches.
 @Suite struct ShardRouteTests {
     private final class Connection {}
     private let first = ObjectIdentifier(Connection.self)
     private let second = ObjectIdentifier(ShardRoute.self)
     private let route = ShardRoute()
 
-    /// A held batch, of which so many pushes are in flight over the first connection.
+    /// A held batch with `inFlight` pushes in flight over the first connection.
     private func batch(_ number: UInt32, _ devices: [Int], inFlight: Int = 0) throws -> HeldBatch {
         let batch = try Batches.held(number, devices: devices, on: route)
         for _ in 0..<inFlight { _ = batch.next() }
@@ -23,7 +23,7 @@ import Testing
         for position in positions { batch.delivered(position) }
     }
 
-    @Test func `with nothing in flight any connection will do`() throws {
+    @Test func `with nothing in flight any connection is allowed`() throws {
         let one = try batch(1, [1, 2, 3])
         #expect(route.way(of: 1) == .any)
         _ = one.next()
@@ -32,14 +32,14 @@ import Testing
         #expect(route.way(of: 1) == .any)
     }
 
-    @Test func `pushes follow those in flight, of whichever batch`() throws {
+    @Test func `pushes use the connection of the pushes in flight in any batch`() throws {
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
         for number: UInt32 in [1, 2] { #expect(route.way(of: number) == .following(first)) }
         land(one, 0..<2)
         #expect(route.way(of: two.number) == .following(first))
     }
 
-    @Test func `nothing follows over a connection that was left, until all has landed`() throws {
+    @Test func `no push uses an abandoned connection until all pushes in flight have an outcome`() throws {
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
         route.leave()
         #expect(route.way(of: 1) == .none && route.way(of: two.number) == .none)
@@ -50,12 +50,12 @@ import Testing
         #expect(route.way(of: 2) == .any)
     }
 
-    @Test func `a batch that shares no device with another in hand may use any connection`() throws {
+    @Test func `a batch that shares no device with another held batch may use any connection`() throws {
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 2), try batch(2, [4, 5], inFlight: 1))
         #expect(route.way(of: 2) == .following(first))
         #expect(route.free(two) && route.free(two))
         #expect(route.way(of: 2) == .any && route.way(of: 1) == .following(first))
-        // What it has in flight says nothing about the others.
+        // The pushes in flight of this batch do not restrict the other batches.
         land(one, 0..<2)
         #expect(route.way(of: 1) == .any)
         _ = two.next()
@@ -65,17 +65,17 @@ import Testing
         #expect(route.way(of: 1) == .any)
     }
 
-    @Test func `a batch that shares a device, or has one twice, cannot be freed`() throws {
+    @Test func `a batch that shares a device or repeats a device is not free`() throws {
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 1), try batch(2, [3, 4]))
         #expect(!route.free(two) && !route.free(one))
         #expect(try !route.free(batch(3, [7, 8, 7])))
-        // The other one is done: nothing holds it any more.
+        // The other batch is done and no longer blocks this batch.
         land(one, 0..<1)
         one.leaveRoute()
         #expect(route.free(two))
     }
 
-    @Test func `what comes later waits for a free batch with which it shares a device, to its end`() throws {
+    @Test func `a later batch waits until a free batch with a shared device is done`() throws {
         let one = try batch(1, [1, 2], inFlight: 1)
         #expect(route.free(one))
         let (two, three) = (try batch(2, [2, 3]), try batch(3, [4]))
@@ -92,7 +92,7 @@ import Testing
         #expect(route.way(of: 2) == .any && route.batches == 2)
     }
 
-    @Test func `what is younger waits for a batch of which Redis is asked what it knows`() throws {
+    @Test func `younger batches wait for a batch whose state Redis is asked for`() throws {
         let first = try Batches.held([.init(job: "j", count: 3)])
         let route = first.route
         first.mustCompare = true
@@ -104,7 +104,7 @@ import Testing
         #expect(route.way(of: first.number + 1) == .any, "it is nobody's any more")
     }
 
-    @Test func `a batch knows whether it has a device twice`() throws {
+    @Test func `a batch detects a repeated device`() throws {
         let job = Batches.Part(job: "j", count: 3)
         #expect(try Batches.held([job]).isOfDistinctDevices)
         var other = Batches.Part(job: "k", count: 2)
@@ -114,15 +114,15 @@ import Testing
     }
 
     @Test(arguments: 0..<40 as Range<UInt64>)
-    func `no push overtakes another one to its device, whatever connections do`(seed: UInt64) throws {
+    func `no push overtakes an earlier push to its device whatever the connections do`(seed: UInt64) throws {
         var game = try RouteGame(seed: seed)
         try game.play()
         #expect(game.wasSpread || seed % 4 == 0, "batches use several connections")
     }
 }
 
-/// Batches of one shard and lane over several connections, on a seed: connections land the oldest of what they carry, or give all
-/// of it back.
+/// Batches of one shard and lane over several connections, on a seed. A connection finishes its oldest push or gives all its
+/// pushes back.
 private struct RouteGame {
     struct Flying {
         let batch: HeldBatch
@@ -144,7 +144,7 @@ private struct RouteGame {
     ]
     private var carried: [[Flying]] = [[], [], []]
     private(set) var wasSpread = false
-    /// Devices there are: few of them are shared by many batches.
+    /// The number of devices. Many batches share few devices.
     private let devices: Int
     private static let window = 12
 
@@ -171,7 +171,7 @@ private struct RouteGame {
         batches.append(try Batches.held(made, devices: list, on: route))
     }
 
-    /// As the sender does in a turn: what cannot be sent is passed over.
+    /// Sends in one turn like the sender, and skips pushes that cannot be sent.
     private mutating func send() throws {
         for batch in batches {
             while batch.hasNext, let connection = choose(batch) {
@@ -228,7 +228,7 @@ private struct RouteGame {
             let count = random.int(in: 0...carried[connection].count)
             for push in carried[connection].prefix(count) {
                 push.batch.delivered(push.position)
-                // Redis has taken the report.
+                // Redis has accepted the report.
                 push.batch.markReported(push.position)
             }
             carried[connection].removeFirst(count)

@@ -4,7 +4,7 @@ import Testing
 @testable import Delivery
 @testable import StoreProtocol
 
-/// Batches that were in the hands of a worker that was lost, between others.
+/// Batches of a lost worker between other batches.
 @Suite struct SuspectWindowTests {
     private let window = Window(worker: "w", now: .now)
 
@@ -16,7 +16,7 @@ import Testing
                 body: Batches.body([Batches.Part(count: count)])))
     }
 
-    /// Sends all that may be sent: names of the batches.
+    /// Sends every push that may be sent. Returns the names of the batches.
     private func send(isAlone: Bool? = nil) -> [String] {
         var sent: [String] = []
         while let (batch, _) = window.nextBatch(isAlone: isAlone ?? window.isClearForSuspect),
@@ -38,7 +38,7 @@ import Testing
         for position in positions { window.delivered(batch, position) }
     }
 
-    /// Redis takes all reports and grants what they ask for. Returns what was asked, by batch.
+    /// Redis accepts all reports and grants the requested credit. Returns the requests by batch.
     private func answer() -> [String: Int] {
         var wanted: [String: Int] = [:]
         for (call, report) in reports() {
@@ -50,7 +50,7 @@ import Testing
         return wanted
     }
 
-    @Test func `a careful batch goes in groups, when all else is through, and then like any other`() throws {
+    @Test func `a suspect batch is sent in groups after all others and then like any other`() throws {
         window.assign([0: FenceToken(Array("1:n:here".utf8))])
         window.credit.limit = 600
         accept("c", 6, granted: 0, suspicion: Suspicion(suspect: 4, group: 2, isAlone: true))
@@ -74,7 +74,7 @@ import Testing
         #expect(send() == ["00.h.c 4", "00.h.c 5"])
     }
 
-    @Test func `who yields to another app's careful batch asks for no credit`() throws {
+    @Test func `an app that yields to the suspect batch of another app requests no credit`() throws {
         window.assign([0: FenceToken(Array("1:n:here".utf8))])
         window.credit.limit = 600
         accept("a", 6, granted: 2)
@@ -87,7 +87,7 @@ import Testing
         #expect(window.askForCredit(of: .high) && answer() == ["00.h.a": 6])
     }
 
-    @Test func `a request for credit that failed is settled before a careful batch has its turn`() throws {
+    @Test func `a failed request for credit is settled before a suspect batch has its turn`() throws {
         window.assign([0: FenceToken(Array("1:n:here".utf8))])
         window.credit.limit = 600
         accept("a", 6, granted: 2)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test
-    func `a credit that Redis gave though its reply was lost is used before a careful batch has its turn`()
+    func `a credit with a lost reply is used before a suspect batch has its turn`()
         throws
     {
         window.assign([0: FenceToken(Array("1:n:here".utf8))])
@@ -129,14 +129,14 @@ import Testing
         #expect(answer() == ["00.h.a": 6] && window.isClearForSuspect)
     }
 
-    @Test func `a careful batch that has credit goes before one that came meanwhile`() throws {
+    @Test func `a suspect batch with credit is sent before a batch that arrived later`() throws {
         let (here, token) = (0, FenceToken(Array("1:n:here".utf8)))
         window.assign([here: token])
         window.credit.limit = 600
         accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 2, isAlone: true))
         #expect(send() == [] && answer() == ["00.h.c": 2])
         #expect(send(isAlone: true) == ["00.h.c 0", "00.h.c 1"] && window.hasSuspectInFlight)
-        // Its shard is withdrawn with its pushes in flight, and another batch's turn comes.
+        // The batch's shard is withdrawn with its pushes in flight. Then another batch gets its turn.
         window.assign([1: token])
         window.accept(
             Checkout.Batch(

@@ -7,15 +7,15 @@ import Testing
 @testable import Delivery
 @testable import StoreProtocol
 
-/// High goes first, also when a campaign has filled the window, and bulk keeps its floor.
+/// Pushes of `high` are sent first even if a campaign has filled the window, and `bulk` keeps its floor.
 @Suite struct WindowLanesTests {
-    /// A Redis with shard 0 only, and batches in both of its lists; every call is answered at once.
+    /// A model of Redis with shard 0 only and batches in both lists. Redis replies to every call at once.
     private final class Lists {
         let window = Window(worker: "w", now: .now)
         var waiting: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var sent: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var calls: [Checkout.Lanes] = []
-        /// Batches that were given though an older one of their list lacked credit, and may be overtaken.
+        /// Batches that were checked out before an older batch of their list had credit. Other batches may overtake these batches.
         private(set) var early = 0
         private var nextBatch = 0
         private var inFlight: [(batch: HeldBatch, position: Int)] = []
@@ -27,7 +27,7 @@ import Testing
 
         func signal() { window.shards.mayHaveBatches([0]) }
 
-        /// Asks for what there is room for, until nothing is asked for.
+        /// Checks out batches until the window requests nothing more.
         func fill() {
             for _ in 0..<200 {
                 let call = window.checkOut(wantsMore: true)
@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        /// - Returns: how many left.
+        /// - Returns: the number of pushes that were sent.
         @discardableResult
         func send(atMost most: Int) -> Int {
             var left = most
@@ -53,7 +53,7 @@ import Testing
             return most - left
         }
 
-        /// So many answers, the oldest pushes first.
+        /// Delivers `count` responses, the oldest pushes first.
         func deliver(_ count: Int) {
             for (batch, position) in inFlight.prefix(count) { window.delivered(batch, position) }
             inFlight.removeFirst(min(count, inFlight.count))
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `a message finds credit although a campaign has taken all that it may`() {
+    @Test func `a high push gets credit although a campaign has taken all allowed credit`() {
         let lists = Lists(limit: 1000)
         lists.waiting[.bulk] = 100_000
         lists.fill()
@@ -125,7 +125,7 @@ import Testing
         #expect(lists.sent[.high] == 3)
     }
 
-    @Test func `a message does not wait for the batches of a campaign that are in hand and lack credit`() {
+    @Test func `a high push does not wait for held campaign batches without credit`() {
         let lists = Lists(limit: 200)
         lists.waiting[.bulk] = 256
         lists.fill()
@@ -137,7 +137,7 @@ import Testing
         #expect(lists.sent[.high] == 5, "it goes before what was there first")
     }
 
-    @Test func `without messages a campaign is not slowed by looking for them`() {
+    @Test func `without high pushes a campaign is not slowed by checks for them`() {
         let lists = Lists(limit: 1000)
         lists.waiting[.bulk] = 1_000_000
         for _ in 0..<200 {
@@ -149,7 +149,7 @@ import Testing
         #expect(lists.sent[.bulk]! > 50_000)
     }
 
-    @Test(arguments: [0, 10, 40]) func `bulk has its floor, and little more, while high never ends`(
+    @Test(arguments: [0, 10, 40]) func `bulk gets its floor and little more during endless high pushes`(
         floor: Int
     ) {
         let lists = Lists(limit: 1000)
@@ -168,7 +168,7 @@ import Testing
         #expect(lists.early == 0)
     }
 
-    @Test func `a batch that lacks credit is not overtaken by a younger one of its lane`() {
+    @Test func `a batch without credit is not overtaken by a younger batch of its lane`() {
         let lists = Lists(limit: 600)
         lists.waiting[.high] = 100_000
         for step in 0..<500 {
@@ -181,7 +181,7 @@ import Testing
         #expect(lists.early == 0 && lists.sent[.bulk]! > 400)
     }
 
-    @Test func `exposure stays within the limit whatever the lanes`() {
+    @Test func `exposure stays within the limit in all lanes`() {
         let lists = Lists(limit: 300)
         lists.waiting = [.high: 50_000, .bulk: 50_000]
         for step in 0..<500 {

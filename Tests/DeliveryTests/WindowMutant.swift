@@ -1,10 +1,10 @@
 @testable import Delivery
 
-/// A fault put into the window's logic on purpose: the simulation must notice it.
+/// A deliberate fault in the window's logic, which the simulation must notice.
 ///
-/// To go on with a credit that Redis has forgotten is not here, because it is no fault: the report that asks a Redis that
-/// went back in time for its map names the old credit, and so restores it. Outcomes dropped after a batch went stale are not here either: its
-/// new holder finds another outcome, so the accounting is right all the same; `LostOwnershipTests` looks for the duplicates.
+/// The use of a credit that Redis has forgotten is not listed, because this is not a fault: a report that requests the map from a
+/// restored Redis names the old credit and so restores the credit. Outcomes that are dropped after a batch becomes stale are not listed:
+/// the new holder finds another outcome, so the accounting stays correct. `LostOwnershipTests` looks for the duplicates.
 struct WindowMutant: Sendable, CustomStringConvertible {
     let description: String
     private let fault: DeliveryFault

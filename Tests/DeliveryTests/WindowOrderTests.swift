@@ -6,7 +6,7 @@ import Testing
 @testable import Delivery
 @testable import StoreProtocol
 
-/// Batches of one list keep their order also when some of them are on their way back.
+/// Batches of one list keep their order even if some of them are being returned to Redis.
 struct WindowOrderTests {
     private let window = Window(worker: "w", now: .now)
     private static let token = FenceToken(Array("1:n:h".utf8))
@@ -18,7 +18,7 @@ struct WindowOrderTests {
             map: Array(".".utf8), body: Batches.body([.init(job: "job-\(number)")]))
     }
 
-    /// One batch of four, of which two may be sent and have left, and its request for more credit.
+    /// A batch of four pushes that has sent two, and its request for more credit.
     private func asking() throws -> (batch: HeldBatch, call: Window.Call) {
         window.assign([3: Self.token])
         window.accept(
@@ -37,8 +37,7 @@ struct WindowOrderTests {
 
     private struct Missing: Error {}
 
-    @Test func `what gets more credit goes before what is younger, though it has something to report`() throws
-    {
+    @Test func `a batch that gets more credit is sent before younger batches despite a due report`() throws {
         let (batch, call) = try asking()
         window.delivered(batch, 0)
         window.answered(call, .success(.taken(Report.State(open: 4, granted: 4, isDone: false))))
@@ -46,7 +45,7 @@ struct WindowOrderTests {
         #expect(window.nextBatch(isAlone: true)?.batch === batch)
     }
 
-    @Test func `what the gateway did not act on goes before what is younger, though a report is under way`()
+    @Test func `unprocessed pushes are sent before younger ones despite a report in flight`()
         throws
     {
         let (batch, _) = try asking()
@@ -62,12 +61,12 @@ struct WindowOrderTests {
         }
     }
 
-    @Test func `what comes while an older batch is going back goes back as well`() throws {
+    @Test func `a batch that arrives while an older batch is returned is returned too`() throws {
         window.assign([3: Self.token])
         window.accept(given(1))
         window.assign([:])
         let first = try #require(returned().first)
-        // The leases are ours again before Redis has answered, and so is a batch whose checkout was lost.
+        // The worker owns the leases again before the reply of Redis, and gets a batch whose checkout was lost.
         window.assign([3: Self.token])
         window.accept(given(2))
         window.accept(given(3, lane: "b"))
@@ -77,12 +76,12 @@ struct WindowOrderTests {
         let second = returned()
         #expect(second.map(\.batch) == [given(2).id])
         for call in [first.call] + second.map(\.call) { window.putBack(call, .success(1)) }
-        // Redis has both in their order.
+        // Redis has both batches in order.
         for number in [1, 2] { window.accept(given(number)) }
         #expect(window.nextBatch(isAlone: true)?.batch.id == given(1).id)
     }
 
-    /// Batch 1 is on its way back when the connection is lost; then the shard is ours again, and batch 2 comes.
+    /// The connection is lost during the return of batch 1. Then the worker owns the shard again and gets batch 2.
     private func loseReturn() throws {
         window.assign([3: Self.token])
         window.accept(given(1))
@@ -93,7 +92,7 @@ struct WindowOrderTests {
         window.accept(given(2))
     }
 
-    @Test func `a call that had no answer is made again, and what came since follows`() throws {
+    @Test func `a call without a reply is repeated and later batches follow`() throws {
         try loseReturn()
         #expect(window.nextBatch(isAlone: true) == nil)
         window.reconnected(isOther: false)
@@ -101,7 +100,7 @@ struct WindowOrderTests {
         #expect(window.nextBatch(isAlone: true) == nil)
     }
 
-    @Test func `a Redis that went back is asked what it knows of a batch before it is given back`() throws {
+    @Test func `a restored Redis is asked for the state of a batch before the return`() throws {
         try loseReturn()
         window.reconnected(isOther: true)
         var asked: [BatchID: Window.Call] = [:]

@@ -6,17 +6,17 @@ import StoreProtocol
 @testable import Delivery
 @testable import StoreProtocol
 
-/// A worker's window between a model of Redis and a gateway that does anything, on one clock and one seed: replies are lost,
-/// Redis goes back in time, shards are withdrawn, taken over and given back.
+/// A worker's window between a model of Redis and a gateway with random responses, on one clock and one seed. Replies are lost,
+/// Redis returns to an earlier state, and shards are withdrawn, taken over and returned.
 struct WindowSimulation {
     typealias Place = ModelRedis.Place
 
-    /// A promise that was broken.
+    /// An invariant that the window violated.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Which kinds of trouble there are.
+    /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
         let rawValue: Int
         static let losses = Troubles(rawValue: 1)
@@ -43,19 +43,19 @@ struct WindowSimulation {
     private let limit: Int
     private let window: Window
     private var redis = ModelRedis()
-    /// Redis as it was, with the time since when it was so.
+    /// Earlier states of Redis and the time of each state.
     private var past: [(at: ContinuousClock.Instant, redis: ModelRedis)] = []
     private var now = ContinuousClock.now
-    /// Calls on their way to Redis.
+    /// Calls in flight to Redis.
     private var wire: [Wire] = []
     private var isConnected = true
     private var nextLook = ContinuousClock.now + .seconds(5)
     private var flying: [Flying] = []
-    /// Final outcomes that the worker has had from the gateway.
+    /// Final outcomes that the worker has received from the gateway.
     private var known: Set<Place> = []
-    /// What a reply has shown to be closed.
+    /// Positions that a reply has shown to be closed.
     private var shown: Set<Place> = []
-    /// How far the worker was told that it may send.
+    /// The number of pushes that the worker may send of each batch.
     private var credit: [BatchID: Int] = [:]
     private var putBack: Set<BatchID> = []
     private var withdrawn: Set<Int> = []
@@ -74,7 +74,7 @@ struct WindowSimulation {
         window.assign(redis.owners)
     }
 
-    /// The whole of it.
+    /// Runs the whole simulation.
     mutating func run(steps: Int = 350) throws {
         for _ in 0..<steps { try step() }
         try calmDown()
@@ -149,7 +149,7 @@ struct WindowSimulation {
         }
     }
 
-    /// One of the same list that is to be sent first, or of which that is not known.
+    /// A batch of the same list that must be sent first, or whose order is unknown.
     private func older(than batch: HeldBatch) -> HeldBatch? {
         guard !batch.isSuspect else { return nil }
         return window.held.values.first {
@@ -210,7 +210,7 @@ struct WindowSimulation {
         body(&redis)
     }
 
-    /// Redis takes the next call, and its answer arrives.
+    /// Redis executes the next call and its reply arrives.
     private mutating func deliver() throws {
         guard isConnected else { return }
         for _ in 0..<Int.random(in: 1...6, using: &random) where !wire.isEmpty {
@@ -220,7 +220,7 @@ struct WindowSimulation {
         }
     }
 
-    /// - Parameter isLost: Redis does it, but the worker hears of a lost connection.
+    /// - Parameter isLost: Redis executes the call, but the worker sees a lost connection.
     private mutating func execute(_ call: Wire, isLost: Bool) {
         let lost = StoreError.redis(.notConnected("lost"))
         switch call {
@@ -291,7 +291,7 @@ struct WindowSimulation {
         }
     }
 
-    /// The connection ends: some calls on their way were done, all have no answer.
+    /// Ends the connection. Redis executed some of the calls in flight, and no call gets a reply.
     private mutating func disconnect() {
         isConnected = false
         let calls = wire
@@ -321,12 +321,12 @@ struct WindowSimulation {
         window.reconnected(isOther: isOther)
     }
 
-    /// Redis has lost its last seconds.
+    /// Redis loses its last seconds of data.
     private mutating func rollBack() {
         guard let moment = past.indices.randomElement(using: &random) else { return }
         redis = past[moment].redis
         past.removeSubrange(moment...)
-        // Batches that Redis never had are never heard of again.
+        // Batches that Redis forgot never return.
         for id in Set(known.map(\.batch)) where redis.batches[id] == nil { finished(id) }
         for place in shown where redis.batches[place.batch]?.isOpen[safe: place.position] == true {
             shown.remove(place)
@@ -334,7 +334,7 @@ struct WindowSimulation {
         for (id, batch) in redis.batches { credit[id] = batch.worker == Self.worker ? batch.granted : 0 }
     }
 
-    /// Another host has the shard: it takes everything back, and sends some of it.
+    /// Another host takes the shard over, reclaims all its batches, and sends some of the pushes.
     private mutating func takeOver() {
         let shard = Int.random(in: 0..<Self.shards, using: &random)
         let (token, isFast) = (newToken(), chance(2))
@@ -350,7 +350,7 @@ struct WindowSimulation {
         self.random = random
     }
 
-    /// The coordinator takes a shard away in order, or notices that it is lost.
+    /// The coordinator withdraws a shard in order, or notices that the lease is lost.
     private mutating func withdraw() {
         let shard = Int.random(in: 0..<Self.shards, using: &random)
         withdrawn.insert(shard)
@@ -412,14 +412,14 @@ struct WindowSimulation {
         }
     }
 
-    /// No more trouble: everything must come to its end.
+    /// Ends all faults. Every push must then get an outcome.
     private mutating func calmDown() throws {
         isQuiet = true
         if !isConnected { connect() }
         giveBackShards()
         for _ in 0..<3000 {
             try step()
-            // The sweep: what is stamped with somebody else's name is taken back.
+            // The sweep reclaims batches that carry the name of another worker.
             if chance(50) {
                 change { redis in
                     for (shard, ids) in redis.flight {

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Delivery
 
-/// Thousands of seeds of ``WindowSimulation``, and faults put in on purpose that they must find.
+/// Runs ``WindowSimulation`` with thousands of seeds. The runs must also find deliberate faults.
 @Suite struct WindowTests {
     private static let seedsPerBlock: UInt64 = 100
 
-    @Test(arguments: 0..<16) func `no push is sent again whose outcome is known, and nothing hangs`(
+    @Test(arguments: 0..<16) func `no push with a known outcome is sent again and nothing hangs`(
         block: UInt64
     ) throws {
         var sent = 0
@@ -23,7 +23,7 @@ import Testing
         #expect(sent > 10_000)
     }
 
-    @Test(arguments: 0..<4) func `without an owner's change the exposure stays within the limit`(
+    @Test(arguments: 0..<4) func `exposure stays within the limit without a change of the owner`(
         block: UInt64
     ) throws {
         for seed in block * Self.seedsPerBlock..<(block + 1) * Self.seedsPerBlock {

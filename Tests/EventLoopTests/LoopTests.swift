@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LoopTests {
-    @Test func `jobs run in the order in which they came`() async throws {
+    @Test func `jobs run in the order of their arrival`() async throws {
         let order = try await onLoop {
             let mailbox = Mailbox<Int>()
             for number in 0..<1000 { Task { @Loop in mailbox.put(number) } }
@@ -14,7 +14,7 @@ import Testing
         #expect(order == Array(0..<1000))
     }
 
-    @Test func `jobs from other threads wake the loop, and none is lost`() async throws {
+    @Test func `jobs from other threads wake the loop and none is lost`() async throws {
         let mailbox = try await onLoop { Mailbox<Int>() }
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
@@ -25,7 +25,7 @@ import Testing
         #expect(all.sorted() == Array(0..<200))
     }
 
-    @Test func `all that is isolated to the loop runs on one thread`() async throws {
+    @Test func `all code that is isolated to the loop runs on one thread`() async throws {
         let first = try await onLoop { UInt(pthread_self()) }
         let second = try await onLoop {
             await Task.yield()
@@ -34,7 +34,7 @@ import Testing
         #expect(first == second)
     }
 
-    @Test func `a task that prefers the loop is on its thread also where it is on no actor`() async throws {
+    @Test func `a task that prefers the loop runs on its thread even without an actor`() async throws {
         let thread = try await onLoop { UInt(pthread_self()) }
         let task = Loop.task {
             let before = await threadWithoutActor()
@@ -44,8 +44,8 @@ import Testing
         #expect(await task.value == [thread, thread, thread])
     }
 
-    @Test func `a task of the loop lets nobody go first where it need not wait`() async throws {
-        // What is looked at stays so until the wait for its change has begun: the product's waits rest on it.
+    @Test func `a task of the loop does not yield where it need not suspend`() async throws {
+        // A state that a task checks stays unchanged until the task suspends. The waits of the product rely on this.
         let order = try await onLoop {
             let mailbox = Mailbox<String>()
             Loop.task {
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `a turn listener is called once for each time that it asked, after the turn's jobs`()
+    @Test func `a turn listener is called once for each request after the jobs of the turn`()
         async throws
     {
         try await onLoop { () async throws -> Void in
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a listener that has gone is not kept for its turn`() async throws {
+    @Test func `a released listener is not kept until its turn`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<String>()
             var listener: Listener? = Listener()
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `a listener that asks again and again does not keep timers from their turn`() async throws {
+    @Test func `a listener that repeats its request does not delay timers`() async throws {
         try await onLoop { () async throws -> Void in
             let listener = Listener()
             let mailbox = Mailbox<Int>()
@@ -113,11 +113,11 @@ import Testing
         }
     }
 
-    @Test func `a sleeper wakes up by itself`() async throws {
+    @Test func `a sleeper wakes up without other events`() async throws {
         try await onLoop { try await Loop.sleep(for: .milliseconds(1)) }
     }
 
-    @Test func `no sleeper wakes up before its time, however often others wake the loop`() async throws {
+    @Test func `no sleeper wakes up early however often others wake the loop`() async throws {
         let shortage = try await onLoop { () async throws -> Duration in
             let sleepers = (0..<100).map { number in
                 Task { @Loop () async throws -> Duration in
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `a sleeper that was cancelled before it lies down does not sleep`() async throws {
+    @Test func `a sleeper that is cancelled before its sleep does not sleep`() async throws {
         try await onLoop { () async throws -> Void in
             let sleeper = Task { @Loop in
                 withUnsafeCurrentTask { $0?.cancel() }

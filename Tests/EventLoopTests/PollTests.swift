@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct PollTests {
-    /// Two connected, nonblocking descriptors.
+    /// Creates two connected, nonblocking descriptors.
     private static func pair() -> (Int32, Int32) {
         var ends: [Int32] = [0, 0]
         #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
@@ -16,8 +16,7 @@ import Testing
         var polls: [Poll] = []
     }
 
-    @Test func `says readable when there is something to read, and writable when there is room`() async throws
-    {
+    @Test func `reports readable when data is there and writable when there is room`() async throws {
         try await onLoop { () async throws -> Void in
             let (ours, theirs) = Self.pair()
             let mailbox = Mailbox<Poll.Interest>()
@@ -34,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `says everything is possible when the peer has gone`() async throws {
+    @Test func `reports every event when the peer has closed`() async throws {
         try await onLoop { () async throws -> Void in
             let (ours, theirs) = Self.pair()
             let mailbox = Mailbox<Poll.Interest>()
@@ -48,8 +47,7 @@ import Testing
         }
     }
 
-    @Test func `nothing comes after the cancellation, not even what is ready in the same turn`() async throws
-    {
+    @Test func `no event arrives after the cancellation even if it is ready in the same turn`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<Int>()
             let pairs = (0..<2).map { _ in Self.pair() }
@@ -74,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `a descriptor's number can be watched again right after the cancellation`() async throws {
+    @Test func `a descriptor number can be watched again right after the cancellation`() async throws {
         try await onLoop { () async throws -> Void in
             let old = Self.pair()
             let mailbox = Mailbox<String>()
@@ -93,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `a released watch is a cancelled one`() async throws {
+    @Test func `a released watch is cancelled`() async throws {
         try await onLoop { () async throws -> Void in
             let (ours, theirs) = Self.pair()
             let mailbox = Mailbox<String>()
@@ -110,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a watch without interest says nothing`() async throws {
+    @Test func `a watch without interest reports nothing`() async throws {
         try await onLoop { () async throws -> Void in
             let (ours, theirs) = Self.pair()
             let mailbox = Mailbox<Int>()

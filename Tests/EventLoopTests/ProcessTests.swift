@@ -4,7 +4,7 @@ import LoopTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ProcessTests {
-    /// Runs a shell command to its end.
+    /// Runs a shell command until it exits.
     @Loop private static func end(of command: String, signal number: Int32? = nil) async throws
         -> ChildProcess.End
     {
@@ -18,12 +18,12 @@ import Testing
         if let number { child.signal(number) }
         let end = try await mailbox.next()
         #expect(child.end == end)
-        child.signal(SIGKILL)  // Goes nowhere: the number may be somebody else's by now.
+        child.signal(SIGKILL)  // Not sent: the number may be another process's.
         #expect(waitpid(child.pid, nil, WNOHANG) == -1 && errno == ECHILD, "a zombie is left")
         return end
     }
 
-    /// What a shell command writes to its standard output.
+    /// Returns the standard output of a shell command.
     @Loop private static func output(
         of command: String, environment: [String]? = nil, directory: String? = nil
     ) async throws -> String {
@@ -44,19 +44,19 @@ import Testing
         return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     }
 
-    @Test(arguments: [0, 1, 75, 255]) func `tells a child's exit status`(status: Int32) async throws {
+    @Test(arguments: [0, 1, 75, 255]) func `reports the exit status of a child`(status: Int32) async throws {
         let end = try await onLoop { try await Self.end(of: "exit \(status)") }
         #expect(end == .exited(status))
     }
 
-    @Test(arguments: [SIGTERM, SIGKILL]) func `tells the signal that ended a child`(number: Int32)
+    @Test(arguments: [SIGTERM, SIGKILL]) func `reports the signal that ended a child`(number: Int32)
         async throws
     {
         let end = try await onLoop { try await Self.end(of: "exec sleep 1000", signal: number) }
         #expect(end == .killed(signal: number))
     }
 
-    @Test func `many children at once are all told and reaped`() async throws {
+    @Test func `many children at once are all reported and reaped`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<ChildProcess.End>()
             for status in 0..<20 {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `a program that is not there is an error, not a child`() async throws {
+    @Test func `a missing program is an error and starts no child`() async throws {
         try await onLoop { () async throws -> Void in
             #expect(throws: LoopError(code: -ENOENT)) {
                 _ = try ChildProcess("/nonexistent", arguments: ["x"], descriptors: []) { _ in }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a child has the descriptors that it was given, in their places, and none of ours`()
+    @Test func `a child has only the given descriptors in their places`()
         async throws
     {
         try await onLoop { () async throws -> Void in
@@ -87,7 +87,7 @@ import Testing
                 of: "readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2; ls /proc/self/fd"
             ).split(separator: "\n")
             #expect(lines[0] == "/dev/null" && lines[1].hasPrefix("pipe:") && lines[2] == "/dev/null")
-            // By number: 3 is the one by which `ls` reads the folder.
+            // The check starts after 3, because `ls` reads the folder through descriptor 3.
             for number in ours where number > 3 { #expect(!lines.dropFirst(3).contains("\(number)")) }
             for number in ours { close(number) }
         }
@@ -102,14 +102,14 @@ import Testing
         }
     }
 
-    @Test func `environment and directory are what was asked for`() async throws {
+    @Test func `a child has the given environment and directory`() async throws {
         let text = try await onLoop {
             try await Self.output(of: "pwd; echo $WORD", environment: ["WORD=here"], directory: "/usr")
         }
         #expect(text == "/usr\nhere\n")
     }
 
-    @Test func `a signal comes in as a call, as often as the watcher lives`() async throws {
+    @Test func `a signal calls the watcher as long as the watcher lives`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<String>()
             let first = SignalWatcher(SIGUSR1) { mailbox.put("first") }

@@ -4,7 +4,9 @@ import Testing
 import Transport
 
 @Suite(.timeLimit(.minutes(5))) struct ResolverTests {
-    @Test(arguments: ["localhost", "127.0.0.1", "::1"]) func `finds this machine`(name: String) async throws {
+    @Test(arguments: ["localhost", "127.0.0.1", "::1"]) func `resolves names of this machine`(name: String)
+        async throws
+    {
         let addresses = try await onLoop { try await Resolver.resolve(host: name, port: 443) }
         #expect(!addresses.isEmpty)
         #expect(addresses.allSatisfy { $0.port == 443 })
@@ -12,7 +14,7 @@ import Transport
     }
 
     @Test(arguments: ["does-not-exist.invalid", "", String(repeating: "x", count: 300)])
-    func `a name that cannot exist is an error, and not for ever`(name: String) async throws {
+    func `a name that cannot exist is a temporary error`(name: String) async throws {
         let outcome = try await onLoop {
             await Deadline.race(until: .now + .seconds(40)) { () async -> String in
                 do throws(LoopError) {
@@ -23,7 +25,7 @@ import Transport
         #expect(outcome == "refused")
     }
 
-    @Test func `a deadline ends the wait, and what comes later is not heard`() async throws {
+    @Test func `a deadline ends the wait and later results are ignored`() async throws {
         try await onLoop { () async throws -> Void in
             let gate = Mailbox<Int>()
             let late = Mailbox<Int>()
@@ -38,7 +40,7 @@ import Transport
         }
     }
 
-    @Test func `what is done before the deadline counts`() async throws {
+    @Test func `a result before the deadline counts`() async throws {
         let value = try await onLoop { await Deadline.race(until: .now + .seconds(60)) { 7 } }
         #expect(value == 7)
     }

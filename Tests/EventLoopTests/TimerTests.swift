@@ -3,7 +3,7 @@ import LoopTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TimerTests {
-    @Test func `timers come in the order of their times`() async throws {
+    @Test func `timers fire in the order of their times`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<Int>()
             let timers = [30, 10, 20].map { delay in
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func `a timer that is set to a time comes then, and at once when it is over`() async throws {
+    @Test func `a timer fires at its time or at once when the time has passed`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<String>()
             let timer = Timer { mailbox.put("rung") }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a stopped timer stays silent, and can be started again`() async throws {
+    @Test func `a stopped timer stays silent and can be restarted`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<String>()
             let stopped = Timer { mailbox.put("stopped") }
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `starting again moves a timer`() async throws {
+    @Test func `restarting a timer moves its time`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<String>()
             let moved = Timer { mailbox.put("moved") }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a repeated timer goes on until it is stopped by its own action`() async throws {
+    @Test func `a repeated timer continues until its own action stops it`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<Int>()
             var timer: Timer?
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a released timer never calls`() async throws {
+    @Test func `a released timer never fires`() async throws {
         try await onLoop { () async throws -> Void in
             let mailbox = Mailbox<String>()
             var released: Timer? = Timer { mailbox.put("released") }
@@ -85,14 +85,14 @@ import Testing
         }
     }
 
-    /// An owner whose timer trusts, `unowned`, that it lives.
+    /// An owner with a timer whose closure captures the owner as `unowned`.
     @Loop private final class Owner {
         private(set) lazy var timer = Timer { [unowned self] in calls.put(1) }
         private let calls: Mailbox<Int>
         init(_ calls: Mailbox<Int>) { self.calls = calls }
     }
 
-    @Test func `an owner released in a callback takes its timer, due in the same turn, along`() async throws {
+    @Test func `an owner released in a callback cancels its timer of the same turn`() async throws {
         try await onLoop { () async throws -> Void in
             let calls = Mailbox<Int>()
             let done = Mailbox<Void>()

@@ -3,7 +3,7 @@ import LoopTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WakeUpTests {
-    /// Work that ends when it is told to.
+    /// Work that ends when the test says so.
     @Loop private final class Work {
         private(set) var begun = 0
         private(set) var running = 0
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `any number of wake-ups during a run is one more run`() async throws {
+    @Test func `any number of wake-ups during a run causes one more run`() async throws {
         try await onLoop {
             let work = Work()
             let wakeUp = WakeUp { await work.run() }
@@ -35,7 +35,7 @@ import Testing
             #expect(await until { work.begun == 2 && work.running == 1 })
             work.end()
             #expect(await until { work.running == 0 })
-            // And once more, for what comes later.
+            // A later wake-up causes another run.
             wakeUp()
             #expect(await until { work.begun == 3 })
             work.end()

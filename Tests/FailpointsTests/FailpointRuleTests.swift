@@ -8,7 +8,7 @@
             ("send.before:kill", 1.0, UInt64(0), Int?.none), ("a@b:delay(20):0.5", 0.5, 0, nil),
             ("redis.*.before:drop:0.01:7", 0.01, 7, nil), ("answer:stop:1:0:3", 1, 0, 3),
         ])
-        func `probability, seed and number may be left out`(
+        func `probability, seed and number are optional`(
             text: String, probability: Double, seed: UInt64, most: Int?
         ) throws {
             let rules = try FailpointRule.read(text)
@@ -16,7 +16,7 @@
             #expect(rules[0].probability == probability && rules[0].seed == seed && rules[0].most == most)
         }
 
-        @Test func `several rules stand behind commas`() throws {
+        @Test func `commas separate several rules`() throws {
             let rules = try FailpointRule.read("answer:kill:0.1,redis.report.after:drop:0.2:1:5")
             #expect(rules.map(\.point) == ["answer", "redis.report.after"])
             #expect(rules.map(\.action) == [.kill, .drop])
@@ -29,7 +29,7 @@
             "answer:kill:1:1:1:1",
             "a*b*c:kill", "good:kill,bad",
         ])
-        func `what cannot be read is refused`(text: String) {
+        func `unreadable rules are refused`(text: String) {
             #expect(throws: FailpointRule.Unreadable.self) { try FailpointRule.read(text) }
         }
 
@@ -39,11 +39,11 @@
             ("redis.*.before", "redis.take.after", false), ("redis.*.before", "redis.before", false),
             ("*", "anything", true), ("send.*", "send.after", true), ("send.*", "resend.after", false),
         ])
-        func `a star stands for anything`(point: String, name: String, isNamed: Bool) throws {
+        func `a star matches any text`(point: String, name: String, isNamed: Bool) throws {
             #expect(try FailpointRule.read("\(point):kill")[0].names(name) == isNamed)
         }
 
-        @Test func `a subject narrows a rule`() throws {
+        @Test func `a subject restricts a rule`() throws {
             let rule = try FailpointRule.read("send.before@00fc:crash")[0]
             #expect(rule.applies(to: "send.before", "aa00fc13"))
             #expect(!rule.applies(to: "send.before", "aabb"))

@@ -15,7 +15,7 @@ struct HostPortTests {
     @Test(arguments: [
         "", ":1", "h:", "h:0", "h:65536", "h:+1", "h:1:2", "::1", "[::1", "[h]", "[::1]1", "a b", "h\u{0}",
     ])
-    func `refuses everything else`(text: String) {
+    func `refuses any other text`(text: String) {
         #expect(HostPort(text, defaultPort: 443) == nil)
     }
 
@@ -40,11 +40,11 @@ struct RedisLocationTests {
         "unix://", "unix:///run/", "unix:///run/%zz", "unix:///run/a%00b",
         "unix:///" + String(repeating: "a", count: 110), "redis://h?x=1",
     ])
-    func `refuses what names no socket or host`(text: String) {
+    func `refuses text that names no socket and no host`(text: String) {
         #expect(throws: InvalidValue.self) { try RedisLocation(text, relativeTo: "/base") }
     }
 
-    @Test func `a file's password and authority are not sent to another address than the file's`() throws {
+    @Test func `the password and CA of the file are not sent to an address from elsewhere`() throws {
         let folder = FileManager.default.temporaryDirectory.path + "/pf-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -65,7 +65,7 @@ struct RedisLocationTests {
             #expect(farm.redis?.password == nil && farm.redis?.caFile == nil)
             #expect(farm.redisPasswordFile == nil)
         }
-        // Whoever names a password beside the address, or above it, means it.
+        // A password that is set beside the address, or in a higher layer, is used.
         let named = ["PUSHFARM_REDIS_PASSWORD_FILE": folder + "/variable"]
         #expect(try read(text, named).redis?.password == Password("the variable's"))
         let both = named.merging(["PUSHFARM_REDIS": "redis://127.0.0.1:2/0"]) { $1 }

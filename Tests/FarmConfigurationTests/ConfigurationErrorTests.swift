@@ -66,7 +66,7 @@ struct ConfigurationErrorTests {
             "etc/farm.yaml:1: host: expected at most 128 printable characters without space, colon or braces"
         ),
     ])
-    func `names file, line, key and what is wrong`(text: String, message: String) {
+    func `an error names file, line, key and fault`(text: String, message: String) {
         let error = #expect(throws: ConfigurationError.self) { try read(text) }
         #expect(error?.description == message)
     }
@@ -183,7 +183,7 @@ struct ConfigurationErrorTests {
             "there is a password_env too; one of them is enough", 4
         ),
     ])
-    func `an app's mistakes have their line`(rest: String, message: String, line: Int) throws {
+    func `an error of an app names its line`(rest: String, message: String, line: Int) throws {
         let topic = rest.contains("topic:") ? "" : "topic: a.b"
         let text = "apps:\n  demo:\n    \(topic)\n    \(rest)\n"
         let error = try #require(throws: ConfigurationError.self) { try read(text) }
@@ -192,7 +192,7 @@ struct ConfigurationErrorTests {
     }
 
     @Test(arguments: ["a b", "ä", "a/b", "a{b}", String(repeating: "a", count: 65)])
-    func `an app's name is plain`(name: String) throws {
+    func `the name of an app has plain characters only`(name: String) throws {
         let text = "apps: { \"\(name)\": { topic: t, \(Self.key) } }"
         let error = try #require(throws: ConfigurationError.self) { try read(text) }
         #expect(error.description.hasSuffix("an app's name is 1 to 64 of A-Z a-z 0-9 _ . -"))
@@ -203,7 +203,7 @@ struct ConfigurationErrorTests {
         ("PUSHFARM_APPS_DEMO_TOPIK", "PUSHFARM_APPS_DEMO_TOPIC"),
         ("PUSHFARM_APPS_DEMO_KEYFILE", "PUSHFARM_APPS_DEMO_KEY_FILE"),
     ])
-    func `an unknown variable names the nearest`(variable: String, nearest: String) throws {
+    func `an unknown variable suggests the nearest name`(variable: String, nearest: String) throws {
         let error = try #require(throws: ConfigurationError.self) { try read(sample, [variable: "1"]) }
         #expect(error.description == "environment \(variable): unknown key; did you mean \(nearest)?")
     }
@@ -211,12 +211,12 @@ struct ConfigurationErrorTests {
     @Test(arguments: [
         "PUSHFARM_COLOUR", "PUSHFARM_APPS_DEMO_COLOUR", "PUSHFARM_APPS_OTHER_COLOUR", "PUSHFARM_APPS_",
     ])
-    func `an unknown variable that is close to none names none`(variable: String) throws {
+    func `an unknown variable without a near name suggests none`(variable: String) throws {
         let error = try #require(throws: ConfigurationError.self) { try read(sample, [variable: "1"]) }
         #expect(error.problem == .unknownKey(nearest: nil))
     }
 
-    @Test func `a flag that is close to no key names none`() throws {
+    @Test func `a flag without a near key suggests none`() throws {
         for key in ["colour", "apps.demo.colour"] {
             let error = try #require(throws: ConfigurationError.self) {
                 try read("", [:], [try Override(assignment: key + "=x")])
@@ -225,7 +225,7 @@ struct ConfigurationErrorTests {
         }
     }
 
-    @Test func `a flag's mistake names the flag`() throws {
+    @Test func `an error of a flag names the flag`() throws {
         let wrong = try #require(throws: ConfigurationError.self) {
             try read("", [:], [Override(key: "workers", text: "x", flag: "--workers")])
         }
@@ -239,7 +239,7 @@ struct ConfigurationErrorTests {
         #expect(throws: ConfigurationError.self) { try Override(assignment: "workers") }
     }
 
-    @Test func `a mistake in an address does not show its password`() throws {
+    @Test func `an error of an address hides the password`() throws {
         for text in [
             "redis: redis://u:hush@h:99999", "redis: redis://u:hush@h/x", "redis: 'redis://u:hush%zz@h'",
         ] {
@@ -252,7 +252,7 @@ struct ConfigurationErrorTests {
         #expect(!error.description.contains("hush"))
     }
 
-    @Test func `a file that is not there is named`() {
+    @Test func `an error names the missing file`() {
         let error = #expect(throws: ConfigurationError.self) {
             try Configuration.load(path: "/nowhere/farm.yaml", environment: [:])
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FarmConfiguration
 
-/// Files that a service manager gives to the service only.
+/// Checks credential files that a service manager makes available to the service only.
 struct CredentialsDirectoryTests {
     private static let text = """
         apps:
@@ -25,7 +25,7 @@ struct CredentialsDirectoryTests {
         return folder
     }
 
-    @Test func `are found in the folder that the service was given`() throws {
+    @Test func `files are found in the credentials folder of the service`() throws {
         let folder = try Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let farm = try read(
@@ -38,18 +38,18 @@ struct CredentialsDirectoryTests {
                 == .certificate(file: folder.path + "/b.p12", keyFile: nil, password: Password("secret")))
     }
 
-    @Test func `are missed where there is no such folder, and the reason is said`() throws {
+    @Test func `without a credentials folder the error gives the reason`() throws {
         let error = #expect(throws: ConfigurationError.self) { try read(Self.text, purpose: .coordinator) }
         #expect(
             "\(try #require(error))".contains(
                 "${CREDENTIALS_DIRECTORY}/keys_a.p8: CREDENTIALS_DIRECTORY is not set"), "\(error as Any)")
     }
 
-    @Test func `are no matter to a command that only talks to Redis`() throws {
+    @Test func `a command that uses only Redis ignores the files`() throws {
         #expect(try read(Self.text).apps.count == 2)
     }
 
-    @Test func `no other variable is looked at`() throws {
+    @Test func `no other variable is read`() throws {
         let text = Self.text.replacingOccurrences(of: "${CREDENTIALS_DIRECTORY}/keys", with: "${HOME}/keys")
         let farm = try read(text, ["HOME": "/root"])
         #expect(

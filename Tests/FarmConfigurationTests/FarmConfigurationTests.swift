@@ -2,7 +2,7 @@ import Testing
 
 @testable import FarmConfiguration
 
-/// The sample of the documentation.
+/// The sample configuration of the documentation.
 let sample = """
     redis: redis://127.0.0.1:6379/0
     state_dir: ./state
@@ -40,7 +40,7 @@ func read(
 }
 
 struct FarmConfigurationTests {
-    @Test func `a duration may say its unit`() throws {
+    @Test func `a duration may have a unit`() throws {
         let farm = try read(
             """
             job_record_hours: 3d
@@ -62,7 +62,7 @@ struct FarmConfigurationTests {
         #expect(app.suppression.days == 2 && app.deadLetters.days == 7 && app.audit.hours == 48)
     }
 
-    @Test func `a tls gateway speaks the binary protocol`() throws {
+    @Test func `a tls gateway uses the binary protocol`() throws {
         let text = """
             apps:
               old:
@@ -138,12 +138,12 @@ struct FarmConfigurationTests {
         ("https://api.development.push.apple.com", "sandbox"),
         ("https://127.0.0.1:8443", "127.0.0.1:8443"),
     ])
-    func `tokens belong to the gateway's environment`(gateway: String, environment: String) throws {
+    func `tokens belong to the environment of the gateway`(gateway: String, environment: String) throws {
         let farm = try read(sample.replacing("https://127.0.0.1:8443", with: gateway))
         #expect(farm.app(named: "demo")?.gatewayEnvironment == environment)
     }
 
-    @Test func `an empty text is all defaults`() throws {
+    @Test func `an empty text gives the defaults`() throws {
         for text in ["", "\n", "---\n", "# nothing\n", "{}", "apps:\n"] {
             let farm = try read(text)
             #expect(farm.redis == nil)
@@ -161,7 +161,7 @@ struct FarmConfigurationTests {
         }
     }
 
-    @Test func `json is read the same way`() throws {
+    @Test func `json is read like YAML`() throws {
         let json = """
             {\t"redis":"rediss://user:pa%3Ass@[::1]:6380/2", "workers":"auto" ,
             \t"log":{"level":"debug","format":"json"},
@@ -176,7 +176,7 @@ struct FarmConfigurationTests {
         #expect(farm.app(named: "demo")?.files == ["/k.p8"])
     }
 
-    @Test func `flags win over the environment, that over the file`() throws {
+    @Test func `flags override the environment and the environment overrides the file`() throws {
         let environment = [
             "PUSHFARM_WORKERS": "5", "PUSHFARM_SHARDS": "32", "PUSHFARM_APPS_DEMO_TOPIC": "env.topic",
             "PUSHFARM_APPS_DEMO_KEY_ID": "ENV1234567", "PATH": "/bin", "PUSHFARM_CONFIG": "x",
@@ -198,7 +198,7 @@ struct FarmConfigurationTests {
                 == .key(file: "/srv/etc/keys/AuthKey_ABC123DEFG.p8", id: "ENV1234567", team: "DEF123GHIJ"))
     }
 
-    @Test func `the environment alone makes an app`() throws {
+    @Test func `the environment alone defines an app`() throws {
         let farm = try read(
             "",
             [
@@ -209,7 +209,7 @@ struct FarmConfigurationTests {
         #expect(farm.apps.first?.files == ["/srv/k.p8"])
     }
 
-    @Test func `an app's variables find it whatever its spelling`() throws {
+    @Test func `the variables of an app match any spelling of its name`() throws {
         let text = "apps: { My-App.x: { topic: a.b, key: { file: k, id: ABC123DEFG, team: DEF123GHIJ } } }"
         let farm = try read(text, ["PUSHFARM_APPS_MY_APP_X_TOPIC": "c.d"])
         #expect(farm.apps.map(\.topic) == ["c.d"])
@@ -222,7 +222,7 @@ struct FarmConfigurationTests {
         #expect(error?.description.contains("My-App.x, my_app_x") == true)
     }
 
-    @Test func `credentials of a higher layer take the place of the other kind`() throws {
+    @Test func `credentials of a higher layer replace those of the other kind`() throws {
         let farm = try read(
             sample,
             [
@@ -233,7 +233,7 @@ struct FarmConfigurationTests {
             farm.app(named: "shop")?.credentials == .key(file: "/k.p8", id: "ABC123DEFG", team: "DEF123GHIJ"))
     }
 
-    @Test func `a reload sees what changed`() throws {
+    @Test func `a reload finds the changes`() throws {
         let old = try read(sample)
         #expect(old.changes(to: try read(sample + "\n")) == ConfigurationChanges())
         var text = sample.replacing("com.example.demo", with: "com.example.new").replacing(

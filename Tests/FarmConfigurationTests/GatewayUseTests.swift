@@ -2,7 +2,7 @@ import Testing
 
 @testable import FarmConfiguration
 
-/// How much is made of a gateway: connections, rates, dialling.
+/// Checks the settings that limit the use of a gateway: connections, rates and dialling.
 struct GatewayUseTests {
     private func use(_ lines: String..., gateway: String = "https://127.0.0.1:8443") throws
         -> AppConfiguration
@@ -43,18 +43,18 @@ struct GatewayUseTests {
         #expect(try use(line).use.scale == scale)
     }
 
-    @Test func `connections is short for both`() throws {
+    @Test func `connections sets both the minimum and the maximum`() throws {
         let app = try use("connections: 3")
         #expect(
             (app.use.minConnections, app.use.maxConnections) == (3, 3) && app.connections(workers: 2) == 3)
         let plain = try use()
         #expect((plain.use.minConnections, plain.use.maxConnections) == (1, 8) && plain.connections == nil)
-        // More than the default at most are wanted: so there may be as many.
+        // The minimum is above the default maximum, so the maximum rises to the minimum.
         let many = try use("min_conns: 20").use
         #expect((many.minConnections, many.maxConnections) == (20, 20))
     }
 
-    @Test func `a binary gateway has its own number, and rates`() throws {
+    @Test func `a binary gateway has its own default number and rates`() throws {
         let plain = try use(gateway: "tls://127.0.0.1:2195")
         #expect(plain.connections(workers: 2) == 28 && plain.use.minConnections == 1)
         let tuned = try use("max_conns: 4", "max_rate: 10", gateway: "tls://127.0.0.1:2195")
@@ -63,7 +63,7 @@ struct GatewayUseTests {
         #expect(fixed.connections(workers: 2) == 4 && fixed.use.minConnections == 1)
     }
 
-    @Test func `a budget is for the whole farm`() throws {
+    @Test func `a budget applies to the whole farm`() throws {
         let app = try use("budget: { max_rate: 2.5, max_bandwidth: 10M, max_conns: 100 }", "max_rate: 7")
         var wanted = GatewayBudget()
         (wanted.maxRate, wanted.maxBandwidth, wanted.maxConnections) = (2.5, 10_000_000, 100)
@@ -73,7 +73,7 @@ struct GatewayUseTests {
             try use("budget: { max_conns: 1 }", gateway: "tls://127.0.0.1:2195").budget.maxConnections == 1)
     }
 
-    @Test func `keep_alive may be never`() throws {
+    @Test func `keep_alive may be off`() throws {
         #expect(try use("keep_alive: 0").use.keepAlive == nil)
     }
 
@@ -140,7 +140,7 @@ struct GatewayUseTests {
         (["budget: { max_rates: 5 }"], "budget.max_rates: unknown key; did you mean max_rate?"),
         (["max_rates: 5"], "max_rates: unknown key; did you mean max_rate?"),
         (["min_con: 5"], "min_con: unknown key; did you mean min_conns?"),
-    ]) func `mistakes name their key`(lines: [String], message: String) throws {
+    ]) func `an error names its key`(lines: [String], message: String) throws {
         let error = try #require(throws: ConfigurationError.self) {
             switch lines.count {
             case 1: try use(lines[0])
@@ -152,7 +152,7 @@ struct GatewayUseTests {
     }
 
     @Test(arguments: ["keep_alive: 60", "max_concurrent_streams: 10"])
-    func `what only HTTP/2 has is refused for a binary gateway`(line: String) throws {
+    func `a setting of HTTP/2 is refused for a binary gateway`(line: String) throws {
         let error = try #require(throws: ConfigurationError.self) {
             try use(line, gateway: "tls://127.0.0.1:2195")
         }

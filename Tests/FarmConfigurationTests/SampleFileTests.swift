@@ -4,7 +4,7 @@ import Testing
 
 @testable import FarmConfiguration
 
-/// The files that users copy.
+/// Checks the configuration files that users copy.
 struct SampleFileTests {
     private static let folder = Repository.root.appendingPathComponent("deploy")
 
@@ -12,12 +12,12 @@ struct SampleFileTests {
         try String(contentsOf: Self.folder.appendingPathComponent("pushfarm.yaml"), encoding: .utf8)
     }
 
-    @Test func `the sample is read as it stands`() throws {
+    @Test func `the sample is read without changes`() throws {
         let farm = try read(try sample())
         #expect(farm.apps.map(\.name) == ["demo"])
     }
 
-    @Test func `the Procfile's farm pushes to a simulator only`() throws {
+    @Test func `the farm of the Procfile pushes to a simulator only`() throws {
         let text = try String(
             contentsOf: Self.folder.appendingPathComponent("simulated.yaml"), encoding: .utf8)
         let farm = try read(text)
@@ -26,7 +26,7 @@ struct SampleFileTests {
         #expect(farm.redis == RedisLocation(.unix("/srv/etc/../var/redis.sock")))
     }
 
-    @Test func `the sample shows every key, and no other`() throws {
+    @Test func `the sample shows exactly the existing keys`() throws {
         let app = Schema.appPaths.map { ["apps", "demo"] + $0.parts }
         let known = Set(Schema.paths.map(\.parts) + app)
         let shown = keys(of: try sample())
@@ -34,7 +34,7 @@ struct SampleFileTests {
         #expect(shown.subtracting(known) == [], "no such key")
     }
 
-    /// The paths of all plain values, of those that are commented out, too.
+    /// The paths of all plain values, including values that are commented out.
     private func keys(of text: String) -> Set<[String]> {
         var found: Set<[String]> = []
         var groups: [(column: Int, key: String)] = []
@@ -57,7 +57,7 @@ struct SampleFileTests {
         return found
     }
 
-    @Test func `a default that the sample shows is the default`() throws {
+    @Test func `the sample shows the real defaults`() throws {
         let text = try sample()
         let plain = try read(text)
         let hidden = try Regex(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import FarmConfiguration
 
-/// `metrics` and `alerts`.
+/// Checks the `metrics` and `alerts` settings.
 struct SeeingTests {
     private static func read(_ text: String) throws -> Configuration {
         try Configuration.read(text, file: "farm.yaml")
@@ -13,20 +13,20 @@ struct SeeingTests {
         ("127.0.0.1:0", .tcp(host: "127.0.0.1", port: 0)), ("\"[::1]:9750\"", .tcp(host: "::1", port: 9750)),
         ("unix:///run/pushfarm/metrics.sock", .unix("/run/pushfarm/metrics.sock")),
     ])
-    func `metrics are at a port or at a socket`(text: String, place: MetricsPlace) throws {
+    func `metrics are served at a port or at a socket`(text: String, place: MetricsPlace) throws {
         #expect(try Self.read("metrics: { listen: \(text) }").metrics == place)
         #expect(try Self.read("workers: 1").metrics == nil)
     }
 
     @Test(arguments: ["here", "9750", "http://127.0.0.1:9750", "unix://metrics.sock", "127.0.0.1:99999"])
-    func `another place is an error that names the key`(text: String) {
+    func `an invalid place is an error that names the key`(text: String) {
         let error = #expect(throws: ConfigurationError.self) {
             try Self.read("metrics: { listen: \"\(text)\" }")
         }
         #expect("\(error!)".contains("farm.yaml:1: metrics.listen: expected host:port"))
     }
 
-    @Test func `marks have defaults, and may be set`() throws {
+    @Test func `alert limits have defaults and may be set`() throws {
         #expect(try Self.read("workers: 1").alerts == AlertSettings())
         let alerts = try Self.read(
             "alerts: { backlog_age: 60, error_share: 20, redis_memory: 90, refused_jobs: 7, repeat: 600, command: \"mail -s x\" }"
@@ -48,12 +48,12 @@ struct SeeingTests {
         ("webhook: http://u:p@example.com/x", "alerts.webhook: user and password are not supported"),
         ("webhok: x", "alerts.webhok: unknown key; did you mean webhook?"),
     ])
-    func `a mark that makes no sense is an error that names it`(line: String, words: String) {
+    func `an invalid alert limit is an error that names it`(line: String, words: String) {
         let error = #expect(throws: ConfigurationError.self) { try Self.read("alerts: { \(line) }") }
         #expect("\(error!)".contains("farm.yaml:1: \(words)"), "\(error!)")
     }
 
-    @Test func `a webhook's path is nowhere to be seen`() throws {
+    @Test func `the path of a webhook is never shown`() throws {
         let secret = "hush-4711"
         let webhook = try #require(
             try Self.read("alerts: { webhook: \"https://hooks.example/services/\(secret)?key=\(secret)\" }")
@@ -64,7 +64,7 @@ struct SeeingTests {
         var dumped = ""
         dump(webhook, to: &dumped)
         for text in ["\(webhook)", dumped, String(reflecting: webhook)] { #expect(!text.contains(secret)) }
-        // Not in an error's words either.
+        // The text of an error hides the path too.
         let error = #expect(throws: ConfigurationError.self) {
             try Self.read("alerts: { webhook: \"https://hooks example/\(secret)\" }")
         }

@@ -23,18 +23,18 @@ struct TopicsTests {
             ("topics: com.a, com.b", .these(["com.a", "com.b"])),
             ("topics:\n      - com.a\n      - com.b", .these(["com.a", "com.b"])),
         ] as [(String, AppConfiguration.Topics)])
-    func `more topics are a list, or any`(line: String, topics: AppConfiguration.Topics) throws {
+    func `topics are a list or any`(line: String, topics: AppConfiguration.Topics) throws {
         #expect(try self.topics(line) == topics)
     }
 
     @Test(arguments: [
         "topics: [any, com.a]", "topics: [com a b!]", "topics: {a: b}", "topics: [[a]]", "topics: ä",
     ])
-    func `what is no topic is an error`(line: String) {
+    func `an invalid topic is an error`(line: String) {
         #expect(throws: ConfigurationError.self) { try topics(line) }
     }
 
-    @Test func `the environment has them as one text`() throws {
+    @Test func `the environment holds the topics as one text`() throws {
         #expect(try topics("", ["PUSHFARM_APPS_DEMO_TOPICS": "com.a com.b"]) == .these(["com.a", "com.b"]))
     }
 }

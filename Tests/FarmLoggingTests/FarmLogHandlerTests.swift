@@ -19,7 +19,7 @@ struct FarmLogHandlerTests {
         return handler.line(for: event, at: time)
     }
 
-    @Test func `text stands in columns, fields sorted by key`() {
+    @Test func `text has columns and its fields are sorted by key`() {
         let text = line(
             .text, .info, "connected",
             ["shard": "07", "app": "demo", "why": "a b", "n": .stringConvertible(3)])
@@ -29,7 +29,7 @@ struct FarmLogHandlerTests {
         )
     }
 
-    @Test func `colours are escape codes around the same text`() {
+    @Test func `colours are escape codes around unchanged text`() {
         let plain = line(.text, .error, "gone")
         let painted = line(.text, colours: true, .error, "gone")
         #expect(painted.contains("\u{1B}[31merror   \u{1B}[0m"))

@@ -14,14 +14,14 @@ import Testing
         }
     }
 
-    @Test func `nothing is submitted before the peer's settings`() {
+    @Test func `nothing is submitted before the settings of the peer`() {
         let client = ClientSession()
         #expect(client.remoteMaxConcurrentStreams == 0)
         #expect(client.remoteMaxConcurrentStreams == 0)
         #expect(client.submit(pushHeaders(), tag: 1) == .full)
     }
 
-    @Test func `the limit of streams is obeyed, and so is each change of it`() throws {
+    @Test func `the limit of streams and each change of it apply`() throws {
         let wire = try Wire(server: settings(streams: 1))
         #expect(wire.client.submit(pushHeaders(), tag: 1) == .opened(stream: 1))
         #expect(wire.client.submit(pushHeaders(), tag: 2) == .full)
@@ -44,12 +44,11 @@ import Testing
         #expect(wire.client.submit(pushHeaders(), tag: 7) == .full)
     }
 
-    @Test func `streams above a limit that was lowered meanwhile are refused, certainly unprocessed`() throws
-    {
+    @Test func `streams above a lowered limit are refused as unprocessed`() throws {
         let wire = try Wire(server: settings(streams: 100))
         wire.server.setMaxConcurrentStreams(2)
         for tag in 0..<5 as Range<UInt32> { _ = wire.client.submit(pushHeaders(), tag: tag) }
-        // The requests leave before the client learns of the new limit.
+        // The requests are sent before the client learns the new limit.
         wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200)) }
         try wire.run()
         #expect(wire.answers.count + wire.closed.count == 5)
@@ -57,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [(7, true), (5, false), (8, false), (0, false), (0xdead, false)] as [(UInt32, Bool)])
-    func `a reset stream is told with its code`(code: UInt32, unprocessed: Bool) throws {
+    func `a reset stream is reported with its code`(code: UInt32, unprocessed: Bool) throws {
         let wire = try Wire()
         wire.onRequest = { $0.reset($1.stream, code: code) }
         _ = wire.client.submit(pushHeaders(), tag: 5)
@@ -67,7 +66,7 @@ import Testing
         #expect(wire.client.openStreams == 0)
     }
 
-    @Test func `refused says unprocessed`() throws {
+    @Test func `a refused stream counts as unprocessed`() throws {
         let wire = try Wire()
         wire.onRequest = { $0.refuse($1.stream) }
         _ = wire.client.submit(pushHeaders(), tag: 5)
@@ -75,7 +74,7 @@ import Testing
         #expect(wire.closed == [Wire.Closed(tag: 5, code: 7, unprocessed: true)])
     }
 
-    @Test func `GOAWAY with a last stream: those above are unprocessed, those below still answered`() throws {
+    @Test func `GOAWAY leaves later streams unprocessed and earlier streams get responses`() throws {
         let wire = try Wire()
         for tag in 0..<4 as Range<UInt32> { _ = wire.client.submit(pushHeaders(), tag: tag) }
         try wire.run()
@@ -100,7 +99,7 @@ import Testing
         #expect(wire.server.isFinished)
     }
 
-    @Test func `an announced GOAWAY refuses nothing yet`() throws {
+    @Test func `an announced GOAWAY does not refuse streams yet`() throws {
         let wire = try Wire()
         wire.server.announceGoAway()
         _ = wire.client.submit(pushHeaders(), tag: 1)
@@ -118,7 +117,7 @@ import Testing
         #expect(wire.client.isFinished)
     }
 
-    @Test func `GOAWAY that crosses requests on their way out leaves them unprocessed`() throws {
+    @Test func `GOAWAY leaves requests unprocessed that are sent at the same time`() throws {
         let wire = try Wire()
         wire.server.goAway(lastStream: 0, code: 0, text: "")
         for tag in 0..<3 as Range<UInt32> { _ = wire.client.submit(pushHeaders(), tag: tag) }
@@ -129,7 +128,7 @@ import Testing
         #expect(wire.client.openStreams == 0)
     }
 
-    @Test func `our own reset ends the stream on both sides`() throws {
+    @Test func `the client's own reset ends the stream on both sides`() throws {
         let wire = try Wire()
         _ = wire.client.submit(pushHeaders(), tag: 4)
         try wire.run()
@@ -143,7 +142,7 @@ import Testing
         #expect(wire.server.respond(to: 1, answerHeaders(200)) == false)
     }
 
-    @Test func `a request that is reset before it left was never sent`() throws {
+    @Test func `a request that is reset before sending was never sent`() throws {
         let wire = try Wire()
         _ = wire.client.submit(pushHeaders(), tag: 4)
         wire.client.reset(1)
@@ -152,7 +151,7 @@ import Testing
         #expect(wire.client.openStreams == 0)
     }
 
-    @Test func `a request that a lowered limit holds back ends at once when it is reset`() throws {
+    @Test func `a request that a lowered limit delays ends at once when it is reset`() throws {
         let wire = try Wire()
         let headers = pushHeaders()
         guard case .opened(let stream) = wire.client.submit(headers, tag: 7) else {
@@ -167,7 +166,7 @@ import Testing
         wire.drainClient()
         #expect(wire.closed == [.init(tag: 7, code: ErrorCode.refusedStream, unprocessed: true)])
         #expect(wire.client.openStreams == 0)
-        // And it never leaves, not even when there is room.
+        // The request is never sent, even when the limit rises.
         wire.server.setMaxConcurrentStreams(10)
         try wire.run()
         #expect(wire.client.submit(headers, tag: 8) != .full)
@@ -175,7 +174,7 @@ import Testing
         #expect(wire.requests.count == 1 && wire.closed.count == 1)
     }
 
-    @Test func `an abandoned session tells which requests may have arrived`() throws {
+    @Test func `an abandoned session reports which requests may have arrived`() throws {
         let wire = try Wire()
         _ = wire.client.submit(pushHeaders(), tag: 1)
         try wire.run()
@@ -191,7 +190,7 @@ import Testing
         #expect(wire.client.submit(pushHeaders(), tag: 3) == .closing)
     }
 
-    @Test func `PING is answered in both directions`() throws {
+    @Test func `both sides reply to PING`() throws {
         let wire = try Wire()
         wire.client.ping(0x0102_0304_0506_0708)
         try wire.run()
@@ -201,7 +200,7 @@ import Testing
         #expect(pings == [0x0102_0304_0506_0708])
     }
 
-    @Test func `a client that says goodbye finishes when its streams have`() throws {
+    @Test func `a client that closes finishes after its last stream`() throws {
         let wire = try Wire()
         _ = wire.client.submit(pushHeaders(), tag: 1)
         try wire.run()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ExchangeTests {
     @Test(arguments: [1, 7, 100, 65_536])
-    func `a push and its 200, whatever the size of the pieces`(piece: Int) throws {
+    func `a push gets its 200 with any size of pieces`(piece: Int) throws {
         let wire = try Wire(piece: piece)
         wire.onRequest = { server, request in
             server.respond(to: request.stream, answerHeaders(200, [("apns-id", "ID")]))
@@ -26,7 +26,7 @@ import Testing
         #expect(wire.server.openStreams == 0)
     }
 
-    @Test func `an error with its JSON, retry-after and identifiers when asked`() throws {
+    @Test func `an error has its JSON, retry-after and identifiers when requested`() throws {
         let wire = try Wire()
         wire.client.keepsIdentifiers = true
         wire.onRequest = { server, request in
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["", "x", "-1", "1234567890", "Wed, 21 Oct 2015 07:28:00 GMT"])
-    func `a retry-after that is no number is passed over`(text: String) throws {
+    func `a retry-after that is not a number is ignored`(text: String) throws {
         let wire = try Wire()
         wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(503, [("retry-after", text)])) }
         _ = wire.client.submit(pushHeaders(), tag: 1)
@@ -53,7 +53,7 @@ import Testing
         #expect(wire.answers == [Wire.Reply(tag: 1, status: 503)])
     }
 
-    @Test func `thousands of streams, answered out of order, each with its own tag and body`() throws {
+    @Test func `thousands of streams with responses out of order keep their tag and body`() throws {
         let wire = try Wire(piece: 4_096)
         var waiting: [Wire.Message] = []
         wire.onRequest = { _, request in waiting.append(request) }
@@ -81,7 +81,7 @@ import Testing
         #expect(wire.server.openStreams == 0)
     }
 
-    @Test func `a value swapped right after submission does not reach an earlier request`() throws {
+    @Test func `a value replaced right after submission does not affect an earlier request`() throws {
         let wire = try Wire()
         let headers = pushHeaders()
         for tag in 1...5 as ClosedRange<UInt32> {
@@ -94,7 +94,7 @@ import Testing
         #expect(wire.requests.map { $0.fields[.id] } == ["id-1", nil, "id-3", nil, "id-5"])
     }
 
-    @Test func `a header block that its owner dropped lives until it has been sent`() throws {
+    @Test func `a header block that its owner releases lives until it is sent`() throws {
         let wire = try Wire()
         for tag in 0..<50 as Range<UInt32> {
             let block = HeaderBlock([
@@ -108,7 +108,7 @@ import Testing
         #expect(wire.requests.map { $0.fields[.topic] } == (0..<50).map { "topic-\($0)" })
     }
 
-    @Test func `a repeated field is told, and its first value kept`() throws {
+    @Test func `a repeated field is reported and its first value is kept`() throws {
         let wire = try Wire()
         let block = HeaderBlock([
             .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "a"),
@@ -122,7 +122,7 @@ import Testing
         #expect(wire.requests.map { $0.fields[.topic] } == ["first"])
     }
 
-    @Test func `every known field is told apart from its neighbours`() throws {
+    @Test func `every known field is distinguished from similar fields`() throws {
         let wire = try Wire()
         let plain = RequestField.allCases.filter { "\($0.name)".first != ":" && $0 != .contentLength }
         var fields: [HeaderField] = [
@@ -140,7 +140,7 @@ import Testing
         #expect(request.repeated.isEmpty)
     }
 
-    @Test func `a request without a body`() throws {
+    @Test func `a request without a body gets its response`() throws {
         let wire = try Wire()
         wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(400), text: "empty") }
         _ = wire.client.submit(pushHeaders(), text: "", tag: 1)

@@ -7,7 +7,7 @@ import Testing
     }
 
     @Test(arguments: [1, 16, 999, 65_535])
-    func `bodies go through windows of any size, whole and unmixed`(window: UInt32) throws {
+    func `bodies arrive complete and unmixed through windows of any size`(window: UInt32) throws {
         var settings = SessionSettings()
         settings.initialWindowSize = window
         let wire = try Wire(client: settings, server: settings, piece: 1_000)
@@ -28,7 +28,7 @@ import Testing
         #expect(answers.map(\.body) == (0..<20).map { String(body(1_500, seed: $0).prefix(900)) })
     }
 
-    @Test func `bodies of every size up to 200,000 bytes arrive; a server keeps the first 16,384`() throws {
+    @Test func `bodies up to 200,000 bytes arrive and a server keeps the first 16,384`() throws {
         let wire = try Wire()
         let sizes = [0, 1, 256, 4_096, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, 200_000]
         for (tag, size) in sizes.enumerated() {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `an answer's body is cut at 1,024 bytes`() throws {
+    @Test func `a response body is cut at 1,024 bytes`() throws {
         let wire = try Wire()
         wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(500), text: self.body(70_000, seed: 3)) }
         _ = wire.client.submit(pushHeaders(), tag: 1)
@@ -50,7 +50,7 @@ import Testing
         #expect(wire.answers.map(\.body) == [String(body(70_000, seed: 3).prefix(1_024))])
     }
 
-    @Test func `an answer before the body has been read ends the upload`() throws {
+    @Test func `a response before the end of the request body ends the upload`() throws {
         var settings = SessionSettings()
         settings.initialWindowSize = 10
         let raw = RawServer()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Header lists that we encode, read by libnghttp2.
+/// Header lists that the farm encodes and libnghttp2 decodes.
 @Suite struct HeaderQueueTests {
     private static func block() -> HeaderBlock {
         HeaderBlock([
@@ -17,9 +17,9 @@ import Testing
         ])
     }
 
-    /// Tables of every size, values that come, go, change and are longer than a length byte says, requests that are cancelled
-    /// before they leave, bytes in pieces.
-    @Test(arguments: 1...12) func `what is submitted arrives`(seed: UInt64) throws {
+    /// Uses tables of every size, values that appear, disappear, change and exceed a one-byte length, requests that are cancelled
+    /// before sending, and bytes in pieces.
+    @Test(arguments: 1...12) func `submitted headers arrive unchanged`(seed: UInt64) throws {
         var random = SplitMix(seed: seed)
         var settings = SessionSettings()
         settings.headerTableSize = [0, 40, 100, 200, 1000, 4096, 65_536].randomElement(using: &random)!
@@ -70,7 +70,7 @@ import Testing
         #expect(wrong == nil, "expected \(wrong?.1 ?? [:])")
     }
 
-    @Test func `the peer is told each indexed value once`() throws {
+    @Test func `each indexed value is sent once`() throws {
         let wire = try Wire()
         let block = Self.block()
         block.set(4, String(repeating: "t", count: 200))

@@ -15,7 +15,7 @@ import Testing
         fields.map { HeaderTable.Pair(name: Array($0.0.utf8), value: Array($0.1.utf8)) }
     }
 
-    /// RFC 7541, appendix C.3 (requests) and C.5 (answers, a table of 256 bytes): header lists in a row, and their encodings.
+    /// RFC 7541, appendix C.3 (requests) and C.5 (responses, a table of 256 bytes): successive header lists and their encodings.
     static let rows: [(limit: Int, blocks: [(fields: [(String, String)], encoded: String)])] = [
         (
             4096,
@@ -80,7 +80,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: rows.indices) func `encodes as the standard's examples do`(row: Int) {
+    @Test(arguments: rows.indices) func `encodes the examples of the standard`(row: Int) {
         let (limit, blocks) = Self.rows[row]
         var table = HeaderTable()
         table.lower(to: limit)
@@ -93,24 +93,24 @@ import Testing
 
     /// RFC 7541, appendix C.1.
     @Test(arguments: [(10, 5, "0a"), (1337, 5, "1f9a0a"), (42, 8, "2a"), (30, 5, "1e"), (31, 5, "1f00")])
-    func `writes integers as the standard's examples do`(number: Int, prefix: Int, encoded: String) {
+    func `encodes the integers of the standard`(number: Int, prefix: Int, encoded: String) {
         var bytes: [UInt8] = []
         HeaderTable.write(number, prefix: prefix, flags: 0, to: &bytes)
         #expect(bytes == Self.bytes(encoded))
     }
 
-    /// RFC 7541, appendix C.2.3; and a name that is known.
+    /// RFC 7541, appendix C.2.3, and a case with a known name.
     @Test(arguments: [
         ("password", "secret", "1008 7061 7373 776f 7264 0673 6563 7265 74"),
         (":path", "/x", "1402 2f78"), ("authorization", "b", "1f08 0162"),
     ])
-    func `what no hop may keep is written so`(name: String, value: String, encoded: String) {
+    func `encodes a field as never indexed`(name: String, value: String, encoded: String) {
         var bytes: [UInt8] = []
         HeaderTable.writeUnindexed(Self.pairs([(name, value)])[0], to: &bytes)
         #expect(bytes == Self.bytes(encoded))
     }
 
-    @Test func `a lower limit is told once, and one that is no lower is not`() {
+    @Test func `a lower limit is announced once and a higher limit is not announced`() {
         var table = HeaderTable()
         var block: [UInt8] = []
         table.lower(to: 5000)

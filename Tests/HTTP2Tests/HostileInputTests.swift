@@ -11,7 +11,7 @@ import Testing
         return failures
     }
 
-    @Test func `a server that does not speak HTTP/2 is told so, and the session ends`() throws {
+    @Test func `a server that does not speak HTTP/2 ends the session with an error`() throws {
         let raw = RawServer()
         let client = ClientSession()
         try raw.give(client, Array("HTTP/1.1 400 Bad ServerRequest\r\nContent-Length: 0\r\n\r\n".utf8))
@@ -24,7 +24,7 @@ import Testing
         #expect(client.isFinished)
     }
 
-    @Test func `a client that does not speak HTTP/2 is told apart`() {
+    @Test func `a client that does not speak HTTP/2 is detected`() {
         let server = ServerSession()
         #expect(throws: HTTP2Error.notHTTP2) {
             try Array("GET / HTTP/1.1\r\n\r\n".utf8).withUnsafeBytes { try server.receive($0) }
@@ -59,7 +59,7 @@ import Testing
         #expect(client.isFinished)
     }
 
-    @Test func `an answer with too many fields costs its stream only`() throws {
+    @Test func `a response with too many fields ends its stream only`() throws {
         let wire = try Wire()
         let many = (0..<80).map { ("x-field-\($0)", "v") }
         wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200, $1.stream == 1 ? many : [])) }
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [(120, 5), (20, 2_000)])
-    func `a request with too many or too large fields costs its stream only`(count: Int, size: Int) throws {
+    func `a request with too many or too large fields ends its stream only`(count: Int, size: Int) throws {
         let wire = try Wire()
         wire.onRequest = { $0.respond(to: $1.stream, answerHeaders(200)) }
         let value = String(repeating: "x", count: size)
@@ -92,7 +92,7 @@ import Testing
         #expect(wire.answers.map(\.tag) == [2])
     }
 
-    /// The bytes that a server sends in an ordinary session, for cutting and bending.
+    /// The bytes that a server sends in an ordinary session. The tests change and truncate these bytes.
     private func recording() throws -> [UInt8] {
         let server = ServerSession()
         let client = ClientSession()
@@ -119,7 +119,7 @@ import Testing
         return recorded
     }
 
-    @Test func `bent and cut server bytes never trap`() throws {
+    @Test func `changed and truncated server bytes never trap`() throws {
         let recorded = try recording()
         var random = SplitMix(seed: 20_260)
         let (raw, headers) = (RawServer(), pushHeaders())
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func `bent and cut client bytes never trap a server`() throws {
+    @Test func `changed and truncated client bytes never trap a server`() throws {
         let client = ClientSession()
         let raw = RawServer()
         try raw.send(client, type: 4, [])

@@ -1,8 +1,8 @@
 import HTTP2
 
-/// A client that sends frames made by hand to a server session, and reads what comes back.
+/// A client that sends handmade frames to a server session and reads the replies.
 ///
-/// The server answers each whole request with status 200, but those to `/wait`.
+/// The server responds to each complete request with status 200, except to requests for `/wait`.
 final class RawClient {
     let server: ServerSession
     private(set) var frames: [RawServer.Frame] = []
@@ -10,7 +10,7 @@ final class RawClient {
     private(set) var unread: [UnreadRefusal] = []
     private let answer = answerHeaders(200)
 
-    /// Sends preface and SETTINGS, and acknowledges the server's.
+    /// Sends the preface and SETTINGS, and acknowledges the server's SETTINGS.
     init(
         _ settings: SessionSettings = SessionSettings(), streamLimitText: String? = nil,
         acknowledges: Bool = true
@@ -21,7 +21,7 @@ final class RawClient {
         frames.removeAll()
     }
 
-    /// - Parameter piece: bytes that the server gets at a time.
+    /// - Parameter piece: the number of bytes that the server receives at a time.
     func send(_ bytes: [UInt8], piece: Int = .max) {
         var rest = bytes[...]
         while !rest.isEmpty, failure == nil {
@@ -54,14 +54,14 @@ final class RawClient {
         frames += RawServer.frames(in: bytes)
     }
 
-    // MARK: What the server said
+    // MARK: Output of the server
 
-    /// The codes of GOAWAY frames.
+    /// The error codes of received GOAWAY frames.
     var goAways: [UInt32] { frames.filter { $0.type == 7 }.map { Self.number($0.payload[4..<8]) } }
     var goAwayTexts: [String] {
         frames.filter { $0.type == 7 }.map { String(decoding: $0.payload[8...], as: UTF8.self) }
     }
-    /// The codes of RST_STREAM frames.
+    /// The error codes of received RST_STREAM frames.
     func resets(of stream: Int32) -> [UInt32] {
         frames.filter { $0.type == 3 && $0.stream == stream }.map { Self.number($0.payload[...]) }
     }
@@ -84,7 +84,7 @@ final class RawClient {
         (":method", "POST"), (":scheme", "https"), (":path", "/wait"), (":authority", "localhost"),
     ]
 
-    /// HEADERS with END_HEADERS and, unless the body follows, END_STREAM.
+    /// A HEADERS frame with END_HEADERS and, unless a body follows, END_STREAM.
     static func headers(
         _ stream: Int32, _ fields: [(String, String)] = request, ends: Bool = true
     ) -> [UInt8] {

@@ -1,6 +1,6 @@
 import HTTP2
 
-/// Frames made and read by hand, for what a well-behaved session would never send.
+/// A server that sends and reads handmade frames, which a correct session would never send.
 struct RawServer {
     struct Frame: Equatable {
         var type: UInt8
@@ -30,7 +30,7 @@ struct RawServer {
         if let failure { throw failure }
     }
 
-    /// Sends the first SETTINGS and reads what the client starts with.
+    /// Sends the first SETTINGS and reads the first frames of the client.
     func greet(_ client: ClientSession, _ settings: [(UInt16, UInt32)] = [(3, 100)]) throws(HTTP2Error) {
         let payload = settings.flatMap { id, value in
             [UInt8(id >> 8), UInt8(id & 0xff)] + [24, 16, 8, 0].map { UInt8(value >> $0 & 0xff) }

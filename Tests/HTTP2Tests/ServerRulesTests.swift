@@ -1,14 +1,14 @@
 import HTTP2
 import Testing
 
-/// What a server session does about each rule of RFC 9113, sections 4 to 8, that a client can break: raw frames, one rule a row.
+/// The reaction of a server session to a client that breaks a rule of RFC 9113, sections 4 to 8. Each row sends raw frames for one rule.
 @Suite struct ServerRulesTests {
     enum Outcome: Equatable {
-        /// GOAWAY with this code.
+        /// The server sends GOAWAY with this code.
         case connection(UInt32)
-        /// RST_STREAM of stream 1 with this code; the connection goes on.
+        /// The server sends RST_STREAM for stream 1 with this code, and the connection continues.
         case stream(UInt32)
-        /// Neither; the connection goes on.
+        /// The server sends no error, and the connection continues.
         case fine
     }
 
@@ -187,9 +187,9 @@ import Testing
         malformed("8.5", "CONNECT with a path", request((":method", "CONNECT"))),
     ]
 
-    /// In pieces of five bytes, too: libnghttp2 counts the pieces of a CONTINUATION frame's header, and allows eight.
+    /// Also sends pieces of five bytes: libnghttp2 counts the pieces of a CONTINUATION frame's header and allows eight.
     @Test(arguments: frameRules + streamRules + messageRules, [Int.max, 5])
-    func `each rule that a client breaks has its answer`(rule: Rule, piece: Int) {
+    func `the server reacts to each broken rule`(rule: Rule, piece: Int) {
         var settings = SessionSettings()
         settings.maxConcurrentStreams = 3
         let client = RawClient(settings)
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `more DATA than the window of a stream resets it`() {
+    @Test func `DATA beyond the window of a stream resets the stream`() {
         var settings = SessionSettings()
         settings.initialWindowSize = 1_000
         let client = RawClient(settings)
@@ -219,7 +219,7 @@ import Testing
         #expect(client.resets(of: 3) == [0x3], "FLOW_CONTROL_ERROR")
     }
 
-    @Test func `a client is told why when it opens more streams than it may`() {
+    @Test func `a client that opens too many streams gets the reason`() {
         var settings = SessionSettings()
         settings.maxConcurrentStreams = 1
         let client = RawClient(settings, streamLimitText: "too many streams")
@@ -228,7 +228,7 @@ import Testing
         #expect(client.goAwayTexts == ["too many streams"])
     }
 
-    @Test func `before it has acknowledged the limit, the stream alone is refused`() {
+    @Test func `before the limit is acknowledged only the extra stream is refused`() {
         var settings = SessionSettings()
         settings.maxConcurrentStreams = 1
         let client = RawClient(settings, acknowledges: false)
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(arguments: [(7_900, true), (8_000, false)])
-    func `a header list above the limit costs its stream only`(size: Int, isAccepted: Bool) {
+    func `a header list above the limit ends its stream only`(size: Int, isAccepted: Bool) {
         var settings = SessionSettings()
         settings.maxHeaderListSize = 8_000
         let client = RawClient(settings)
@@ -252,7 +252,7 @@ import Testing
         #expect(client.isAnswered(3) && client.goAways == [])
     }
 
-    @Test func `a stream that the server has reset may still bring what was on its way`() {
+    @Test func `a stream that the server has reset may still receive frames in flight`() {
         let client = RawClient()
         client.send(RawClient.headers(1, ends: false))
         client.server.refuse(1)

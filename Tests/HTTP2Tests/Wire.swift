@@ -2,18 +2,18 @@ import Testing
 
 @testable import HTTP2
 
-/// A client and a server session that exchange their bytes in memory, in pieces of a chosen size.
+/// A client session and a server session that exchange bytes in memory, in pieces of a chosen size.
 final class Wire {
     let client: ClientSession
     let server: ServerSession
     let piece: Int
-    /// Everything that happened on the client's side, bodies copied out.
+    /// All replies that the client received, with copies of the bodies.
     private(set) var answers: [Reply] = []
     private(set) var closed: [Closed] = []
     private(set) var clientEvents: [ClientEvent] = []
     private(set) var serverEvents: [ServerEvent] = []
     private(set) var requests: [Message] = []
-    /// What the server does about each whole request.
+    /// The server's reaction to each complete request.
     var onRequest: (ServerSession, Message) -> Void = { _, _ in }
 
     struct Reply: Equatable {
@@ -50,7 +50,7 @@ final class Wire {
         #expect(self.client.remoteMaxConcurrentStreams > 0)
     }
 
-    /// Exchanges bytes until both sides are silent.
+    /// Exchanges bytes until neither side has more to send.
     func run() throws(HTTP2Error) {
         var moved = true
         while moved {
@@ -62,7 +62,7 @@ final class Wire {
         }
     }
 
-    /// Brings the server's bytes to the client, but not the other way round.
+    /// Delivers the server's bytes to the client and no bytes to the server.
     func runServerOnly() throws(HTTP2Error) {
         while try step(from: server.fill, to: client.receive) {}
         drainServer()
@@ -118,7 +118,7 @@ final class Wire {
     }
 }
 
-/// The headers of a push; fields 3 and 4 (path, apns-id) change.
+/// The headers of a push. Fields 3 and 4 (path, apns-id) change for each push.
 func pushHeaders() -> HeaderBlock {
     let block = HeaderBlock([
         .fixed(":method", "POST"), .fixed(":scheme", "https"), .fixed(":authority", "localhost"),
@@ -130,7 +130,7 @@ func pushHeaders() -> HeaderBlock {
     return block
 }
 
-/// `:status` and the fields given.
+/// A header block with `:status` and the given fields.
 func answerHeaders(_ status: Int, _ fields: [(String, String)] = []) -> HeaderBlock {
     HeaderBlock([.fixed(":status", String(status))] + fields.map { .fixed($0.0, $0.1) })
 }
