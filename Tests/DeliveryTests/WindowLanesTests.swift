@@ -15,7 +15,7 @@ import Testing
         var waiting: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var sent: [Lane: Int] = [.high: 0, .bulk: 0]
         private(set) var calls: [Checkout.Lanes] = []
-        /// Batches that were checked out before an older batch of their list had credit. Other batches may overtake these batches.
+        /// Batches that were checked out before an older batch of their list had credit, and that may be overtaken.
         private(set) var early = 0
         private var nextBatch = 0
         private var inFlight: [(batch: HeldBatch, position: Int)] = []

@@ -3,7 +3,7 @@
 /// A deliberate fault in the window's logic, which the simulation must notice.
 ///
 /// The use of a credit that Redis has forgotten is not listed, because this is not a fault: a report that requests the map from a
-/// restored Redis names the old credit and so restores the credit. Outcomes that are dropped after a batch becomes stale are not listed:
+/// restored Redis names the old credit and so restores the credit. Outcomes dropped after a batch becomes stale are not listed:
 /// the new holder finds another outcome, so the accounting stays correct. `LostOwnershipTests` looks for the duplicates.
 struct WindowMutant: Sendable, CustomStringConvertible {
     let description: String

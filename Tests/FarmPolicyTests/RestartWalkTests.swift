@@ -3,16 +3,16 @@ import Testing
 
 @testable import FarmPolicy
 
-/// A child that lives and ends at random, against what is promised of its restarts, told from its whole history.
+/// Compares the restart policy with its rules: a child runs and ends at random, and its whole history gives the expected delay.
 @Suite struct RestartWalkTests {
-    /// One life of the process.
+    /// One run of the process.
     private struct Life {
         var isReady: Bool
         var length: Duration
         var cause: EndCause
-        /// It achieved something.
+        /// The process made progress.
         var hasProgressed: Bool
-        /// An operator wanted another try before it.
+        /// An operator requested another attempt before this run.
         var isReset = false
     }
 
@@ -22,7 +22,7 @@ import Testing
         init(_ least: Duration, _ most: Duration) { (self.least, self.most) = (least, most) }
     }
 
-    /// What is to come of the last end, by the lives so far.
+    /// The expected delay of the next restart after these runs.
     private static func expected(_ lives: [Life]) -> Range? {
         var (steps, isRow, unready, wasBrief) = (0, false, 0, false)
         var answer: Range?
@@ -59,13 +59,13 @@ import Testing
     }
 
     @Test(arguments: 0..<4)
-    func `each restart comes when its history says`(block: UInt64) throws {
+    func `each restart has the delay of its history`(block: UInt64) throws {
         for seed in block * 500..<(block + 1) * 500 {
             var random = SplitMix(seed: seed)
             var policy = RestartPolicy()
             var now = ContinuousClock.now
             var lives: [Life] = []
-            // Most processes of one walk end alike: else no row would get long.
+            // Most processes of one walk end in the same way. Otherwise no streak would get long.
             let moods: [EndCause] = [.crash, .crash, .kill]
             let mood = moods.randomElement(using: &random) ?? .crash
             for _ in 0..<40 {
@@ -98,7 +98,8 @@ import Testing
     }
 
     @Test
-    func `a process that always crashes is started ever more seldom, and never given up once it was ready`()
+    func
+        `a process that always crashes restarts more and more rarely and is never given up once it was ready`()
         throws
     {
         for seed in 0..<300 as Swift.Range<UInt64> {

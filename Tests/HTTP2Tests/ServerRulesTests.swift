@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-/// The reaction of a server session to a client that breaks a rule of RFC 9113, sections 4 to 8. Each row sends raw frames for one rule.
+/// The server's reaction to a client that breaks a rule of RFC 9113, sections 4 to 8. Each row sends raw frames for one rule.
 @Suite struct ServerRulesTests {
     enum Outcome: Equatable {
         /// The server sends GOAWAY with this code.

@@ -9,11 +9,11 @@ import Testing
 @testable import Intake
 @testable import JobSplitting
 
-/// Intake, gatherer and promoter on a Redis of their own.
+/// The intake, the results consumer and the promoter with their own Redis server.
 @Suite(.serialized) struct DataPathTests {
     private func tokens(_ range: Range<Int>) -> [String] { range.map { JobText.token($0) } }
 
-    @Test func `jobs come to their ends, and the books are right all the way`() async throws {
+    @Test func `jobs get their outcomes and the accounting is correct all the way`() async throws {
         try await IntakeFixture.run { farm in
             var failing = JobText(id: "failing", tokens: tokens(0..<100))
             failing.fields = #""max_attempts":2,"lane":"bulk","#
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `a job for later waits, and is promoted when its time comes`() async throws {
+    @Test func `a scheduled job is delayed and promoted at its time`() async throws {
         try await IntakeFixture.run { farm in
             farm.intake.start()
             farm.promoter.start()
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `a job goes on where another owner stopped`() async throws {
+    @Test func `a new owner continues a job where the old one stopped`() async throws {
         let narrow = StepLimits(
             tokens: 16, jobs: 4, batches: 16, events: 8, bytes: 1 << 20, positions: 16,
             tokensBeforeEarlyEnd: 32)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: ["a", " a ", "\u{301}a", "e\u{301}", "日本", "EXISTS x", "%s|%d"])
-    func `an id that comes again is a duplicate, whatever it is made of`(id: String) async throws {
+    func `a repeated id is a duplicate whatever its form`(id: String) async throws {
         try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `an owner that was fenced out drops what it holds`() async throws {
+    @Test func `an owner that is fenced out drops its work`() async throws {
         try await IntakeFixture.run { farm in
             let stale = farm.intakeToken
             try await farm.takeLeases()
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `jobs that were accepted come to their end when Redis has no memory left`() async throws {
+    @Test func `accepted jobs finish when Redis has no memory left`() async throws {
         try await IntakeFixture.run { farm in
             try await farm.submit(
                 JobText(id: "a", tokens: tokens(0..<30)), JobText(id: "b", tokens: tokens(0..<3)))
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `at its limit an app's jobs wait in the inbox, and go on when there is room`() async throws {
+    @Test func `jobs of an app at its limit stay in the inbox until there is room`() async throws {
         try await IntakeFixture.run { farm in
             let limits = AppLimits(backlog: 30, inbox: 100, inboxBytes: 1 << 20, jobBytes: 1 << 20)
             _ = try await farm.perform(
@@ -199,7 +199,7 @@ import Testing
             farm.gatherer.start()
             try await farm.until("it is split") { try await farm.fixture.store.jobRecord(of: "a") != nil }
             try await farm.submit(JobText(id: "b", tokens: tokens(0..<3)))
-            // Several looks of the intake.
+            // Time for several checks of the intake.
             try await Loop.sleep(for: .milliseconds(350))
             #expect(try await farm.fixture.store.jobRecord(of: "b") == nil)
             try await farm.until("they are finished") {
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func `an entry that cannot be read stays, and the others are settled`() async throws {
+    @Test func `an unreadable entry stays and the others are settled`() async throws {
         try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
@@ -227,7 +227,8 @@ import Testing
     }
 
     @Test(arguments: ["here", "elsewhere"])
-    func `entries that a gatherer was given and left are settled by the next`(gatherer: String) async throws {
+    func `entries that a consumer left unsettled are settled by its successor`(gatherer: String) async throws
+    {
         try await IntakeFixture.run { farm in
             farm.intake.start()
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))

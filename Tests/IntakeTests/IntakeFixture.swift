@@ -14,9 +14,9 @@ import Testing
 @testable import Intake
 @testable import JobSplitting
 
-/// The data path of one app on a Redis of its own, with a worker that answers as it is told.
+/// The data path of one app with its own Redis server and a scripted worker.
 @Loop final class IntakeFixture {
-    /// What the gateway says to a push.
+    /// The response of the gateway to a push.
     enum Answer {
         case accept
         case refuse(reason: String, isInvalidToken: Bool)
@@ -37,10 +37,10 @@ import Testing
         jobRecordSeconds: 72 * 3600)
     private var leases: [FenceToken] = []
     private var hosts = 0
-    /// Tokens that the worker has sent, with the job.
+    /// The number of sent tokens by job.
     private(set) var sent: [String: Int] = [:]
     private(set) var readyShards: Set<Int> = []
-    /// What the intake told its coordinator.
+    /// The notices that the intake sent to its coordinator.
     private(set) var notices: [IntakeNotice] = []
 
     nonisolated static func run(
@@ -108,7 +108,7 @@ import Testing
         redis.close()
     }
 
-    /// A new owner for everything: the one before is fenced out.
+    /// Gives all leases to a new owner and fences the predecessor out.
     func takeLeases() async throws {
         hosts += 1
         let fields: [LeaseField] = [.intake] + (0..<Self.shards).map { .shard($0) }
@@ -121,10 +121,10 @@ import Testing
         intake.setToken(leases[0])
     }
 
-    /// The token of the intake's present owner.
+    /// The fencing token of the current owner of the intake.
     var intakeToken: FenceToken { leases[0] }
 
-    /// The intake goes as if its process had been killed, and another comes.
+    /// Ends the intake like a killed process and starts another.
     func replaceIntake(limits: StepLimits = StepLimits()) async throws {
         await intake.stop()
         intake = makeIntake(limits)
@@ -162,12 +162,12 @@ import Testing
         try #require(try await fixture.store.jobRecord(of: job))
     }
 
-    /// Audits the books: they must be right at every instant.
+    /// Audits the accounting, which must be correct at every moment.
     func audit() async throws {
         #expect(try await perform(CheckAccounting(shards: Self.shards)) == [])
     }
 
-    /// Events, each as its fields.
+    /// All events. Each event is a dictionary of its fields.
     func events() async throws -> [[String: String]] {
         try await stream(fixture.keys.events)
     }
@@ -188,8 +188,8 @@ struct TestFailure: Error { var what: String }
 // MARK: The worker
 
 extension IntakeFixture {
-    /// Checks out everything that is ready and reports what `answer` says to each push.
-    /// - Returns: pushes sent.
+    /// Checks out every ready batch and reports the result of `answer` for each push.
+    /// - Returns: the number of sent pushes.
     @discardableResult func work(
         _ answer: (_ job: String, _ token: [UInt8], _ attempt: Int) -> Answer = { _, _, _ in .accept }
     ) async throws -> Int {

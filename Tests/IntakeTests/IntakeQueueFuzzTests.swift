@@ -7,7 +7,7 @@ import Testing
 @testable import JobSplitting
 
 struct IntakeQueueFuzzTests {
-    /// A push as it was put into the jobs, or found in the batches.
+    /// A push and its place in a job or in a batch.
     struct Place: Hashable {
         var job: String
         var token: [UInt8]
@@ -41,7 +41,7 @@ struct IntakeQueueFuzzTests {
         return job
     }
 
-    /// Reads what the steps of a queue say, and checks it.
+    /// Reads and checks the output of the queue's steps.
     struct Reader {
         let shards: Int
         let limits: StepLimits
@@ -49,7 +49,7 @@ struct IntakeQueueFuzzTests {
         var places: [Place] = []
         var opened: [String] = []
         var events: [String: Int] = [:]
-        /// The last job and its last token, for each way.
+        /// The last job and its last token, for each combination of shard and lane.
         var last: [String: Int] = [:]
 
         mutating func read(_ plan: IntakeStep.Plan) throws {
@@ -79,7 +79,9 @@ struct IntakeQueueFuzzTests {
         }
     }
 
-    @Test(arguments: 0..<24) func `every accepted push is in one batch, in order, whatever crashes`(seed: Int)
+    @Test(arguments: 0..<24) func `every accepted push is in one batch and in order despite crashes`(
+        seed: Int
+    )
         throws
     {
         var random = SplitMix(seed: UInt64(seed))
@@ -119,7 +121,7 @@ struct IntakeQueueFuzzTests {
                     payload: Array(job.raw[job.payload(of: number)]))
             }
         }
-        // The order within a job: what lies on the same way comes as it stands in the job.
+        // Pushes of one job with the same shard and lane keep the order of the job.
         let byJob = Dictionary(grouping: reader.places, by: \.job)
         for (text, places) in zip(texts, expected) {
             let found = byJob[text.id!] ?? []

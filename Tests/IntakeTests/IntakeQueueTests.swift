@@ -7,7 +7,7 @@ import Testing
 @testable import Intake
 @testable import JobSplitting
 
-/// A queue that may be asked within an expectation.
+/// A wrapper that makes a queue usable within an expectation.
 private final class Queue {
     var value: IntakeQueue
     init(_ value: IntakeQueue) { self.value = value }
@@ -37,7 +37,7 @@ struct IntakeQueueTests {
         return plan
     }
 
-    @Test func `jobs that wait together share batches`() throws {
+    @Test func `jobs that are queued together share batches`() throws {
         let jobs = (0..<20).map {
             JobText(id: "j\($0)", tokens: [JobText.token($0), JobText.token(100 + $0)])
         }
@@ -69,7 +69,7 @@ struct IntakeQueueTests {
         #expect(Set(plan.batches.filter { $0.due == 0 }.map(\.shard)) == [0])
     }
 
-    @Test func `a job larger than a step goes on from the head`() throws {
+    @Test func `a job larger than a step continues at the head`() throws {
         let queue = try queue(
             [JobText(id: "big", tokens: (0..<150).map { JobText.token($0) })], shards: 1, limits: Self.narrow)
         var offsets: [Int] = []
@@ -84,7 +84,7 @@ struct IntakeQueueTests {
         #expect(offsets == [32, 64, 96, 150])
     }
 
-    @Test func `a push costs its token and a byte, and a step holds as many as its bytes allow`() throws {
+    @Test func `a push costs its token and a byte and the bytes limit a step`() throws {
         func pushes(bytes: Int) throws -> Int {
             let job = JobText(id: "a", tokens: (0..<500).map { JobText.token($0) })
             let queue = try queue([job], shards: 1, limits: StepLimits(bytes: bytes, positions: 1_000))
@@ -95,7 +95,7 @@ struct IntakeQueueTests {
         #expect(try pushes(bytes: 1_000 + 33 * 300) == few + 300)
     }
 
-    @Test func `a push that is larger than a step has one of its own`() throws {
+    @Test func `a push that is larger than a step has its own step`() throws {
         let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 500))"}}"#
         let job = JobText(id: "a", tokens: [JobText.token(1), JobText.token(2)], payload: payload)
         let queue = try queue([job], shards: 1, limits: StepLimits(bytes: 100))
@@ -106,7 +106,7 @@ struct IntakeQueueTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func `the second job of an id waits for the first one's step, and is refused when Redis knows it`()
+    @Test func `a repeated id waits for the step of the first job and is refused if Redis knows it`()
         throws
     {
         let token = [JobText.token(1)]
@@ -128,7 +128,7 @@ struct IntakeQueueTests {
         #expect(queue.isEmpty && queue.openTokens == 0)
     }
 
-    @Test func `what stands before a duplicate is split first`() throws {
+    @Test func `jobs before a duplicate are split first`() throws {
         let token = [JobText.token(1)]
         let queue = try queue(["a", "b", "c"].map { JobText(id: $0, tokens: token) })
         _ = queue.next()
@@ -141,7 +141,7 @@ struct IntakeQueueTests {
         #expect(try split(queue.next()).jobs.map(\.id) == ["c"])
     }
 
-    @Test func `malformed tokens are told of, in several steps when they are many`() throws {
+    @Test func `malformed tokens are reported in several steps if there are many`() throws {
         let job = JobText(id: "m", tokens: (0..<8).map { "zz\($0)" })
         let queue = try queue([job], limits: Self.narrow)
         var events: [Int] = []
@@ -154,7 +154,8 @@ struct IntakeQueueTests {
         #expect(events == [3, 3, 2])
     }
 
-    @Test func `a job that goes on after a crash repeats no batch, and forgets no malformed token`() throws {
+    @Test func `a job that continues after a crash repeats no batch and reports each malformed token`() throws
+    {
         let tokens = ["x", JobText.token(1), "y", JobText.token(2), "z"]
         let job = try JobText(id: "m", tokens: tokens).parsed()
         let expected = [(0, 0, 0), (1, 1, 1), (2, 2, 2), (9, 2, 2)]
@@ -164,7 +165,7 @@ struct IntakeQueueTests {
         }
     }
 
-    @Test func `names for nameless jobs are 26 plain characters, all different`() {
+    @Test func `names for unnamed jobs are 26 plain characters and all different`() {
         var random = SplitMix(seed: 5)
         let names = (0..<1000).map { _ in JobID.random(using: &random) }
         #expect(Set(names).count == 1000)

@@ -1,11 +1,11 @@
 import PushModel
 
-/// Jobs as producers write them.
+/// The text of a job as a producer writes it.
 struct JobText {
     var id: String?
     var tokens: [String] = []
     var payload = #"{"aps":{"alert":"Hi"}}"#
-    /// With it, each token has the payload of its number.
+    /// If set, each token has the payload with its number.
     var payloads: [String]?
     var fields = ""
 

@@ -8,8 +8,8 @@ import Testing
 @testable import Coordinator
 @testable import Intake
 
-/// Entries of the results stream that were damaged on purpose, among good ones: each is settled as far as it can be read, what
-/// cannot be settled is named, a repair closes it, and nothing ever waits for it.
+/// Damaged entries of the results stream among good ones. The readable part of each entry is settled, an entry that cannot be
+/// settled is named, a repair closes it, and other entries never wait for it.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ResultsFuzzTests {
     private static func damage(_ bytes: [UInt8], _ random: inout SplitMix) -> [UInt8] {
         var bytes = bytes
@@ -32,7 +32,8 @@ import Testing
         ["k", "P", "b", "z", "p", "1-99999999999999999999"],
     ]
 
-    @Test(arguments: [11, 12, 13, 14] as [UInt64]) func `a damaged entry keeps no other from being settled`(
+    @Test(arguments: [11, 12, 13, 14] as [UInt64])
+    func `a damaged entry does not stop the settlement of others`(
         seed: UInt64
     ) async throws {
         try await IntakeFixture.run { farm in
@@ -69,7 +70,7 @@ import Testing
             let faults = try await farm.perform(ReadFaults(shards: IntakeFixture.shards))
             #expect(faults.unsettled > 0 && faults.unsettled <= damaged + Self.oddFields.count)
             #expect(faults.wrongTypes.isEmpty)
-            // A gatherer of another process finds them as they are, and adds nothing.
+            // The results consumer of another process finds the entries unchanged and adds nothing.
             let named = try await farm.perform(CheckAccounting(shards: IntakeFixture.shards))
             let unsettled = named.filter { $0.hasPrefix("results entry ") }
             #expect(unsettled.count == faults.unsettled, "\(named)")
@@ -95,7 +96,7 @@ import Testing
 extension IntakeFixture {
     private var stream: String { String(decoding: fixture.keys.results, as: UTF8.self) }
 
-    /// Puts every third entry into the stream again, changed. Returns how many.
+    /// Adds a changed copy of every third entry to the stream. Returns the number of copies.
     fileprivate func damageResults(_ change: ([UInt8]) -> [UInt8]) async throws -> Int {
         let entries = try await run("XRANGE", stream, "-", "+").array ?? []
         var damaged = 0
@@ -119,7 +120,7 @@ extension IntakeFixture {
         _ = try await redis.call(command)
     }
 
-    /// As `pushfarm fsck --repair` does.
+    /// Repairs like `pushfarm fsck --repair`.
     fileprivate func repair() async throws {
         for _ in 0..<5 {
             let faults = try await perform(CheckAccounting(shards: Self.shards))
@@ -136,7 +137,7 @@ extension IntakeFixture {
         return words[0] == "batch" ? String(words[1]) : nil
     }
 
-    /// Makes everything due that waits.
+    /// Makes all delayed pushes due.
     fileprivate func promoteAll() async throws {
         let delayed = String(decoding: fixture.keys.delayed, as: UTF8.self)
         for id in try await run("ZRANGE", delayed, "0", "-1").array ?? [] {

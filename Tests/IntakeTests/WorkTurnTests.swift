@@ -5,7 +5,7 @@ import Testing
 @testable import Intake
 
 struct WorkTurnTests {
-    /// Apps that want to work, and who does, in the order in which they came to it.
+    /// Apps that request a turn, and the apps that work in the order of their turns.
     @Loop private final class Queue {
         private(set) var asking = 0
         private(set) var working: [String] = []
@@ -21,7 +21,7 @@ struct WorkTurnTests {
         }
     }
 
-    @Test func `apps work side by side`() async throws {
+    @Test func `apps work at the same time`() async throws {
         try await onLoop {
             let turn = WorkTurn()
             await turn.begin("a")
@@ -29,7 +29,7 @@ struct WorkTurnTests {
         }
     }
 
-    @Test func `while the jobs of one app go one by one, one app works at a time`() async throws {
+    @Test func `one app works at a time while the jobs of one app are suspects`() async throws {
         try await onLoop {
             let turn = WorkTurn()
             turn.set("a", isOneByOne: true)
@@ -39,7 +39,7 @@ struct WorkTurnTests {
             #expect(queue.working.isEmpty)
             turn.end("a")
             #expect(await until { !queue.working.isEmpty })
-            // Both were woken in the same turn of the loop: the other one waits again by now.
+            // Both apps were woken in the same turn of the loop. The other app is waiting again by now.
             let first = queue.working
             #expect(first.count == 1)
             turn.end(first[0])
@@ -47,7 +47,7 @@ struct WorkTurnTests {
         }
     }
 
-    @Test func `when no app is careful any more, all go on`() async throws {
+    @Test func `all apps continue once no app has suspects`() async throws {
         try await onLoop {
             let turn = WorkTurn()
             turn.set("a", isOneByOne: true)

@@ -1,16 +1,16 @@
 @testable import Leasing
 
-/// A fault put into the ownership of shards on purpose: the simulation must notice it.
+/// A deliberate fault in the ownership of shards, which the simulation must notice.
 struct LeaseMutant: Sendable, CustomStringConvertible {
     enum Fault: Equatable {
         case leases(LeaseFault)
-        // Outside of `HeldLeases`.
+        // These faults are outside of `HeldLeases`.
         case releasesByNonce, countsFromTheReply, endsLate, ignoresLock
     }
 
     let description: String
     let fault: Fault
-    /// Where it was noticed first.
+    /// The seed that first revealed the fault.
     let seed: UInt64
 
     private init(_ description: String, _ fault: Fault, seed: UInt64) {

@@ -5,49 +5,49 @@ import StoreProtocol
 @testable import Leasing
 @testable import StoreProtocol
 
-/// Several hosts with their coordinators and workers, and one Redis, on one seed and one simulated time: each host has a clock
-/// of its own, answers are late or lost, calls are done long after they were given up, processes stop, die and come back,
-/// hosts join and leave.
+/// Several hosts with coordinators and workers, and one Redis, on one seed and one simulated time. Each host has its own clock.
+/// Replies are late or lost, calls are executed long after their timeout, processes stop, die and return,
+/// and hosts join and leave.
 final class LeaseSimulation {
     typealias Instant = ContinuousClock.Instant
 
-    /// A promise that was broken.
+    /// An invariant that was violated.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Which kinds of trouble there are.
+    /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
         let rawValue: Int
-        /// Calls without an answer, done or not, at once or much later.
+        /// Calls without a reply. Redis executes such a call at once, much later, or never.
         static let losses = Troubles(rawValue: 1)
-        /// Processes and hosts that stop, die and come back.
+        /// Processes and hosts stop, die and return.
         static let deaths = Troubles(rawValue: 2)
-        /// Hosts that join, leave, and change their number of workers.
+        /// Hosts join, leave and change their number of workers.
         static let changes = Troubles(rawValue: 4)
-        /// Redis's clock jumps.
+        /// The clock of Redis jumps.
         static let jumps = Troubles(rawValue: 8)
         static let all: Troubles = [.losses, .deaths, .changes, .jumps]
     }
 
-    /// How long there is trouble, in milliseconds.
+    /// The duration of the faults in milliseconds.
     static let trouble = 40_000
     static let shards = 8
     static let fields = [LeaseField.intake] + (0..<shards).map { .shard($0) }
     var random: SplitMix
     let troubles: Troubles
     let mutant: LeaseMutant?
-    /// True milliseconds.
+    /// The true time in milliseconds.
     private(set) var now = 0
     var redis = ModelLeases()
-    /// What Redis's clock is ahead of the true time, and when it jumped ahead, by how much.
+    /// The lead of the Redis clock over the true time, and the time and size of each jump ahead.
     private(set) var redisAhead = 0
     private var jumps: [(at: Int, by: Int)] = []
-    /// The tokens with which a shard was swept.
+    /// The fencing tokens under which each shard was swept.
     private(set) var swept: [Int: Set<FenceToken>] = [:]
-    /// Each change of an owner, with how the one before ended.
+    /// Each change of an owner, with the end of the previous lease.
     private(set) var moves: [(field: LeaseField, from: String, to: String)] = []
-    /// When shards were given back that nobody serves yet.
+    /// The time since when each released shard has had no worker.
     private var free: [Int: Int] = [:]
     private var longestGap = 0
     private(set) var hosts: [SimulatedHost] = []
@@ -56,7 +56,7 @@ final class LeaseSimulation {
     private var made = 0
 
     private struct Event {
-        /// By time, and by number among equals.
+        /// Orders entries by time, and by number at equal times.
         let key: Int
         let body: () throws -> Void
 
@@ -78,7 +78,7 @@ final class LeaseSimulation {
 
     func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
     func chance(_ oneIn: Int) -> Bool { int(1...oneIn) == 1 }
-    /// Trouble of this kind is due, now and then.
+    /// Decides at random whether a fault of this kind happens now.
     func strikes(_ kind: Troubles, oneIn: Int) -> Bool {
         !isQuiet && troubles.contains(kind) && chance(oneIn)
     }
@@ -99,13 +99,13 @@ final class LeaseSimulation {
         now = end
     }
 
-    // MARK: The whole of it
+    // MARK: The whole run
 
     func run() throws {
         try run(until: Self.trouble)
         isQuiet = true
         for host in hosts { host.rejoin() }
-        // What has stopped goes on, leases end, a clock that went back catches up, nothing changes any more.
+        // Stopped processes continue, leases end, a clock that was set back catches up, and no further changes happen.
         try awaitCalm("after the trouble", within: 120_000)
         let joining = SimulatedHost(hosts.count, self)
         hosts.append(joining)
@@ -116,7 +116,7 @@ final class LeaseSimulation {
 
     private var living: [SimulatedHost] { hosts.filter(\.isRunning) }
 
-    /// One host comes or goes: each place moves once if it must, and stands still for a moment at most.
+    /// One host joins or leaves. Each place moves at most once and pauses only for a moment.
     private func step(_ when: String, _ change: () -> Void) throws {
         let before = assigned
         (free, longestGap, moves) = ([:], 0, [])
@@ -132,10 +132,10 @@ final class LeaseSimulation {
         }
     }
 
-    /// Everything comes to where it should be, and stays there.
+    /// Waits until every shard has its proper owner and keeps it.
     private func awaitCalm(_ when: String, within time: Int) throws {
         let deadline = now + time
-        // Nothing is moved before nothing has changed for ten seconds.
+        // Shards move only after ten seconds without a change.
         try run(until: now + 13_000)
         while let rest = astray {
             guard now < deadline else { throw Fault(description: "\(when): \(rest)") }
@@ -145,7 +145,7 @@ final class LeaseSimulation {
         if let rest = astray { throw Fault(description: "\(when), and not for good: \(rest)") }
     }
 
-    /// What is not as it should be.
+    /// Describes the first shard without its proper owner.
     private var astray: String? {
         let assigned = assigned
         for field in Self.fields {
@@ -162,7 +162,7 @@ final class LeaseSimulation {
         return nil
     }
 
-    /// Who should own what.
+    /// The proper owner of each lease.
     private var assigned: [LeaseField: String] {
         let members = living.map { (name: $0.name, capacity: $0.capacity) }
         guard !members.isEmpty else { return [:] }
@@ -177,7 +177,7 @@ final class LeaseSimulation {
 
     // MARK: Redis
 
-    /// Redis carries a call out.
+    /// Redis executes a call.
     func execute(_ call: SimulatedHost.Call, of host: SimulatedHost) throws -> SimulatedHost.Reply {
         let before = redis.owners
         let reply: SimulatedHost.Reply
@@ -218,13 +218,13 @@ final class LeaseSimulation {
         for host in hosts { try check(host, field) }
     }
 
-    /// Nobody takes for his own what may be another's, where he may send for it.
+    /// Checks that a host that may send for a lease owns the lease.
     func check(_ host: SimulatedHost, _ field: LeaseField) throws {
         guard let belief = host.belief(in: field), belief.left > 0 else { return }
         guard let owner = redis.owners[field], owner.host == host.name,
             owner.nonce.hasPrefix(belief.nonce + ".")
         else {
-            // A clock that jumps ahead ends leases before their time, by as much.
+            // A clock that jumps ahead ends leases early by the size of the jump.
             let ahead = jumps.filter { $0.at > now - 12_000 }.reduce(0) { $0 + $1.by }
             guard belief.left > ahead else { return }
             throw Fault(
@@ -233,12 +233,12 @@ final class LeaseSimulation {
         }
     }
 
-    /// A worker has got the shard.
+    /// A worker has received the shard.
     func isServed(_ shard: Int) {
         if let since = free.removeValue(forKey: shard) { longestGap = max(longestGap, now - since) }
     }
 
-    /// Tells all coordinators.
+    /// Sends a command to all coordinators.
     func announce(_ command: HostCommand) {
         for host in hosts where !strikes(.losses, oneIn: 10) {
             after(int(1...30)) { host.hear(command) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Leasing
 
-/// `PUSHFARM_SEEDS=1000` plays as many seeds of each kind of trouble.
+/// `PUSHFARM_SEEDS=1000` runs that many seeds of each kind of fault.
 @Suite struct LeaseSimulationTests {
     private static let seeds =
         ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 10
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: troubles.indices)
-    func `no two hosts send for a shard, and each shard comes to where it belongs`(kind: Int) async {
+    func `two hosts never send for one shard and each shard gets its proper owner`(kind: Int) async {
         for seed in 0..<Self.seeds {
             if let error = play(seed, Self.troubles[kind]) {
                 Issue.record("seed \(seed), kind \(kind): \(error)")
@@ -31,17 +31,17 @@ import Testing
         }
     }
 
-    /// What the product did wrong when these were found.
+    /// Seeds that found faults of the product, with a description of each fault.
     @Test(arguments: [
         ("what Redis said was another's was served", 4, 158),
         ("shards stood still for five seconds after an orderly end", 0, 253),
     ])
-    func `seeds that found something`(what: String, kind: Int, seed: UInt64) {
+    func `seeds that found a fault stay correct`(what: String, kind: Int, seed: UInt64) {
         #expect(play(seed, Self.troubles[kind]) == nil, "\(what)")
     }
 
     @Test(arguments: LeaseMutant.all)
-    func `a fault put in on purpose is noticed`(mutant: LeaseMutant) async {
+    func `a deliberate fault is noticed`(mutant: LeaseMutant) async {
         for seed in mutant.seed..<mutant.seed + 40 {
             let troubles = seed % 2 == 0 ? Self.most : seed % 4 == 1 ? .changes : Self.changes
             if play(seed, troubles, mutant) != nil { return }

@@ -2,7 +2,7 @@ import StoreProtocol
 
 @testable import StoreProtocol
 
-/// What `lease.lua` and `heartbeat.lua` do, without a Redis. `ModelLeasesTests` holds it against the scripts.
+/// A model of `lease.lua` and `heartbeat.lua` without Redis. `ModelLeasesTests` compares the model with the scripts.
 struct ModelLeases {
     struct Owner: Equatable {
         var epoch: Int
@@ -14,7 +14,7 @@ struct ModelLeases {
     private(set) var owners: [LeaseField: Owner] = [:]
     private(set) var ends: [String: Int] = [:]
     private var lines: [String: (end: Int, heartbeat: Heartbeat)] = [:]
-    /// A fault put in on purpose: what is given back goes by the nonce alone.
+    /// A deliberate fault: a release compares the nonce only.
     var releasesByNonce = false
 
     func token(of field: LeaseField) -> FenceToken? {
@@ -86,7 +86,7 @@ struct ModelLeases {
         return freed
     }
 
-    /// - Returns: nil when the name is another coordinator's.
+    /// - Returns: nil when the name belongs to another coordinator.
     mutating func heartbeat(
         _ line: Heartbeat, predecessor: String, lifetime: Int, at now: Int
     ) -> [Heartbeat.Member]? {

@@ -6,13 +6,13 @@ import Testing
 
 @testable import StoreProtocol
 
-/// The model that the simulation of leases stands on, against the script on a real Redis: the same calls, the same answers.
+/// Compares the lease model of the simulation with the script on a real Redis: equal calls must give equal replies.
 @Suite struct ModelLeasesTests {
     private let keys = Keys(app: "demo")
     private static let nonces = ["n1", "n1.1", "n2", "n2.7", "n3"]
     private static let fields = [LeaseField.intake, .shard(0), .shard(1), .shard(12)]
 
-    @Test func `the model does what lease.lua does`() async throws {
+    @Test func `the model agrees with lease.lua`() async throws {
         let folder = try TestFolder()
         let redis = try await RedisServer(in: folder.path)
         let client = try redis.client()
@@ -42,7 +42,7 @@ import Testing
                     let real = try RenewLeases.result(client.run(call.command(keys, hash: hash)))
                     try #require(real == model.renew(call, at: 0), "\(call)")
                 case 5:
-                    // Tokens of long ago among them.
+                    // Some of the tokens are old.
                     let late = tokens.filter { some.contains($0.key) }
                     let call = ReleaseLeases(nonce: nonce, tokens: late)
                     let real = try ReleaseLeases.result(client.run(call.command(keys, hash: hash)))
@@ -52,7 +52,7 @@ import Testing
                     let real = try ReleaseLeases.result(client.run(call.command(keys, hash: hash)))
                     try #require(real == model.release(call).count, "\(call)")
                 default:
-                    // The lease of this nonce ends.
+                    // Ends the lease of this nonce.
                     try client.run("HDEL", "{pushfarm:demo}:owners", "until:" + nonce)
                     model.endLease(of: nonce)
                 }
@@ -61,7 +61,7 @@ import Testing
         try await redis.kill()
     }
 
-    /// Without the time that is left.
+    /// The reply without the remaining time.
     private static func known(_ answer: AcquireLeases.Answer) -> AcquireLeases.Answer {
         if case .taken = answer { .taken(for: .zero) } else { answer }
     }

@@ -4,8 +4,8 @@ import StoreProtocol
 @testable import Leasing
 @testable import StoreProtocol
 
-/// One host: its clock, its way to Redis, a coordinator that does with ``HeldLeases`` what `AppLeases` and `Coordinator` do, and
-/// its workers.
+/// One host with its clock, its connection to Redis, its workers, and a coordinator that uses ``HeldLeases`` like `AppLeases`
+/// and `Coordinator`.
 final class SimulatedHost {
     typealias Instant = ContinuousClock.Instant
 
@@ -22,7 +22,7 @@ final class SimulatedHost {
         case renewed([Bool])
         case released
         case swept(fenced: [Int])
-        /// Nil: another coordinator has the name.
+        /// The members of the farm, or nil when another coordinator owns the name.
         case members([Heartbeat.Member]?)
     }
 
@@ -34,16 +34,16 @@ final class SimulatedHost {
     private let rate: Double
     private(set) var workers: [SimulatedWorker] = []
     let map: ShardMap
-    /// All of it stands still until then; the coordinator alone.
+    /// The time until which the coordinator alone is suspended.
     private(set) var stoppedUntil = 0
     private var coordinatorStop = 0
 
-    // The coordinator.
+    // State of the coordinator.
     private(set) var life = 0
     private(set) var isUp = false
     private var isStopping = false
     private var staysDown = false
-    /// What the lock's file says.
+    /// The nonce in the lock file.
     private var lockNonce = ""
     private(set) var heldLeases: HeldLeases?
     private var rounds = LeaseRounds(now: .now)
@@ -58,14 +58,14 @@ final class SimulatedHost {
         self.farm = farm
         capacity = farm.int(1...3)
         offset = farm.int(0...1_000_000)
-        // Crystals are a thousand times better.
+        // A real crystal is a thousand times more exact.
         rate = Double(farm.int(950...1050)) / 1000
         map = ShardMap(shards: LeaseSimulation.shards, workers: capacity)
         workers = (0..<capacity).map { SimulatedWorker($0, self) }
     }
 
     var isRunning: Bool { isUp && !isStopping }
-    /// On the clock that the host's processes share.
+    /// The time on the clock that all processes of the host share.
     var milliseconds: UInt64 { UInt64(offset) + UInt64(Double(farm.now) * rate) }
     private var instant: Instant { Self.start + .milliseconds(milliseconds) }
     private static let start = ContinuousClock.now
@@ -73,7 +73,7 @@ final class SimulatedHost {
 
     // MARK: Time
 
-    /// Runs `body` in this life of the coordinator, when it does not stand still.
+    /// Runs `body` after `delay`, if this coordinator process still runs and is not suspended.
     func later(_ delay: Int, _ body: @escaping () throws -> Void) {
         let life = life
         farm.after(delay) { [unowned self] in try live(life, body) }
@@ -86,7 +86,7 @@ final class SimulatedHost {
         farm.after(stop - farm.now) { [unowned self] in try live(life, body) }
     }
 
-    // MARK: The coordinator's life
+    // MARK: The life of the coordinator process
 
     func start() {
         guard !isUp, !staysDown else { return }
@@ -137,7 +137,7 @@ final class SimulatedHost {
         for worker in workers { worker.lostCoordinator() }
     }
 
-    /// Stops in order.
+    /// Stops the coordinator in order.
     func leave() {
         guard isRunning else { return }
         isStopping = true
@@ -169,7 +169,7 @@ final class SimulatedHost {
         later(20) { [unowned self] in awaitWorkers() }
     }
 
-    // MARK: Leases: what `keepLeasesOn` and `AppLeases.keep` do
+    // MARK: Leases, like `keepLeasesOn` and `AppLeases.keep`
 
     func signal() throws {
         isRung = true
@@ -198,7 +198,7 @@ final class SimulatedHost {
         later(max(1, pause.wholeMilliseconds)) { [unowned self] in if number == waitNumber { try check() } }
     }
 
-    /// - Parameter start: of a renewal of everything.
+    /// - Parameter start: the start time of a renewal of all leases.
     private func go(_ heldLeases: HeldLeases, from start: UInt64?) throws {
         try sendOrders()
         let now = instant
@@ -267,7 +267,7 @@ final class SimulatedHost {
         )
     }
 
-    // MARK: Hosts: what `Coordinator.beat` does
+    // MARK: Hosts, like `Coordinator.beat`
 
     private var line: Heartbeat {
         Heartbeat(
@@ -281,7 +281,7 @@ final class SimulatedHost {
     private func sendHeartbeat(then: @escaping () throws -> Void = {}) {
         wire.call(.heartbeat(line, predecessor: "", lifetime: 6000)) { [unowned self] reply in
             guard case .members(let members) = reply, let heldLeases else { return try then() }
-            // Another has the name: the process ends.
+            // Another coordinator owns the name, so this process ends.
             guard let members else { return kill() }
             if membership.observe(hosts(members), at: instant) != nil {
                 heldLeases.shares = membership.shares(of: "demo")
@@ -389,7 +389,7 @@ final class SimulatedHost {
         }
     }
 
-    /// No more trouble.
+    /// Ends the faults of this host.
     func rejoin() {
         wire.cutUntil = 0
         capacity = workers.count
@@ -397,11 +397,11 @@ final class SimulatedHost {
         staysDown = !isRunning
     }
 
-    // MARK: What it takes for its own
+    // MARK: Leases that the host considers its own
 
     struct KnownOwner {
         let who: String
-        /// True milliseconds for which it may act on it.
+        /// The true milliseconds for which the host may still use the lease.
         let left: Int
         let nonce: String
     }

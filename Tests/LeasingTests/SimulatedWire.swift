@@ -1,11 +1,11 @@
-/// A coordinator's connection to Redis: calls arrive in order, and so do answers, unless something goes wrong.
+/// A coordinator's connection to Redis. Calls and replies arrive in order, except for injected faults.
 final class SimulatedWire {
     typealias Call = SimulatedHost.Call
     typealias Answer = (SimulatedHost.Reply?) throws -> Void
 
     private unowned let host: SimulatedHost
     private unowned let farm: LeaseSimulation
-    /// Nothing gets through until then.
+    /// No call arrives before this time.
     var cutUntil = 0
     private var pending: [Int: Answer] = [:]
     private var made = 0
@@ -16,14 +16,14 @@ final class SimulatedWire {
 
     init(_ host: SimulatedHost, _ farm: LeaseSimulation) { (self.host, self.farm) = (host, farm) }
 
-    /// For another process.
+    /// Resets the connection for a new process.
     func reset() {
         pending = [:]
         epoch += 1
         isUp = true
     }
 
-    /// - Parameter answer: gets nil when the answer did not come; the call may be done, or be done later.
+    /// - Parameter answer: receives nil when no reply came. Redis may have executed the call, or may execute it later.
     func call(_ call: Call, _ answer: @escaping Answer) {
         guard isUp else { return host.later(0) { try answer(nil) } }
         made += 1
@@ -54,7 +54,7 @@ final class SimulatedWire {
         case 0: break
         case 1 where farm.now >= cutUntil: arrive(call, nil, after: delay)
         default:
-            // Given up, and on its way all the same.
+            // The caller has given up, but the call is still in flight.
             let late = max(cutUntil - farm.now, 0) + farm.int(0...8000)
             farm.after(max(0, min(late, LeaseSimulation.trouble + 3000 - farm.now))) { [unowned self] in
                 _ = try farm.execute(call, of: host)

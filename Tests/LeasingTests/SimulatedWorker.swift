@@ -3,7 +3,7 @@ import StoreProtocol
 
 @testable import Leasing
 
-/// A worker as far as leases go: serves what it is told to, until when it is told to, and says what it has let go of.
+/// The leasing part of a worker: serves assigned shards until their lease ends, and reports released shards.
 final class SimulatedWorker {
     enum Order {
         case shards([Int: FenceToken])
@@ -17,14 +17,14 @@ final class SimulatedWorker {
     private var life = 0
     private(set) var coordinatorLife = 0
     private(set) var isUp = false
-    /// It has said hello.
+    /// The worker has sent its hello message.
     private(set) var isReady = false
     private var isFinishing = false
     private var stoppedUntil = 0
     private(set) var served: [Int: FenceToken] = [:]
     private var leaving: Set<Int> = []
     private(set) var clock = LeaseClock()
-    /// Shards of the pushes in the air.
+    /// The number of pushes in flight for each shard.
     private var flying: [Int: Int] = [:]
     private var inbox: [Order] = []
     private var lastDelivery = 0
@@ -43,7 +43,7 @@ final class SimulatedWorker {
         farm.after(stop - farm.now) { [unowned self] in try live(life, body) }
     }
 
-    // MARK: Its life
+    // MARK: Life
 
     func start() {
         guard !isUp, host.isRunning else { return }
@@ -70,7 +70,7 @@ final class SimulatedWorker {
         host.later(farm.int(1...20)) { [unowned self] in try host.ended(self) }
     }
 
-    /// End of file on the control channel.
+    /// The control channel has reached its end of file.
     func lostCoordinator() {
         later(farm.int(0...3)) { [unowned self] in
             isFinishing = true
@@ -83,7 +83,7 @@ final class SimulatedWorker {
         if isFinishing, flying.isEmpty { kill() }
     }
 
-    // MARK: Its coordinator
+    // MARK: Coordinator
 
     func send(_ order: Order) {
         guard isUp, coordinatorLife == host.life else { return }
@@ -153,7 +153,7 @@ final class SimulatedWorker {
 
     func maySend(_ shard: Int) -> Bool { isUp && !isFinishing && served[shard] != nil }
 
-    /// Why the shard must not be given back now.
+    /// The reason why the shard must not be returned now.
     func busyReason(_ shard: Int) -> String? {
         guard isUp else { return nil }
         if flying[shard] != nil { return "\(flying[shard] ?? 0) of its pushes are in the air" }

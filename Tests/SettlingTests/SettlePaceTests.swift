@@ -5,7 +5,7 @@ import Testing
 @Suite struct SettlePaceTests {
     private var pace = SettlePace()
 
-    @Test mutating func `who sends little is settled soon`() {
+    @Test mutating func `a worker that sends little is settled soon`() {
         for _ in 0..<100 {
             pace.settled()
             #expect(pace.pause == SettlePace.shortest)
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test mutating func `under load pauses get longer, to a bound`() {
+    @Test mutating func `pauses grow under load up to a bound`() {
         let pauses = (0..<6).map { _ in
             pace.settled()
             return pace.pause
@@ -21,7 +21,7 @@ import Testing
         #expect(pauses == [5, 10, 20, 40, 40, 40].map { .milliseconds($0) })
     }
 
-    @Test mutating func `a rest makes them short again`() {
+    @Test mutating func `idle time makes pauses short again`() {
         for _ in 0..<9 { pace.settled() }
         pace.idled()
         #expect(pace.pause == SettlePace.shortest)

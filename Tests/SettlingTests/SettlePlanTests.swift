@@ -44,7 +44,9 @@ struct SettlePlanTests {
     }
 
     @Test(arguments: [(Receipts.failures, 0), (.all, 3), (.none, 0)])
-    func `delivered pushes are counted, and told of when all are asked for`(receipts: Receipts, events: Int)
+    func `delivered pushes are counted and reported when all receipts are requested`(
+        receipts: Receipts, events: Int
+    )
         throws
     {
         let settlement = try settle { builder in
@@ -57,7 +59,7 @@ struct SettlePlanTests {
     }
 
     @Test(arguments: [(Receipts.failures, 1), (.all, 1), (.none, 0)])
-    func `a dead token is told of whatever the receipts`(receipts: Receipts, failures: Int) throws {
+    func `an unregistered token is reported with any receipts`(receipts: Receipts, failures: Int) throws {
         let settlement = try settle { builder in
             job("a") {
                 builder.beginFailed(
@@ -72,7 +74,7 @@ struct SettlePlanTests {
     }
 
     @Test(arguments: [(now - 1, now - 1), (now + 1, now), (4_102_444_800, now)] as [(Int64, Int64)])
-    func `a token cannot have died in the future`(died: Int64, since: Int64) throws {
+    func `a token cannot become unregistered in the future`(died: Int64, since: Int64) throws {
         let settlement = try settle { builder in
             job("a") {
                 builder.beginFailed(
@@ -85,7 +87,7 @@ struct SettlePlanTests {
         #expect(settlement.invalidTokens.map { $0.record?.time } == [UInt32(since)])
     }
 
-    @Test func `answers to a screening, and the bad tokens that it finds, are counted apart`() throws {
+    @Test func `responses to a screening and its bad tokens are counted separately`() throws {
         let settlement = try settle { builder in
             for name in ["screen-ab.7", "a"] {
                 job(name) { builder.beginDelivered(jobID: $0, receipts: .failures) }
@@ -105,7 +107,7 @@ struct SettlePlanTests {
         #expect(settlement.invalidTokens.map(\.isScreened) == [true, false])
     }
 
-    @Test func `items of one job in a row are one change of its jobRecord`() throws {
+    @Test func `items of one job in a row are one change of its job record`() throws {
         let settlement = try settle { builder in
             for name in ["a", "a", "b", "a"] {
                 job(name) { builder.beginDelivered(jobID: $0, receipts: .failures) }
@@ -120,7 +122,7 @@ struct SettlePlanTests {
         #expect(kinds(settlement) == [.pushExpired])
     }
 
-    @Test func `what waits equally long shares a batch, in its lane and shard`() throws {
+    @Test func `pushes with equal delay share a batch in their lane and shard`() throws {
         let one = SplitMix.tokensOfOneShard(3)
         let settlement = try settle(lane: .bulk) { builder in
             for (number, token) in one.enumerated() {
@@ -141,7 +143,7 @@ struct SettlePlanTests {
         #expect(settlement.jobs.map(\.maybeDuplicated) == [0, 0, 0])
     }
 
-    /// Reason, cause, tries and tokens of each letter.
+    /// The reason, cause, attempts and tokens of each dead letter.
     private func letters(_ settlement: Settlement) throws -> [String] {
         try settlement.letters.map { letter in
             let batch = try Batch(decoding: letter.body)
@@ -153,7 +155,7 @@ struct SettlePlanTests {
         }
     }
 
-    @Test func `what fails though its token is fine becomes a letter, one for each job and reason`() throws {
+    @Test func `a push that fails with a valid token becomes a dead letter per job and reason`() throws {
         let settlement = try settle { builder in
             let head = SegmentHead(jobID: "a", options: PushOptions(), attempt: 1, cause: "Shutdown")
             Array("{}".utf8).withUnsafeBytes {
@@ -187,7 +189,7 @@ struct SettlePlanTests {
         #expect(settlement.audit.isEmpty)
     }
 
-    @Test func `what was closed with its worker becomes letters, each push with its own payload`() throws {
+    @Test func `pushes closed with their worker become dead letters with their own payloads`() throws {
         var builder = BatchBuilder()
         for (name, own) in [("a", false), ("b", true)] {
             let head = SegmentHead(jobID: name, options: PushOptions(), attempt: 2, payloadPerPush: own)
@@ -225,12 +227,12 @@ struct SettlePlanTests {
         #expect((90...91).contains(seconds[3]) && (120...135).contains(seconds[4]))
     }
 
-    @Test func `an unknown outcome that is tried again may be a duplicate`() throws {
+    @Test func `a retry after an unknown outcome may be a duplicate`() throws {
         let settlement = try settle { retry(&$0, .unknownOutcome, tokens: 1...5) }
         #expect(settlement.jobs[0].waiting == 5 && settlement.jobs[0].maybeDuplicated == 5)
     }
 
-    @Test func `an unknown outcome is not tried again when at most once was asked for`() throws {
+    @Test func `an unknown outcome is not retried when at most once is requested`() throws {
         let settlement = try settle {
             retry(&$0, .unknownOutcome, tokens: 1...2, options: PushOptions(delivery: .atMostOnce))
         }
@@ -238,7 +240,7 @@ struct SettlePlanTests {
         #expect(settlement.jobs[0].maybeDuplicated == 0 && settlement.retries.isEmpty)
     }
 
-    @Test func `after the last attempt it is exhausted`() throws {
+    @Test func `a push is exhausted after its last attempt`() throws {
         let options = PushOptions(receipts: .all, maxAttempts: 3)
         let settlement = try settle { retry(&$0, .server, attempt: 3, tokens: 1...2, options: options) }
         #expect(settlement.jobs[0].failed == 2 && settlement.jobs[0].reasons == ["exhausted": 2])
@@ -247,7 +249,7 @@ struct SettlePlanTests {
     }
 
     @Test(arguments: [Receipts.failures, .none])
-    func `past its deadline it is expired`(receipts: Receipts) throws {
+    func `a push after its deadline is expired`(receipts: Receipts) throws {
         let options = PushOptions(deadline: Self.now - 1, receipts: receipts)
         let settlement = try settle { retry(&$0, .server, tokens: 1...2, options: options) }
         #expect(settlement.jobs[0].expired == 2 && settlement.retries.isEmpty)
@@ -278,7 +280,7 @@ struct SettlePlanTests {
         #expect(beyond.jobs.map(\.failed) == [2] && beyond.unreadable == nil)
     }
 
-    @Test func `closed positions of a batch whose pushes cannot be read fail as unreadable`() throws {
+    @Test func `closed positions of an unreadable batch fail as unreadable`() throws {
         var builder = BatchBuilder()
         for name in ["a", "b"] {
             Array("{}".utf8).withUnsafeBytes {
@@ -296,7 +298,7 @@ struct SettlePlanTests {
         #expect(settlement.letters.isEmpty && settlement.events.isEmpty)
     }
 
-    /// Four items; the receipts of the second are what nothing writes.
+    /// Four items. The second item has a receipts value that no program writes.
     private func damaged() throws -> [UInt8] {
         var builder = ResultsBuilder()
         job("a") { builder.beginDelivered(jobID: $0, receipts: .failures) }
@@ -313,7 +315,7 @@ struct SettlePlanTests {
         return bytes
     }
 
-    @Test func `an item that cannot be read fails alone, and the others are settled as they are`() throws {
+    @Test func `an unreadable item fails alone and the others are settled`() throws {
         let bytes = try damaged()
         #expect(throws: CodecError.self) { try ResultsEntry(decoding: bytes) }
         var plan = SettlePlan(shards: 64, policy: RetryPolicy())
@@ -323,12 +325,12 @@ struct SettlePlanTests {
         #expect(settlement.jobs.map(\.id) == ["a", "c", "d", "b"])
         #expect(settlement.jobs.map(\.delivered) == [3, 0, 0, 0])
         #expect(settlement.jobs.map(\.waiting) == [0, 1, 0, 0] && settlement.retries.count == 1)
-        // An empty reason is none.
+        // An empty reason counts as no reason.
         #expect(settlement.jobs.map(\.reasons) == [[:], [:], ["unreadable": 1], ["unreadable": 2]])
         #expect(settlement.unreadable?.pushes == 2 && settlement.unreadable?.original == bytes)
     }
 
-    @Test func `of a settlement that Redis refuses, the counts are left`() throws {
+    @Test func `a settlement that Redis refuses is reduced to its counts`() throws {
         let bytes = try damaged()
         let plan = SettlePlan(shards: 64, policy: RetryPolicy())
         let record = ResultsRecord(id: id, content: .report(bytes), lane: .bulk)
@@ -339,7 +341,7 @@ struct SettlePlanTests {
         #expect(bare.unreadable?.pushes == 4 && bare.unreadable?.original == bytes && bare.lane == .bulk)
     }
 
-    @Test func `an entry that cannot be read is a fault, not a settlement`() throws {
+    @Test func `an unreadable entry is a fault and no settlement`() throws {
         var plan = SettlePlan(shards: 64, policy: RetryPolicy())
         var random = SplitMix(seed: 1)
         #expect(throws: EntryFault.self) {
@@ -347,7 +349,7 @@ struct SettlePlanTests {
         }
     }
 
-    @Test func `an jobRecord gets a bounded number of short names`() {
+    @Test func `a job record gets a bounded number of short names`() {
         var names = ReasonNames()
         func name(_ reason: String) -> String { names.name(reason) }
         #expect(name("BadDeviceToken") == "BadDeviceToken")
@@ -373,7 +375,7 @@ struct SettlePlanTests {
 }
 
 extension SplitMix {
-    /// Different tokens that fall into one shard of 64.
+    /// Different tokens of one shard of 64.
     static func tokensOfOneShard(_ count: Int) -> [[UInt8]] {
         var random = SplitMix(seed: 3)
         var tokens: [[UInt8]] = []

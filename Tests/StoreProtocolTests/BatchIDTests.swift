@@ -10,7 +10,7 @@ import Testing
             ("07.h.-1c6bf52634000.1", nil), ("07.h.r-8000000000000000-1.1", nil),
             ("07.h.1.2.-8000000000000000", nil), ("07.h.7fffffffffffffff.1", 281_474_976_710_656),
         ] as [(String, Int64?)])
-    func `a batch's id says when it was made`(id: String, moment: Int64?) {
+    func `the id of a batch contains its creation time`(id: String, moment: Int64?) {
         #expect(BatchID(Array(id.utf8)).madeAt == moment)
     }
 }

@@ -9,7 +9,7 @@ import Testing
             ("inf", nil), ("nan", nil), ("1e308", nil), ("1e-300", nil), ("1e10", nil), ("1e-07", nil),
             ("many", nil), ("", nil),
         ] as [(String, DesiredRate?)])
-    func `a rate is off, or a number above nothing`(text: String, wish: DesiredRate?) {
+    func `a desired rate is off or a positive number`(text: String, wish: DesiredRate?) {
         #expect(DesiredRate(text) == wish)
         if let wish { #expect(DesiredRate(wish.text) == wish && wish.text == text) }
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import StoreProtocol
 
 @Suite struct PositionRunsTests {
-    @Test func `runs that touch are one`() {
+    @Test func `adjacent runs are merged`() {
         var runs = PositionRuns()
         for position in [0, 1, 2, 5, 6, 300] { runs.append(position) }
         runs.append(301..<304)

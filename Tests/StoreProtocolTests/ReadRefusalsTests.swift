@@ -11,7 +11,7 @@ import Testing
         (since: 0, now: 120, minute: 6, before: 60, expected: 0),
         (since: 60, now: 0, minute: 6, before: 6, expected: 0),
     ])
-    func `the last minute is made of this one and a part of the one before`(
+    func `the last minute combines this minute and a part of the previous minute`(
         since: Int64, now: Int64, minute: Int, before: Int, expected: Int
     ) {
         var reply = ReadRefusals.Reply()
@@ -19,7 +19,7 @@ import Testing
         #expect(reply.lastMinute(at: now * 1000) == expected)
     }
 
-    @Test func `numbers that nobody counts do no harm`() {
+    @Test func `missing or odd numbers do no harm`() {
         var reply = ReadRefusals.Reply()
         (reply.since, reply.minute, reply.before) = (.min, .max, .max)
         #expect(reply.lastMinute(at: .max) == 0)

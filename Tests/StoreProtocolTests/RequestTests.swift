@@ -5,7 +5,7 @@ import Testing
 
 @testable import StoreProtocol
 
-/// How requests become commands, and replies become values.
+/// Checks the conversion of requests to commands and of replies to values.
 @Suite struct RequestTests {
     private let keys = Keys(app: "demo")
     private let token = FenceToken(Array("1:n:host".utf8))
@@ -13,12 +13,12 @@ import Testing
     private func words(_ request: some Request) -> [String] {
         var bytes: [UInt8] = []
         request.command(keys, hash: Array("hash".utf8)).write(into: &bytes)
-        // Each word stands behind the line with its length.
+        // In RESP, each argument follows the line with its length.
         let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n").dropFirst()
         return lines.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
     }
 
-    @Test func `a script gets its hash, the number of its keys, the keys and the arguments`() {
+    @Test func `a script call has the hash, the number of keys, the keys and the arguments`() {
         let park = QuarantineBatch(
             token: token, worker: "w1", batch: BatchID(Array("01.h.1".utf8)), delivery: 2, reason: "why")
         #expect(
@@ -31,7 +31,7 @@ import Testing
             ])
     }
 
-    @Test func `a command of Redis has the app's key`() {
+    @Test func `a Redis command has the key of the app`() {
         #expect(
             words(ReadLoad()) == ["HMGET", "{pushfarm:demo}:load", "open", "settled"])
         #expect(
@@ -40,11 +40,11 @@ import Testing
         #expect(words(NextJob(timeout: .milliseconds(1500))).last == "1.500")
     }
 
-    @Test func `nil is the empty word`() {
+    @Test func `nil is sent as an empty argument`() {
         #expect(words(SetRate(nil, by: "me")).suffix(3) == ["rate", "", "me"])
     }
 
-    @Test func `an entry to settle says how many words it has, lists included`() {
+    @Test func `an entry to settle gives its number of arguments with lists`() {
         var settlement = Settlement(entry: EntryID(Array("7-1".utf8)))
         settlement.retries = [.init(shard: 3, lane: .bulk, delay: .seconds(1), tokens: 2, body: [65])]
         settlement.letters = [.init(job: "j", reason: "r", pushes: 1, body: [66])]
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `fields that are missing or no numbers count as 0`() throws {
+    @Test func `missing or non-numeric fields count as 0`() throws {
         let load = try ReadLoad.read(.array([.null, .bulk(Array("many".utf8))]))
         #expect(load == .init(open: 0, settled: 0))
     }

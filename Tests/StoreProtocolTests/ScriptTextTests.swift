@@ -5,7 +5,7 @@ import Testing
 
 @testable import StoreProtocol
 
-/// The texts of the scripts: their headers, and the shared files that they name (docs/internals/proof.md).
+/// Checks the script texts: their headers and the shared files that they name (docs/internals/proof.md).
 @Suite struct ScriptTextTests {
     private static let folder = Repository.root.appending(path: "Sources/Core/StoreProtocol/Scripts")
 
@@ -13,7 +13,7 @@ import Testing
         try String(contentsOf: folder.appending(path: path), encoding: .utf8)
     }
 
-    @Test func `every file of the folder is a script, a shared head, or what producers call`() throws {
+    @Test func `every file of the folder is a script, a shared head or the producer function`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         let scripts =
             Script.allCases.map { "\($0.rawValue).lua" } + ["submit.lua"]
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: Script.allCases)
-    func `a script names the shared files that it uses, and those that these use`(
+    func `a script names the shared files that it needs directly or indirectly`(
         script: Script
     ) throws {
         let used = SharedScript.used(by: script.text).map(\.rawValue)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Script.allCases) func `its contract is whole, and its flags are as it says`(
+    @Test(arguments: Script.allCases) func `the header of a script is complete and its flags are correct`(
         script: Script
     ) throws {
         let lines = try Self.file("\(script.rawValue).lua").components(separatedBy: "\n")
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `the function knows the fields of a job, and no others`() throws {
+    @Test func `the function knows exactly the fields of a job`() throws {
         let text = try Self.file("submit.lua")
         let list = try #require(text.firstMatch(of: /local FIELDS = {([^}]*)}/)?.1)
         let fields = list.matches(of: /'([a-z_]*)'/).map { String($0.1) }

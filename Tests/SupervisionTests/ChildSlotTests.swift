@@ -9,8 +9,7 @@ import Supervision
 import Testing
 
 struct ChildSlotTests {
-    @Test func `a child that never gets ready is given up, and started again when it is wanted`() async throws
-    {
+    @Test func `a child that never gets ready is given up and restarted on request`() async throws {
         try await onLoop { () async throws -> Void in
             var policy = RestartPolicy()
             policy.allowedFailedStarts = 1
@@ -31,7 +30,7 @@ struct ChildSlotTests {
         }
     }
 
-    @Test func `one that was retired is not started again when it ends, until it is wanted again`()
+    @Test func `a retired child that ends is not restarted until it is requested again`()
         async throws
     {
         try await onLoop { () async throws -> Void in
@@ -58,7 +57,7 @@ struct ChildSlotTests {
         }
     }
 
-    @Test func `restarts that were asked for are not counted, and ends from outside are`() async throws {
+    @Test func `requested restarts are not counted and outside kills are`() async throws {
         try await onLoop { () async throws -> Void in
             let slot = ChildSlot<Order, Notice>(
                 role: "100", launch: ChildLaunch(program: "/bin/sleep", lock: 2, environment: []),
@@ -68,7 +67,7 @@ struct ChildSlotTests {
             func follows(_ before: Int32) async -> Bool { await until { slot.pid > 0 && slot.pid != before } }
             slot.start()
             var pid = slot.pid
-            // Asked to finish; it does not hear, and is ended.
+            // The child is asked to finish, does not react, and is ended.
             slot.replace(within: .seconds(-3))
             #expect(await follows(pid) && slot.restarts == 0)
             pid = slot.pid
@@ -93,8 +92,7 @@ struct ChildSlotTests {
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    @Test func `a process that the system does not start is tried again and again, at no cost`() async throws
-    {
+    @Test func `a process that the system cannot start is retried without a count`() async throws {
         try await onLoop { () async throws -> Void in
             let folder = try TestFolder()
             let slot = slot(folder.path + "/program", shortage: .milliseconds(20))
@@ -116,7 +114,7 @@ struct ChildSlotTests {
     }
 
     @Test(arguments: [(true, EndCause.kill), (false, .crash)])
-    func `silence accuses nobody when somebody has stopped the process`(isStopped: Bool, cause: EndCause)
+    func `silence blames no job when the process was stopped from outside`(isStopped: Bool, cause: EndCause)
         async throws
     {
         try await onLoop { () async throws -> Void in

@@ -13,13 +13,13 @@ struct FileTrustTests {
             (1000, 0o775, "can be written by its group"), (0, 0o720, "can be written by its group"),
             (0, 0o757, "can be written by every user"), (1000, 0o1777, "can be written by every user"),
         ] as [(UInt32, UInt32, String?)])
-    func `root and the farm's user own it, and no other user may write`(
+    func `root and the farm's user are trusted owners and no other user may write`(
         owner: UInt32, mode: UInt32, reason: String?
     ) {
         #expect(FileTrust.trustProblem(owner: owner, mode: mode, user: 1000) == reason)
     }
 
-    /// - Returns: why the file at `path` is not started; empty when it is.
+    /// - Returns: the reason why the file at `path` is not started, or an empty text.
     private func trustProblem(to path: String) -> String {
         do {
             return try FileTrust.program(path) == path ? "" : "another file"
@@ -30,7 +30,7 @@ struct FileTrustTests {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
 
-    @Test func `a program's file, its folder and the folder of a link to it are looked at`() throws {
+    @Test func `the checks cover the file, its folder and the folder of a link to it`() throws {
         let folder = try TestFolder()
         let home = try #require(realpath(folder.path, nil).map { String(cString: $0) })
         for name in ["bin", "links"] {
@@ -58,7 +58,7 @@ struct FileTrustTests {
         #expect(trustProblem(to: link) == "\(home)/links can be written by its group")
     }
 
-    @Test func `a state folder that others may write is refused`() throws {
+    @Test func `a state folder that other users may write is refused`() throws {
         let folder = try TestFolder()
         try FileTrust.stateFolder(folder.path)
         for (mode, reason) in [(0o770, "its group"), (0o707, "every user"), (0o1777, "every user")] {

@@ -5,9 +5,9 @@ import LoopTesting
 import Supervision
 import Testing
 
-/// Processes that hold a coordinator's lock, as its workers do.
+/// Processes that hold a coordinator's lock like its workers.
 @Suite(.timeLimit(.minutes(1))) struct OrphansTests {
-    /// A shell that reads what never comes, under a worker's name.
+    /// A shell under the name of a worker that waits for input forever.
     @Loop private final class Orphan {
         let process: ChildProcess
         private let ours: Int32
@@ -35,12 +35,12 @@ import Testing
 
     private static func found(_ lock: String) -> [Int32] { Orphans.of(lock: lock, except: 0) }
 
-    @Test func `workers are found when their program, or their lock, is another file by now`() async throws {
+    @Test func `workers are found after their program or their lock file was replaced`() async throws {
         let folder = try TestFolder()
         let home = folder.path
         let (lock, program) = (home + "/lock", home + "/pushfarm")
         try await folder.install("/bin/sh", as: "pushfarm")
-        // What the shell is told to run has the role's name.
+        // The script that the shell runs has the name of the role.
         for role in ["worker", "intake", "simulator"] { try folder.write("read -r word\n", to: role) }
         try await onLoop { () async throws -> Void in
             var orphans: [Orphan] = []
@@ -48,20 +48,20 @@ import Testing
                 orphans.append(try Orphan(program, ["pushfarm", role], in: home, lock: lock))
             }
             let workers = orphans.map(\.process.pid)
-            // Of another lock, of another role, of another name.
+            // These processes have another lock, another role or another name.
             for (words, lock) in [
                 (["pushfarm", "worker"], home + "/lock.own"), (["pushfarm", "simulator"], lock),
                 (["sh", "worker"], lock),
             ] { orphans.append(try Orphan(program, words, in: home, lock: lock)) }
             #expect(await until { Self.found(lock) == workers.sorted() })
-            // Their parent's own workers are none.
+            // The workers of this process are not orphans.
             #expect(Orphans.of(lock: lock, except: getpid()) == [])
-            // Another program is installed in the place of theirs.
+            // Another program is installed in place of the workers' program.
             try FileManager.default.removeItem(atPath: program)
             let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(workers[0])/exe")
             #expect(link.hasSuffix(" (deleted)"))
             #expect(Self.found(lock) == workers.sorted())
-            // A coordinator that did not wait for them has made the lock's file again.
+            // A coordinator that did not wait for the orphans has created the lock file again.
             try FileManager.default.removeItem(atPath: lock)
             #expect(Self.found(lock) == [])
             try "nonce\n".write(toFile: lock, atomically: false, encoding: .utf8)

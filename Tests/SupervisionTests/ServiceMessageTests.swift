@@ -11,16 +11,16 @@ struct ServiceMessageTests {
         (.extendTimeout(.milliseconds(1500)), "EXTEND_TIMEOUT_USEC=1500000"),
         (.mainProcess(42), "MAINPID=42"),
     ])
-    func `each message is what the protocol says`(message: ServiceMessage, text: String) {
+    func `each message has the text of the protocol`(message: ServiceMessage, text: String) {
         #expect(message.text == text)
     }
 
-    @Test func `several are one datagram`() {
+    @Test func `several messages are one datagram`() {
         let bytes = ServiceMessage.datagram([.ready, .status("2 hosts")])
         #expect(String(decoding: bytes, as: UTF8.self) == "READY=1\nSTATUS=2 hosts")
     }
 
-    @Test func `a status cannot say anything else`() {
+    @Test func `a status text cannot contain another message`() {
         #expect(ServiceMessage.status("a\nREADY=1\r\u{7F}b").text == "STATUS=a READY=1  b")
     }
 

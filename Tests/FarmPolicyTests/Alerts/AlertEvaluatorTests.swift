@@ -7,7 +7,7 @@ struct AlertEvaluatorTests {
     private static let paused = Alert(.appPaused, .app("demo"))
     private static let old = Alert(.backlogAge, .app("demo"))
 
-    /// A desk, and what it says second by second.
+    /// An alert evaluator and its notices, second by second.
     private struct Course {
         var fixture = AlertEvaluator(again: .seconds(100))
 
@@ -21,7 +21,7 @@ struct AlertEvaluatorTests {
 
     private static func bad(_ level: Int = 1) -> AlertEvaluator.Observation { .bad(level: level, text: "x") }
 
-    @Test func `it is raised once, told again while it lasts, and called off`() {
+    @Test func `an alert fires once, repeats while it lasts, and clears`() {
         var course = Course()
         #expect(course.evaluate(0, [Self.paused: .good]).isEmpty)
         #expect(course.evaluate(1, [Self.paused: Self.bad()]) == ["fired app_paused 1 1"])
@@ -32,26 +32,26 @@ struct AlertEvaluatorTests {
         #expect(course.evaluate(104, [Self.paused: .good]).isEmpty)
     }
 
-    @Test func `what is not looked at any more is called off`() {
+    @Test func `an alert without values clears`() {
         var course = Course()
         #expect(course.evaluate(0, [Self.paused: Self.bad()]).count == 1)
         #expect(course.evaluate(1, [:]) == ["cleared app_paused 1 0"])
     }
 
-    @Test func `it is called off only when all has been well for a while`() {
+    @Test func `an alert clears only after a period without trouble`() {
         var course = Course()
         #expect(course.evaluate(0, [Self.old: Self.bad()]).count == 1)
         #expect(course.evaluate(1, [Self.old: .good]).isEmpty)
         #expect(course.evaluate(9, [Self.old: Self.bad()]).isEmpty)
         #expect(course.evaluate(10, [Self.old: .good]).isEmpty)
-        // Neither well nor bad: the time begins again.
+        // The value is neither good nor bad, so the period restarts.
         #expect(course.evaluate(15, [Self.old: .unclear]).isEmpty)
         #expect(course.evaluate(20, [Self.old: .good]).isEmpty)
         #expect(course.evaluate(29, [Self.old: .good]).isEmpty)
         #expect(course.evaluate(30, [Self.old: .good]) == ["cleared backlog_age 1 0"])
     }
 
-    @Test func `what gets worse is told at once, what gets better is not`() {
+    @Test func `a worse severity is notified at once and a better one is not`() {
         var course = Course()
         let alert = Alert(.credentialExpiring, .app("demo"))
         #expect(course.evaluate(0, [alert: Self.bad(1)]) == ["fired credential_expiring 1 0"])
@@ -60,14 +60,14 @@ struct AlertEvaluatorTests {
         #expect(course.evaluate(7, [alert: .good]) == ["cleared credential_expiring 2 0"])
     }
 
-    @Test func `what another host has raised is not raised once more, and called off all the same`() {
+    @Test func `an alert that another host fired does not fire again but clears here`() {
         var course = Course()
         course.fixture.adopt(Self.paused, level: 1, text: "x", since: -5000, at: Self.start)
         #expect(course.evaluate(1, [Self.paused: Self.bad()]).isEmpty)
         #expect(course.evaluate(2, [Self.paused: .good]) == ["cleared app_paused 1 -5"])
     }
 
-    @Test func `what others tell of from now on is not called off here`() {
+    @Test func `an alert that other hosts now report does not clear here`() {
         var course = Course()
         #expect(course.evaluate(0, [Self.paused: Self.bad()]).count == 1)
         course.fixture.forget { $0 == .app("demo") }
@@ -75,12 +75,12 @@ struct AlertEvaluatorTests {
     }
 
     @Test(arguments: [(101.0, "bad"), (100, "unclear"), (80, "unclear"), (79.9, "good"), (0, "good")])
-    func `a value that is hardly below its mark is not well`(value: Double, word: String) {
+    func `a value just below its limit is not good`(value: Double, word: String) {
         let sight = AlertEvaluator.Observation.above(100, value, text: "")
         #expect("\(sight)".hasPrefix(word))
     }
 
-    @Test func `an id says which alert it is`() {
+    @Test func `an id names its alert`() {
         for alert in [
             Self.paused, Alert(.hostGone, .farm, subject: "b"), Alert(.leaseLost, .host("a")),
             Alert(.workerCrashLoop, .host("a"), subject: "3"), Alert(.redisFull, .farm),

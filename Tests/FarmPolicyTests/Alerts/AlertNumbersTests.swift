@@ -5,19 +5,19 @@ import Testing
 struct AlertNumbersTests {
     private static let start = ContinuousClock.now
 
-    @Test func `the share of errors is that of the last minute`() {
+    @Test func `the share of errors covers the last minute`() {
         var share = ErrorShare()
         #expect(share.add(answers: 0, errors: 0, at: Self.start) == nil)
         #expect(share.add(answers: 49, errors: 49, at: Self.start + .seconds(1)) == nil)
         #expect(share.add(answers: 100, errors: 50, at: Self.start + .seconds(2)) == 50)
-        // A minute later the first errors are over.
+        // A minute later the first errors no longer count.
         for second in 3..<62 {
             _ = share.add(answers: 100, errors: 50, at: Self.start + .seconds(second))
         }
         #expect(share.add(answers: 300, errors: 60, at: Self.start + .seconds(62)) == 5)
     }
 
-    @Test func `three ends in a minute are a loop`() {
+    @Test func `three exits in a minute are a crash loop`() {
         var loop = CrashLoop()
         for second in [0, 50] {
             loop.ended(at: Self.start + .seconds(second))
@@ -26,7 +26,7 @@ struct AlertNumbersTests {
         loop.ended(at: Self.start + .seconds(60))
         #expect(loop.isOn(at: Self.start + .seconds(60)))
         #expect(!loop.isOn(at: Self.start + .seconds(61)))
-        // The first is forgotten.
+        // The first exit no longer counts.
         loop.ended(at: Self.start + .seconds(100))
         #expect(loop.isOn(at: Self.start + .seconds(100)))
         #expect(!loop.isOn(at: Self.start + .seconds(111)))

@@ -5,7 +5,7 @@ import Testing
 struct BucketTests {
     private let start = ContinuousClock.now
 
-    @Test func `fractional rates give one at a time`() {
+    @Test func `fractional rates allow one push at a time`() {
         var bucket = TokenBucket(rate: 0.5, at: start)
         #expect(bucket.available(at: start) == 1)
         bucket.take(1)
@@ -14,13 +14,13 @@ struct BucketTests {
         #expect(bucket.available(at: start + .milliseconds(2001)) == 1)
     }
 
-    @Test func `a pause is not caught up with`() {
+    @Test func `a pause does not lead to a burst afterwards`() {
         var bucket = TokenBucket(rate: 1000, at: start)
         bucket.take(bucket.available(at: start))
         #expect(bucket.available(at: start + .seconds(3600)) == 50)
     }
 
-    @Test func `a change of the rate brings nothing at once`() {
+    @Test func `a change of the rate allows nothing at once`() {
         var bucket = TokenBucket(rate: 1000, at: start)
         bucket.change(rate: 10, at: start)
         #expect(bucket.available(at: start) == 1)
@@ -29,7 +29,7 @@ struct BucketTests {
         #expect(bucket.available(at: start + .milliseconds(10)) == 101)
     }
 
-    @Test(arguments: [0.5, 3, 77.7, 1000, 40_000]) func `no window has more than the rate and a burst`(
+    @Test(arguments: [0.5, 3, 77.7, 1000, 40_000]) func `no window exceeds the rate plus one burst`(
         rate: Double
     ) {
         for seed in 0..<40 as Range<UInt64> {
@@ -58,7 +58,7 @@ struct BucketTests {
         }
     }
 
-    @Test func `who waits as long as he is told gets the whole rate`() {
+    @Test func `a sender that waits as told gets the whole rate`() {
         for rate in [0.3, 7, 250, 30_000] {
             var bucket = TokenBucket(rate: rate, at: start)
             var (now, sum, wakes) = (start, 0, 0)
@@ -66,7 +66,7 @@ struct BucketTests {
                 let count = bucket.available(at: now)
                 bucket.take(count)
                 sum += count
-                // Timers count whole milliseconds, and are late.
+                // Timers count whole milliseconds and fire late.
                 now += .milliseconds(Int64((bucket.wait / .milliseconds(1)).rounded(.up)) + 1)
                 wakes += 1
             }
@@ -74,7 +74,8 @@ struct BucketTests {
         }
     }
 
-    @Test(arguments: [200, 1500, 4000]) func `bandwidth is kept though it is charged afterwards`(size: Int) {
+    @Test(arguments: [200, 1500, 4000])
+    func `bandwidth stays within its limit although it is charged afterwards`(size: Int) {
         for seed in 0..<20 as Range<UInt64> {
             var random = SplitMix(seed: seed)
             let bandwidth = 2_000_000.0
@@ -100,7 +101,8 @@ struct BucketTests {
         }
     }
 
-    @Test(arguments: [200, 2000, 4000]) func `bandwidth is kept from the first push on`(size: Int) {
+    @Test(arguments: [200, 2000, 4000]) func `bandwidth stays within its limit from the first push`(size: Int)
+    {
         for seed in 0..<20 as Range<UInt64> {
             var random = SplitMix(seed: seed)
             let bandwidth = 800_000.0
@@ -121,7 +123,7 @@ struct BucketTests {
         }
     }
 
-    @Test func `one large push may leave when nothing is owed, and then nothing for as long as it takes`() {
+    @Test func `one large push may leave without debt and then nothing until it is paid`() {
         var bucket = BandwidthBucket(bitsPerSecond: 8000, at: start)
         #expect(bucket.available(at: start) == 1)
         bucket.take(1)

@@ -7,7 +7,7 @@ struct CoolDownTests {
     private let start = ContinuousClock.now
     private let delays = Duration.seconds(15)...Duration.seconds(30)
 
-    @Test func `doubles with each refusal in a row, and begins again after an acceptance`() {
+    @Test func `the cool-down doubles with each refusal in a row and resets after an acceptance`() {
         var cool = CoolDown()
         var now = start
         for _ in 0..<2 {
@@ -25,35 +25,35 @@ struct CoolDownTests {
     }
 
     @Test(arguments: [(0, 30), (20, 30), (100, 100), (3600, 3600)])
-    func `a device cools for as long as the gateway asks for`(asked: Int, cools: Int) {
+    func `a device cools down for the time that the gateway requests`(asked: Int, cools: Int) {
         var cool = CoolDown()
         #expect(cool.refused(7, delays: delays, asked: .seconds(asked), at: start) == .seconds(cools))
         let almost = start + .seconds(cools) - .seconds(1)
         var copy = cool
         let early = copy.postpone(7, isReturned: true, at: almost)
         #expect(early != nil)
-        // What is new comes behind the refused one, whose random part may be as long as half a minute's half.
+        // A new push waits behind the refused push, whose random part may be 15 seconds.
         let late = cool.postpone(7, isReturned: false, at: almost)
         #expect(late.map { almost + $0 >= start + .seconds(cools + 15) } == true)
-        // One that was in flight together with it is asked for as much.
+        // A push that was in flight at the same time gets the same delay.
         var both = CoolDown()
         _ = both.refused(7, delays: delays, at: start)
         #expect(both.refused(7, delays: delays, asked: .seconds(asked), at: start) >= .seconds(asked))
     }
 
-    @Test func `what was in the air together is one refusal, and keeps its order`() {
+    @Test func `pushes in flight together count as one refusal and keep their order`() {
         var cool = CoolDown()
         var waits: [Duration] = []
         for _ in 0..<5 { waits.append(cool.refused(7, delays: delays, at: start)) }
         #expect(waits[0] == .seconds(30))
-        // Each comes later than the one before can.
+        // Each wait is longer than the longest possible wait of its predecessor.
         for (one, next) in zip(waits, waits.dropFirst()) {
             #expect(next > max(one, .seconds(15)) + .seconds(15))
         }
         #expect(cool.refused(7, delays: delays, at: start + .seconds(31)) > .seconds(60))
     }
 
-    @Test func `what is put off comes after what was refused, each after the one before`() {
+    @Test func `delayed pushes follow the refused push in order`() {
         var cool = CoolDown()
         let refused = cool.refused(1, delays: delays, at: start)
         var last = start + refused + .seconds(15)
@@ -63,18 +63,18 @@ struct CoolDownTests {
             #expect(due >= last + .seconds(1))
             last = due
         }
-        // The refused one goes when it is due; what is new goes behind what waits, even after an acceptance.
+        // The refused push goes when it is due. New pushes go behind delayed pushes, even after an acceptance.
         #expect(cool.postpone(1, isReturned: true, at: start + .seconds(31)) == nil)
         cool.accepted(1, at: start + .seconds(32))
         #expect(cool.postpone(1, isReturned: true, at: start + .seconds(33)) == nil)
         let late = cool.postpone(1, isReturned: false, at: start + .seconds(34))
         #expect(late.map { start + .seconds(34) + $0 > last } == true)
-        // When all have come back, everything goes at once.
+        // When all pushes have returned, every push goes at once.
         #expect(cool.postpone(1, isReturned: false, at: last + .seconds(6)) == nil)
         #expect(cool.isEmpty)
     }
 
-    @Test func `other devices are not concerned`() {
+    @Test func `other devices are not affected`() {
         var cool = CoolDown()
         _ = cool.refused(1, delays: delays, at: start)
         #expect(cool.postpone(2, isReturned: false, at: start) == nil)
@@ -82,7 +82,7 @@ struct CoolDownTests {
         #expect(cool.count == 1)
     }
 
-    @Test func `the table is bounded, and what is over makes room`() {
+    @Test func `the table is bounded and finished cool-downs make room`() {
         var cool = CoolDown(most: 100)
         for device in 0..<1000 as Range<UInt64> { _ = cool.refused(device, delays: delays, at: start) }
         #expect(cool.count == 100)
@@ -91,8 +91,8 @@ struct CoolDownTests {
         #expect(cool.count == 1)
     }
 
-    /// Pushes to one device, refused and put off and back again until the gateway is well: none overtakes another.
-    @Test func `walks keep the order`() {
+    /// Pushes to one device are refused, delayed and sent again until the gateway recovers. No push overtakes another.
+    @Test func `random walks keep the order`() {
         for seed in 0..<300 as Range<UInt64> {
             var random = SplitMix(seed: seed)
             var cool = CoolDown()
@@ -103,7 +103,7 @@ struct CoolDownTests {
             let well = start + .seconds(Int.random(in: 1...600, using: &random))
             var attempts: [Int: Int] = [:]
             func settle(_ push: Int, isReturned: Bool) {
-                // Reporting takes a while, and not always as long.
+                // A report takes a random time.
                 let latency = Duration.milliseconds(Int.random(in: 0...900, using: &random))
                 if let wait = cool.postpone(1, isReturned: isReturned, at: now) {
                     waiting.append((now + wait + latency, push))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FarmPolicy
 
-/// The governor against a simulated gateway: what it finds, and how it behaves on the way.
+/// Runs the governor against a simulated gateway and checks the limits that it finds and its behaviour on the way.
 struct GovernorSimulationTests {
     private static func exponential() -> GovernorSettings {
         var settings = GovernorSettings()
@@ -12,18 +12,18 @@ struct GovernorSimulationTests {
     }
 
     @Test(arguments: [ScaleMode.incremental(1), .incremental(3), .exponential(2)])
-    func `a gateway far away gets connections up to the most, and throughput with them`(scale: ScaleMode) {
+    func `a distant gateway gets the maximum of connections and its throughput rises`(scale: ScaleMode) {
         var settings = GovernorSettings()
         settings.scale = scale
         var model = ModelGateway(settings)
         model.run(70)
         #expect(model.connections == 8)
-        // 8,000 streams for 50 ms each, of which a step of the model is lost.
+        // The gateway takes 8,000 streams for 50 ms each. The model loses one step of this time.
         #expect(model.goodput(over: 5) > 0.8 * 160_000)
         for step in model.scalings() { #expect(step.to > step.from && step.cause == .blocked) }
     }
 
-    @Test func `constant stays at the least`() {
+    @Test func `constant mode keeps the minimum`() {
         var settings = GovernorSettings()
         (settings.scale, settings.minConnections) = (.constant, 2)
         var model = ModelGateway(settings)
@@ -31,7 +31,7 @@ struct GovernorSimulationTests {
         #expect(model.connections == 2 && model.changes.isEmpty)
     }
 
-    @Test func `what is idle shrinks to the least, whatever the gateway`() {
+    @Test func `an idle app shrinks to the minimum with any gateway`() {
         var settings = Self.exponential()
         settings.minConnections = 2
         var model = ModelGateway(settings)
@@ -46,18 +46,18 @@ struct GovernorSimulationTests {
         #expect(model.scalings().suffix(2).allSatisfy { $0.cause == .idle })
     }
 
-    @Test func `an own limit of the gateway is found out, and the step up is taken back`() {
+    @Test func `the governor finds the gateway's own limit and reverts its step up`() {
         var model = ModelGateway(Self.exponential())
         model.service = 15_000
         model.run(300)
         #expect(model.connections == 1)
         #expect(model.scalings().contains { $0.cause == .useless })
-        // Each try is later than the one before: 20 s, 40 s, 80 s, 160 s.
+        // The attempts come after growing delays: 20 s, 40 s, 80 s, 160 s.
         #expect(model.scalings().count { $0.cause == .blocked } <= 5)
         #expect(model.governor.rate == nil)
     }
 
-    @Test func `a gateway that lets no more in gets no more tries in a row`() {
+    @Test func `a gateway that accepts no more connections gets no attempts in a row`() {
         var model = ModelGateway(Self.exponential())
         model.most = 1
         model.run(200)
@@ -66,15 +66,17 @@ struct GovernorSimulationTests {
         #expect(model.scalings().count { $0.cause == .blocked } <= 5)
     }
 
-    @Test(arguments: [true, false]) func `nothing grows while the wait is ours`(isProcessor: Bool) {
+    @Test(arguments: [true, false]) func `nothing grows while the farm itself is the limit`(isProcessor: Bool)
+    {
         var model = ModelGateway(Self.exponential())
-        // Redis gives less than the streams take; or our processor is the limit.
+        // Either Redis gives less credit than the streams need, or the farm's processor is the limit.
         if isProcessor { model.ours = 9_000 } else { model.credit = 15_000 }
         model.run(120)
         #expect(model.scalings().isEmpty && model.connections == 1)
     }
 
-    @Test(arguments: [500.0, 3_000, 12_000]) func `a rate above which it says 429 is found, and kept to`(
+    @Test(arguments: [500.0, 3_000, 12_000])
+    func `the governor finds the rate above which the gateway responds 429 and keeps it`(
         takes: Double
     ) {
         var model = ModelGateway(Self.exponential())
@@ -87,7 +89,7 @@ struct GovernorSimulationTests {
         #expect(model.connections == 1)
     }
 
-    @Test func `when the gateway takes any rate again, so does the app`() {
+    @Test func `the rate rises when the gateway accepts any rate again`() {
         var model = ModelGateway(GovernorSettings(connections: 1))
         let before = model.goodput(over: 10)
         model.takes = 1_000
@@ -99,7 +101,7 @@ struct GovernorSimulationTests {
         #expect(model.goodput(over: 5) > 0.95 * before)
     }
 
-    @Test func `a phase of trouble slows, and is over`() {
+    @Test func `a phase of trouble reduces the rate for a limited time`() {
         var model = ModelGateway(GovernorSettings(connections: 1))
         let before = model.goodput(over: 10)
         model.failing = 1
@@ -110,9 +112,9 @@ struct GovernorSimulationTests {
         #expect(model.goodput(over: 5) > 0.9 * before)
     }
 
-    /// Seconds of nothing but 503, seconds without, and how many times; and in how many seconds of simulated time the rate is back.
+    /// Seconds of 503 only, seconds without 503, the number of such phases, and the simulated seconds until the rate recovers.
     @Test(arguments: [(3.0, 2.0, 4, 8.0), (1, 1, 6, 10), (10, 0, 1, 10), (30, 0, 1, 10), (60, 0, 1, 10)])
-    func `after 503 in bursts the rate is back soon`(
+    func `the rate recovers soon after bursts of 503`(
         burst: Double, pause: Double, times: Int, limit: Double
     ) {
         for seed in 1...10 as ClosedRange<UInt64> {
@@ -131,7 +133,7 @@ struct GovernorSimulationTests {
         }
     }
 
-    @Test(arguments: [0.03, 0.1, 0.5]) func `trouble that does not follow the rate strangles nobody`(
+    @Test(arguments: [0.03, 0.1, 0.5]) func `trouble at any rate does not stop the sending`(
         share: Double
     ) {
         var model = ModelGateway(GovernorSettings(connections: 1))
@@ -141,7 +143,7 @@ struct GovernorSimulationTests {
         #expect(model.goodput(over: 30) > 0.8 * before * (1 - share))
     }
 
-    @Test func `a lowered limit is not got round by more connections at once`() {
+    @Test func `a lowered limit is not evaded by more connections at once`() {
         var model = ModelGateway(Self.exponential())
         model.arrival = 15_000
         model.run(30)
@@ -151,7 +153,7 @@ struct GovernorSimulationTests {
         #expect(model.governor.connections == 1)
     }
 
-    @Test func `a steady state stays`() {
+    @Test func `a steady state does not change`() {
         for (arrival, least) in [(30_000.0, 2), (70_000, 4), (10_000, 1)] {
             var model = ModelGateway()
             model.arrival = arrival
@@ -163,7 +165,7 @@ struct GovernorSimulationTests {
         }
     }
 
-    @Test func `walks of any weather keep the rules`() throws {
+    @Test func `random walks of gateway behaviour keep the rules`() throws {
         for seed in 0..<30 as Range<UInt64> { try walk(seed: seed) }
     }
 
@@ -203,7 +205,7 @@ struct GovernorSimulationTests {
                 }
                 for (at, change) in model.changes.dropFirst(seen) {
                     guard case .connections(let step) = change else { continue }
-                    // Never while the last change settles, nor sooner than it was looked at for long enough.
+                    // The governor never steps while the last change settles, and not before it has observed for long enough.
                     try #require(at - lastStep >= settings.settlePeriod, "seed \(seed)")
                     lastStep = at
                     if step.cause == .blocked {
@@ -214,7 +216,7 @@ struct GovernorSimulationTests {
                 seen = model.changes.count
             }
         }
-        // Fair weather again: whatever was learned in the storm is unlearned.
+        // The gateway is well again, so the governor must drop all limits that it learned.
         (model.latency, model.streams, model.service, model.takes) = (5, 100, .infinity, .infinity)
         (model.failing, model.arrival, model.ours, model.most) = (0, .infinity, .infinity, .max)
         model.run(1000)

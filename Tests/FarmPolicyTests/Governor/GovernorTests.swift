@@ -6,11 +6,11 @@ struct GovernorTests {
     @Test(arguments: [
         (ScaleMode.incremental(2), 3, 5, 1), (.exponential(2), 3, 6, 1), (.exponential(1.1), 3, 4, 2),
         (.exponential(1.5), 1, 2, 0), (.constant, 4, 4, 4),
-    ]) func `steps`(mode: ScaleMode, from: Int, up: Int, down: Int) {
+    ]) func `each mode has its step sizes`(mode: ScaleMode, from: Int, up: Int, down: Int) {
         #expect(mode.up(from: from) == up && mode.down(from: from) == down)
     }
 
-    /// A governor that is fed one kind of sample after the other.
+    /// A governor that receives one kind of sample after another.
     private struct Bench {
         var scale: ConnectionScale
         var now = ContinuousClock.now
@@ -39,20 +39,20 @@ struct GovernorTests {
         }
     }
 
-    @Test func `one more after the sustained time, and no sooner`() {
+    @Test func `one connection is added after the sustained time and not earlier`() {
         var bench = Bench()
         bench.elapse(9) { _ in }
         #expect(bench.steps.isEmpty)
         bench.elapse(1) { _ in }
         #expect(bench.steps == [.init(from: 1, to: 2, cause: .blocked)])
-        // Settles for 4 s, proves itself for 2 s, and with that the need for the next.
+        // The step settles for 4 s and proves itself for 2 s. In this time it also proves the need for the next step.
         bench.elapse(28) { _ in }
         #expect(bench.steps.count == 1)
         bench.elapse(1) { _ in }
         #expect(bench.steps.count == 2)
     }
 
-    @Test func `a moment of air begins again`() {
+    @Test func `a moment of free capacity restarts the time`() {
         var bench = Bench()
         for _ in 0..<20 {
             bench.elapse(9) { _ in }
@@ -61,7 +61,7 @@ struct GovernorTests {
         #expect(bench.steps.isEmpty)
     }
 
-    @Test(arguments: 0..<6) func `what speaks against more connections`(row: Int) {
+    @Test(arguments: 0..<6) func `each reason against more connections stops the growth`(row: Int) {
         var bench = Bench()
         bench.elapse(100, isHeldBack: row == 0) {
             switch row {
@@ -76,7 +76,7 @@ struct GovernorTests {
         #expect(bench.steps.isEmpty)
     }
 
-    @Test func `a lowered limit holds off for a settle period`() {
+    @Test func `a lowered limit stops growth for a settle period`() {
         var bench = Bench()
         bench.elapse(5) { _ in }
         bench.elapse(1) { $0.wasLowered = true }
@@ -86,19 +86,19 @@ struct GovernorTests {
         #expect(bench.steps.count == 1)
     }
 
-    @Test func `while connections are missing nothing is decided`() {
+    @Test func `nothing is decided while connections are missing`() {
         var bench = Bench { $0.minConnections = 3 }
         bench.elapse(100) { ($0.connections, $0.streams) = (2, 2000) }
         #expect(bench.steps.isEmpty)
     }
 
-    @Test func `an idle app has no connections and misses none`() {
+    @Test func `an idle app has no connections and needs none`() {
         var bench = Bench { $0.minConnections = 3 }
         bench.elapse(100) { ($0.connections, $0.streams, $0.open, $0.blocked, $0.answers) = (0, 0, 0, 0, 0) }
         #expect(bench.steps.isEmpty && bench.scale.wanted == 3)
     }
 
-    @Test func `trouble right after a step up takes it back`() {
+    @Test func `trouble right after a step up reverts the step`() {
         var bench = Bench()
         bench.elapse(10) { _ in }
         bench.elapse(40) { if $0.connections > 1 { ($0.answers, $0.troubles) = (1900, 100) } }
@@ -106,7 +106,7 @@ struct GovernorTests {
         #expect(bench.scale.wanted == 1)
     }
 
-    @Test func `a pool that grows by itself is only pruned`() {
+    @Test func `a pool that grows by itself is only reduced`() {
         var bench = Bench { $0.growsByItself = true }
         bench.elapse(100) { ($0.connections, $0.streams) = (6, 6000) }
         #expect(bench.steps.isEmpty && bench.scale.wanted == 6)
@@ -114,7 +114,7 @@ struct GovernorTests {
         #expect(bench.steps == [.init(from: 6, to: 5, cause: .idle)])
     }
 
-    @Test func `the meter weighs by time`() {
+    @Test func `the meter weights values by time`() {
         let start = ContinuousClock.now
         var meter = LoadMeter(at: start)
         meter.note(.blocked, open: 100, at: start)

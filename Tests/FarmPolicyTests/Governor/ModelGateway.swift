@@ -2,33 +2,33 @@ import RandomTesting
 
 @testable import FarmPolicy
 
-/// An app's pushes on their way to a gateway, in steps of simulated time: what the shell does around a ``Governor``, and a gateway
-/// with latency, a limit of streams, one of its own service rate, a rate above which it says 429, and phases of 503.
+/// An app's pushes to a gateway in steps of simulated time. The model stands for the code around a ``Governor`` and for a gateway
+/// with latency, a stream limit, its own service rate, a rate above which it responds 429, and phases of 503.
 struct ModelGateway {
     static let step = Duration.milliseconds(10)
     private static let stepSeconds = 0.01
 
-    // The gateway.
+    // Settings of the gateway.
     var latency = 5
     var streams = 1000
-    /// Pushes a second that all of its connections together can work on; the others queue.
+    /// The pushes per second that the gateway can process over all connections together. Further pushes queue.
     var service = Double.infinity
-    /// Pushes a second, beyond which it answers 429.
+    /// The pushes per second above which the gateway responds 429.
     var takes = Double.infinity
-    /// The share of answers that are 503, whatever the rate.
+    /// The share of responses that are 503 at any rate.
     var failing = 0.0
     var dialSteps = 3
-    /// Connections that it lets one client have.
+    /// The maximum of connections that the gateway accepts from one client.
     var most = Int.max
 
-    // Our side.
-    /// Pushes a second that arrive; all wait that are not sent.
+    // Settings of the farm.
+    /// The pushes per second that arrive. Pushes that are not sent stay in the backlog.
     var arrival = Double.infinity
-    /// Pushes a second that we can send and settle: our own processor's limit.
+    /// The pushes per second that the farm can send and settle: the limit of its own processor.
     var ours = Double.infinity
-    /// Stops sending, but for probes, when all answers are trouble; connections are then made again.
+    /// Stops sending, except for probes, when all responses are trouble. Connections are then opened again.
     var breaker: ServerBreaker?
-    /// The same because of Redis: without credit there is no work in hand.
+    /// The pushes per second that the credit of Redis allows. Without credit the worker has no work.
     var credit = Double.infinity
 
     let settings: GovernorSettings
@@ -42,7 +42,7 @@ struct ModelGateway {
     private var dials: [Int] = []
     private var open = 0
     private var backlog = 0.0
-    /// Answers by the step in which they come.
+    /// The responses by the step in which they arrive.
     private var due: [Int: Int] = [:]
     private var queued = 0.0
     private var tick = 0
@@ -55,7 +55,7 @@ struct ModelGateway {
     private var lastStreams = 1000
     private(set) var isBusy = false
 
-    // What came of it.
+    // Results of the run.
     private(set) var accepted = 0
     private(set) var refused = 0
     private(set) var changes: [(at: Duration, change: Governor.Change)] = []
@@ -71,7 +71,7 @@ struct ModelGateway {
 
     var elapsed: Duration { now - start }
 
-    /// Steps of connections since a time.
+    /// The steps of the connection scale since a time.
     func scalings(since: Duration = .zero) -> [ConnectionScale.Step] {
         changes.compactMap { change in
             if change.at >= since, case .connections(let step) = change.change { step } else { nil }
@@ -83,7 +83,7 @@ struct ModelGateway {
         while now < end { advance() }
     }
 
-    /// The same, with a look at it after every step.
+    /// Runs the model and calls `each` after every step.
     mutating func run(_ seconds: Double, each: (inout ModelGateway) throws -> Void) rethrows {
         let end = now + .seconds(seconds)
         while now < end {
@@ -92,7 +92,7 @@ struct ModelGateway {
         }
     }
 
-    /// Pushes that the gateway accepted a second, over so many seconds from now.
+    /// The pushes per second that the gateway accepts during the next `seconds`.
     mutating func goodput(over seconds: Double) -> Double {
         let before = accepted
         run(seconds)
@@ -117,7 +117,7 @@ struct ModelGateway {
     }
 
     private mutating func answer() {
-        // What the gateway has worked off comes back when its time has come.
+        // A response that the gateway has finished arrives when it is due.
         var back = due.removeValue(forKey: tick) ?? 0
         if service.isFinite {
             queued += Double(back)
@@ -133,7 +133,7 @@ struct ModelGateway {
             allowance -= Double(good)
         }
         if failing > 0 {
-            // Rounded at random, so that small shares of small numbers happen too.
+            // Rounds at random, so that small shares of small numbers occur too.
             let failed = Double(good) * failing + Double(random.next() % 1000) / 1000
             good -= min(good, Int(failed))
         }
@@ -177,7 +177,7 @@ struct ModelGateway {
         }
         let sent = Int(count.rounded(.down))
         bucket?.take(sent)
-        // What we ourselves are too slow for fills our streams too: their answers wait unread.
+        // If the farm is too slow, its streams fill as well, because their responses wait unread.
         isBusy = ours.isFinite && processor <= min(work, Double(max(room, sent))) + 0.5
         backlog -= Double(sent)
         open += sent

@@ -1,7 +1,7 @@
 import FarmPolicy
 import Testing
 
-/// A connection goes slower when its gateway is in trouble, and as fast as before when it is not.
+/// A connection uses fewer streams when its gateway is in trouble and returns to full speed afterwards.
 struct StreamTroubleTests {
     private func connection(streams: UInt32 = 1000) -> StreamBudget {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
@@ -9,19 +9,19 @@ struct StreamTroubleTests {
         return budget
     }
 
-    @Test func `a round with a good part of trouble halves the streams`() {
+    @Test func `a round with much trouble halves the streams`() {
         var budget = connection()
         for number in 1...1000 {
             budget.answered()
             if number.isMultiple(of: 4) { budget.troubled() }
         }
-        // The first trouble began the round.
+        // The first trouble started the round.
         for _ in 0..<4 { budget.answered() }
         #expect(budget.limit == 500)
         #expect(budget.isSlowed == true)
     }
 
-    @Test func `a few troubled answers slow nobody`() {
+    @Test func `a few troubled responses do not reduce the streams`() {
         var budget = connection()
         for number in 1...10_000 {
             budget.answered()
@@ -30,7 +30,7 @@ struct StreamTroubleTests {
         }
     }
 
-    @Test func `what is in trouble for long goes down to one stream, and up again`() {
+    @Test func `long trouble reduces the streams to one and they rise again`() {
         var budget = connection()
         var answers = 0
         while budget.limit > 1 {
@@ -45,12 +45,12 @@ struct StreamTroubleTests {
             answers += 1
         }
         #expect(answers < 10_000)
-        // The rest up to the cap is no limit any more: the gateway's own is lower.
+        // The rest up to the cap does not count as a limit, because the gateway's own limit is lower.
         for _ in 0..<20_000 { budget.answered() }
         #expect(budget.isSlowed == false)
     }
 
-    @Test func `throttled devices are trouble when they are several`() {
+    @Test func `several throttled devices count as trouble`() {
         var budget = connection(streams: 100)
         for _ in 0..<100 {
             budget.answered()
@@ -61,15 +61,15 @@ struct StreamTroubleTests {
         budget.slowDownForThrottling()
         for _ in 0..<100 { budget.answered() }
         #expect(budget.limit == 50)
-        // Heard once, and not again.
+        // The trouble is reported once and not repeated.
         budget.slowDownForThrottling()
         for _ in 0..<2000 { budget.answered() }
         #expect(budget.limit == 100)
     }
 
-    @Test func `a lowered limit is told once, but not the one stream of a provider token`() {
+    @Test func `a lowered limit is reported once but the single stream of a provider token is not`() {
         var budget = connection()
-        // What the gateway says, and whether that is less than it was, for us.
+        // The gateway's limit, and whether the limit is lower than before from the farm's view.
         let settings: [(limit: UInt32, isLowered: Bool)] = [
             (1000, false), (1, false), (1000, false), (500, true), (500, false), (2000, false),
         ]
@@ -82,7 +82,7 @@ struct StreamTroubleTests {
         }
     }
 
-    @Test func `what is above our own cap is not missed`() {
+    @Test func `a limit above the farm's own cap is no loss`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false, cap: 100)
         for limit in [2000, 200] as [UInt32] {
             budget.settings(maxConcurrentStreams: limit)

@@ -4,7 +4,7 @@ import Testing
 struct ThrottleMonitorTests {
     private let start = ContinuousClock.now
 
-    @Test func `one device may be throttled as often as it likes`() {
+    @Test func `one device may be throttled any number of times`() {
         var watch = ThrottleMonitor()
         var others = 0
         for tick in 0..<100 {
@@ -16,14 +16,14 @@ struct ThrottleMonitorTests {
         #expect(others >= 4500)
     }
 
-    @Test func `several devices are trouble, all of it`() {
+    @Test func `several throttled devices make every throttling trouble`() {
         var watch = ThrottleMonitor()
         watch.throttled(1)
         watch.throttled(2)
         #expect(watch.take(at: start) == (0, 0))
         for _ in 0..<5 { watch.throttled(3) }
         #expect(watch.take(at: start + .milliseconds(200)) == (7, 0))
-        // It goes on as it was for a while.
+        // The trouble lasts for a while.
         watch.throttled(3)
         #expect(watch.take(at: start + .milliseconds(400)) == (1, 0))
         #expect(watch.take(at: start + .seconds(5)) == (0, 0))

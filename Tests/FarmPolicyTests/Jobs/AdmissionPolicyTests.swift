@@ -11,20 +11,20 @@ import Testing
         (100, .full),
         (170, .full),
     ])
-    func `full from the upper mark on, relieved below the lower one`(
+    func `an app is full from the upper mark and relieved below the lower mark`(
         percent: Int, memory: AdmissionPolicy.Memory
     ) {
         var policy = AdmissionPolicy()
         #expect(policy.decide(Self.used(percent), now: 0).memory == memory)
     }
 
-    @Test func `without a limit nothing is ever full`() {
+    @Test func `an app without a limit is never full`() {
         var policy = AdmissionPolicy()
         let reading = AdmissionPolicy.Reading(used: .max, limit: 0, open: .max)
         #expect(policy.decide(reading, now: 0) == .init(memory: .relieved, isHeld: false))
     }
 
-    @Test func `between the marks it is relieved after a while, without a break`() {
+    @Test func `between the marks an app is relieved after a while without a break`() {
         var policy = AdmissionPolicy()
         #expect(policy.decide(Self.used(75), now: 0).memory == .full)
         #expect(policy.decide(Self.used(65), now: 1_000).memory == .keep)
@@ -37,7 +37,7 @@ import Testing
         #expect(policy.decide(Self.used(69), now: 90_999).memory == .keep)
     }
 
-    @Test func `intake is held while what is taken in has half of the memory`() {
+    @Test func `the intake pauses while accepted jobs use half of the memory`() {
         var policy = AdmissionPolicy()
         func isHeld(_ percent: Int) -> Bool {
             policy.decide(.init(used: 0, limit: 8_000_000, open: percent * 1_000), now: 0).isHeld

@@ -4,7 +4,7 @@ import Testing
 @Suite struct CancelRoundsTests {
     private let start = ContinuousClock.now
 
-    @Test func `goes round at once, and then ever less often, while something is open`() {
+    @Test func `rounds start at once and get rarer while cancels are open`() {
         var rounds = CancelRounds()
         #expect(!rounds.isDue(open: 0, at: start) && rounds.isDue(open: 1, at: start))
         var now = start
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `something new is due at once, and a round that was cut short soon`() {
+    @Test func `a new cancel is due at once and a shortened round continues soon`() {
         var rounds = CancelRounds()
         for _ in 0..<5 { rounds.ended(isWhole: true, at: start) }
         #expect(!rounds.isDue(open: 1, at: start + .seconds(10)))

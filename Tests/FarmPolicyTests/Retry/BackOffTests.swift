@@ -3,7 +3,7 @@ import RandomTesting
 import Testing
 
 struct BackOffTests {
-    @Test func `doubles with jitter up to the longest, and starts again after success`() {
+    @Test func `the delay doubles with jitter up to its maximum and resets after success`() {
         for seed in 0..<200 as Range<UInt64> {
             var random = SplitMix(seed: seed)
             var backOff = BackOff(first: .seconds(1), longest: .seconds(60))
@@ -18,7 +18,7 @@ struct BackOffTests {
         }
     }
 
-    @Test func `hosts that failed together spread out`() {
+    @Test func `hosts that failed together retry at different times`() {
         var random = SplitMix(seed: 5)
         let delays = (0..<1000).map { _ in
             var backOff = BackOff(first: .seconds(10), longest: .seconds(60))
@@ -29,7 +29,7 @@ struct BackOffTests {
         #expect((430...570).contains(early))
     }
 
-    @Test func `no delay stays none`() {
+    @Test func `a delay of zero stays zero`() {
         var random = SplitMix(seed: 5)
         var backOff = BackOff(first: .zero, longest: .zero)
         #expect(backOff.failed(using: &random) == .zero)

@@ -28,7 +28,9 @@ struct RetryPolicyTests {
         (.throttled, 2, 60_000),
         (.throttled, 3, 120_000), (.throttled, 20, 1_800_000), (.authSlow, 1, 60_000),
         (.authSlow, 6, 1_200_000), (.server, 0, 1000),
-    ]) func `doubles, half fixed and half random`(cause: RetryCause, attempts: Int, milliseconds: Int)
+    ]) func `the delay doubles and is half fixed and half random`(
+        cause: RetryCause, attempts: Int, milliseconds: Int
+    )
         throws
     {
         let delays = delays(cause, attempts: attempts)
@@ -39,7 +41,7 @@ struct RetryPolicyTests {
         #expect(spread > full * 0.4)
     }
 
-    @Test func `asks no sooner than the gateway wants`() {
+    @Test func `a retry is not earlier than the gateway requests`() {
         #expect(
             delays(.server, attempts: 1, retryAfter: .seconds(100)).allSatisfy {
                 $0 >= .seconds(100) && $0 < .seconds(101)
@@ -55,7 +57,7 @@ struct RetryPolicyTests {
             })
     }
 
-    @Test(arguments: RetryCause.allCases.filter(\.isAttempt)) func `ends after the allowed attempts`(
+    @Test(arguments: RetryCause.allCases.filter(\.isAttempt)) func `retries end after the allowed attempts`(
         cause: RetryCause
     ) {
         var random = SplitMix(seed: 1)
@@ -69,14 +71,14 @@ struct RetryPolicyTests {
         #expect(decide(7, 8) != .exhausted)
     }
 
-    @Test func `what was not tried is put off for as long as it is told to, as often as it takes`() {
+    @Test func `an unattempted push is delayed as requested any number of times`() {
         #expect(Set(delays(.coolDown, attempts: 200, retryAfter: .seconds(77))) == [.seconds(77)])
         #expect(delays(.coolDown, attempts: 1, retryAfter: .seconds(77), deadline: 78).count == 200)
         #expect(delays(.coolDown, attempts: 1, retryAfter: .seconds(77), deadline: 77).isEmpty)
         #expect(policy.range(for: .throttled, attempts: 2) == .seconds(30)...(.seconds(60)))
     }
 
-    @Test func `a push whose deadline has passed is expired, not exhausted`() {
+    @Test func `a push after its deadline is expired and not exhausted`() {
         var random = SplitMix(seed: 1)
         for now in [1000, 1001] as [Int64] {
             let decision = policy.decide(
@@ -88,7 +90,7 @@ struct RetryPolicyTests {
         #expect(decision == .exhausted)
     }
 
-    @Test func `never waits beyond the deadline`() {
+    @Test func `a retry never waits beyond the deadline`() {
         #expect(
             delays(.throttled, attempts: 1, deadline: 1020, now: 1000).allSatisfy {
                 $0 >= .seconds(15) && $0 <= .seconds(19)

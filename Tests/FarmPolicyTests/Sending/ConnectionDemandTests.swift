@@ -46,8 +46,7 @@ import Testing
             headroom: 14336),
     ]
 
-    @Test(arguments: table) func `so many connections are dialled, and so much is in hand for them`(row: Row)
-    {
+    @Test(arguments: table) func `the demand gives the number of dials and of held pushes`(row: Row) {
         let demand = ConnectionDemand(
             most: row.most, living: row.living, ending: row.ending, dialling: row.dialling, share: 100,
             part: 100)
@@ -55,7 +54,7 @@ import Testing
         #expect(demand.headroom == row.headroom)
     }
 
-    @Test func `what will come back is dialled for before it is in hand`() {
+    @Test func `returning pushes count for dials before the worker holds them`() {
         var demand = ConnectionDemand(most: 28, living: 10, share: 100, part: 16)
         demand.returning = 100
         #expect(demand.dials(for: 0) == 7 && demand.dials(for: 60) == 10)
@@ -63,7 +62,7 @@ import Testing
         #expect(demand.dials(for: 0) == 18, "as many as are allowed")
     }
 
-    @Test func `what is in hand goes by the share, and what is dialled by the part`() {
+    @Test func `held pushes follow the share and dials follow the part`() {
         let demand = ConnectionDemand(most: 28, dialling: 1, share: 1_000, part: 16)
         #expect(demand.headroom == 2_000 && demand.dials(for: 160) == 9)
     }

@@ -2,7 +2,7 @@ import FarmPolicy
 import Testing
 
 struct CredentialStateTests {
-    @Test func `stale credentials are renewed once, and proved`() {
+    @Test func `stale credentials are renewed once and then proved`() {
         var credentials = CredentialState()
         #expect(credentials.maySend)
         #expect(credentials.stale(reason: "Expired", generation: 0) == .renew)
@@ -19,7 +19,7 @@ struct CredentialStateTests {
         #expect(credentials.stale(reason: "Expired", generation: 1) == .renew)
     }
 
-    @Test func `a second time before any proof pauses`() {
+    @Test func `a second refusal before any proof pauses the app`() {
         var credentials = CredentialState()
         _ = credentials.stale(reason: "Expired", generation: 0)
         credentials.renewed()
@@ -30,7 +30,7 @@ struct CredentialStateTests {
         #expect(credentials.state == .paused(reason: "Expired"))
     }
 
-    @Test func `wrong credentials pause at once, old ones do not`() {
+    @Test func `wrong credentials pause at once but old ones do not`() {
         var credentials = CredentialState()
         #expect(credentials.wrong(reason: "Invalid", generation: 0) == .pause(reason: "Invalid"))
         credentials.renewed()
@@ -43,7 +43,7 @@ struct CredentialStateTests {
                 == .pause(reason: "Invalid"))
     }
 
-    @Test func `what cannot be renewed pauses with its reason`() {
+    @Test func `credentials that cannot be renewed pause the app with the reason`() {
         var credentials = CredentialState()
         _ = credentials.stale(reason: "Expired", generation: 0)
         #expect(credentials.notRenewed(reason: "clock") == .pause(reason: "clock"))

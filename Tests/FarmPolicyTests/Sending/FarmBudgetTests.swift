@@ -13,7 +13,7 @@ import Testing
             connections: Int.random(in: 1...300, using: &random))
         var held = Array(repeating: Set<Int>(), count: workers)
         for shard in 0..<count {
-            // Some are in nobody's hands.
+            // Some shards have no worker.
             guard !random.chance(8) else { continue }
             held[Int.random(in: 0..<workers, using: &random)].insert(shard)
         }
@@ -23,7 +23,7 @@ import Testing
         #expect(
             abs(shares.reduce(0) { $0 + $1.bandwidth! } - budget.bandwidth! * part) < 1e-6 * budget.bandwidth!
         )
-        // Nobody starves, and whoever has more than was to be had is counted as such.
+        // Each share is above zero, and a share above the budget is counted as such.
         #expect(shares.allSatisfy { $0.rate! > 0 && $0.connections! > 0 })
         #expect(
             shares.reduce(0) { $0 + $1.connections! } - shares.count { $0.isBeyond } <= budget.connections!)

@@ -21,7 +21,7 @@ struct LatencyCountsTests {
         }
     }
 
-    @Test func `two processes' counts add up, and a part of a time can be told from the whole`() {
+    @Test func `counts of two processes add up and can be subtracted`() {
         var (one, two) = (LatencyCounts(), LatencyCounts())
         one.add(3)
         two.add(700)
@@ -41,7 +41,7 @@ struct LatencyCountsTests {
         #expect((64...128).contains(counts.percentile(99)!))
     }
 
-    @Test func `what comes over the channel with buckets of another program fits`() {
+    @Test func `buckets from another version of the program are accepted`() {
         let counts = LatencyCounts([1, 2, 3], from: 21, milliseconds: 9)
         #expect(counts.counts[21] == 1 && counts.counts[22] == 5 && counts.milliseconds == 9)
     }

@@ -13,13 +13,13 @@ struct RefusedStreamsTests {
         for _ in 0..<count { streams.noteUnprocessed(isRefused: true, using: &random) }
     }
 
-    @Test func `after twenty in a row single ones are tried, after growing pauses`() {
+    @Test func `after twenty refusals in a row single streams are tried after growing delays`() {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         refuse(19, &streams, &random)
         #expect(streams.room(of: 100) == 100 && streams.isCalm)
         refuse(1, &streams, &random)
         #expect(streams.room(of: 100) == 0 && !streams.isCalm)
-        // Those that were on their way change nothing.
+        // Streams that were in flight change nothing.
         refuse(500, &streams, &random)
         var now = 0
         for longest in [500, 1000, 2000, 4000, 8000, 8000, 8000] {
@@ -37,7 +37,7 @@ struct RefusedStreamsTests {
         #expect(streams.room(of: 100) == 100 && streams.isCalm && !streams.isLasting)
     }
 
-    @Test func `a response in between begins again`() {
+    @Test func `a response in between resets the count`() {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         for _ in 0..<50 {
             refuse(19, &streams, &random)
@@ -46,7 +46,7 @@ struct RefusedStreamsTests {
         #expect(streams.room(of: 100) == 100)
     }
 
-    @Test func `one that was tried and got no response is followed by another after a pause`() {
+    @Test func `a trial without a response is followed by another after a delay`() {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         refuse(20, &streams, &random)
         streams.poll(at: at(500))
@@ -62,7 +62,9 @@ struct RefusedStreamsTests {
         (0, 0, false), (1, 0, true), (1, 19, true), (1, 20, false), (2, 999, false), (100, 999, true),
         (0, 5, false),
     ])
-    func `a connection was of use`(responses: Int, unprocessed: Int, isOfUse: Bool) {
+    func `a connection counts as useful after enough responses`(
+        responses: Int, unprocessed: Int, isOfUse: Bool
+    ) {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         for _ in 0..<responses { streams.responded() }
         for _ in 0..<unprocessed { streams.noteUnprocessed(isRefused: false, using: &random) }

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 @Suite struct SendPaceTests {
-    @Test func `with one bad token in a hundred, a window is a few hundred pushes`() {
+    @Test func `one bad token in a hundred makes a window of a few hundred pushes`() {
         var pace = SendPace()
         for _ in 0..<40 { pace.refused(after: 100) }
         #expect((300...450).contains(pace.window), "\(pace.window)")
     }
 
-    @Test func `a list of bad tokens makes it small, never nothing`() {
+    @Test func `a list of bad tokens makes the window small and never empty`() {
         var pace = SendPace()
         for _ in 0..<100 { pace.refused(after: 0) }
         #expect(pace.window == SendPace.least)
@@ -22,7 +22,7 @@ import Testing
         #expect(pace.window > before / 2)
     }
 
-    @Test func `a whole window without a refusal doubles it, up to a bound`() {
+    @Test func `a full window without a refusal doubles the window up to a bound`() {
         var pace = SendPace()
         let first = pace.window
         pace.accepted(first - 1)
@@ -33,7 +33,7 @@ import Testing
         #expect(pace.window == SendPace.most)
     }
 
-    @Test func `a gateway that takes little is given little, and more when it takes that`() {
+    @Test func `a gateway that reads little gets little and more when it reads that`() {
         var pace = SendPace()
         pace.stalled(after: 100)
         #expect(pace.window == 100)
@@ -44,7 +44,7 @@ import Testing
         #expect(pace.window == 2 * SendPace.least)
     }
 
-    @Test func `an end that nobody explains halves it, down to one`() {
+    @Test func `an unexplained close halves the window down to one`() {
         var pace = SendPace()
         let first = pace.window
         pace.becameUnknown()
@@ -55,7 +55,7 @@ import Testing
         #expect(pace.window == 2, "and it grows again")
     }
 
-    @Test func `a connection's share is the run to the next refusal, or its window when there is none`() {
+    @Test func `the share of a connection is the run to the next refusal or its window`() {
         var pace = SendPace()
         #expect(!pace.isRefusing && pace.share == pace.window / 4, "nothing is known")
         for _ in 0..<60 { pace.refused(after: 100) }
@@ -82,7 +82,7 @@ import Testing
         for _ in 0..<60 { pace.refused(after: 100) }
         let share = Double(pace.share)
         for open in [100, 200, 400, 1_000] {
-            // As many as stand behind the first bad token, with one in each share at random.
+            // The number of pushes behind the first bad token, with one bad token in each share at random.
             let expected =
                 Double(open) - share * (1 - exp(-Double(open) / share)) - max(0, share - Double(open))
             #expect(abs(Double(pace.returning(of: open)) - expected) < 0.15 * Double(open), "\(open)")
@@ -90,7 +90,7 @@ import Testing
         #expect(pace.returning(of: 0) == -pace.share && pace.returning(of: 10) < 0)
     }
 
-    @Test func `the last of a list with refusals is spread over the connections`() {
+    @Test func `the end of a list with refusals is spread over the connections`() {
         var pace = SendPace()
         #expect(pace.part(of: 10, over: 28) == pace.share, "no refusal was seen")
         for _ in 0..<60 { pace.refused(after: 100) }

@@ -17,7 +17,7 @@ struct ServerBreakerTests {
         return (breaker, until)
     }
 
-    @Test func `ten troubles in a row open it`() {
+    @Test func `ten troubles in a row open the breaker`() {
         var random = random
         var breaker = ServerBreaker()
         for _ in 0..<9 { breaker.troubled(at: Self.start, using: &random) }
@@ -29,7 +29,7 @@ struct ServerBreakerTests {
         #expect(!breaker.isClosed)
     }
 
-    @Test func `after the pause one probe goes, and its answer closes it`() {
+    @Test func `one probe is sent after the pause and its response closes the breaker`() {
         var random = random
         var (breaker, until) = opened(&random)
         #expect(until >= at(250) && until <= at(500))
@@ -60,7 +60,7 @@ struct ServerBreakerTests {
         #expect(breaker.permit(at: now.advanced(by: .milliseconds(500))) == .probe)
     }
 
-    @Test func `late answers while open: trouble changes nothing, anything else closes`() {
+    @Test func `late responses while open close the breaker unless they are trouble`() {
         var random = random
         var (breaker, until) = opened(&random)
         for _ in 0..<100 { breaker.troubled(at: at(100), using: &random) }
@@ -69,7 +69,7 @@ struct ServerBreakerTests {
         #expect(breaker.permit(at: at(100)) == .all)
     }
 
-    @Test func `a probe that was not tried is free to go again`() {
+    @Test func `a probe that was not sent may be sent again`() {
         var random = random
         var (breaker, until) = opened(&random)
         breaker.probeSent()

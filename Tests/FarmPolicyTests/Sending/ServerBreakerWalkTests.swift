@@ -3,11 +3,11 @@ import Testing
 
 @testable import FarmPolicy
 
-/// A breaker among random answers, against what is promised of it, kept in plain words.
+/// Compares a breaker under random responses with a simple model of its rules.
 @Suite struct ServerBreakerWalkTests {
     private enum Now: Equatable {
         case flows(troubles: Int)
-        /// Nothing goes for this long after the moment.
+        /// The breaker sends nothing between `least` and `most` after the moment `since`.
         case pauses(since: ContinuousClock.Instant, least: Duration, most: Duration)
         case probes
     }
@@ -25,7 +25,7 @@ import Testing
                 pauses += 1
                 return .pauses(since: now, least: base / 2, most: base)
             }
-            // A gateway is well or in trouble for a while.
+            // The gateway stays well or in trouble for a while.
             var trouble: UInt64 = 2
             for _ in 0..<150 {
                 now += .milliseconds(Int.random(in: 0...900, using: &random))

@@ -3,14 +3,14 @@ import RandomTesting
 import Testing
 
 struct StreamBudgetTests {
-    @Test func `opens nothing before the first settings`() {
+    @Test func `no stream opens before the first settings`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
         #expect(budget.available == 0)
         budget.settings(maxConcurrentStreams: 100)
         #expect(budget.available == 100)
     }
 
-    @Test func `a provider token goes alone until it is accepted`() {
+    @Test func `a provider token is used on one stream until it is accepted`() {
         var budget = StreamBudget(aloneUntilAuthenticated: true)
         budget.settings(maxConcurrentStreams: 1000)
         #expect(budget.available == 1)
@@ -24,7 +24,7 @@ struct StreamBudgetTests {
         #expect(budget.available == 1000)
     }
 
-    @Test func `a gateway that does not keep up gets half, and more again with each round of answers`() {
+    @Test func `a slow gateway gets half and more again with each round of responses`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
         budget.settings(maxConcurrentStreams: 1000)
         budget.timedOut()
@@ -49,7 +49,7 @@ struct StreamBudgetTests {
     }
 
     @Test
-    func `a gateway that refuses most streams of a round gets half as many, and one that refuses some all`() {
+    func `a gateway that refuses most streams gets half as many but keeps all after few refusals`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
         budget.settings(maxConcurrentStreams: 100)
         for _ in 0..<51 { budget.refused() }
@@ -66,7 +66,7 @@ struct StreamBudgetTests {
         #expect(budget.limit == 100 && !budget.isSlowed)
     }
 
-    @Test func `a refusal before the first response leaves the streams as many as they will be`() {
+    @Test func `a refusal before the first response does not change the streams`() {
         var budget = StreamBudget(aloneUntilAuthenticated: true)
         budget.settings(maxConcurrentStreams: 100)
         for _ in 0..<5 { budget.refused() }
@@ -74,7 +74,7 @@ struct StreamBudgetTests {
         #expect(budget.limit == 100)
     }
 
-    @Test func `settings are obeyed in both directions`() {
+    @Test func `settings raise and lower the limit`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
         budget.settings(maxConcurrentStreams: 10)
         for _ in 0..<8 { budget.opened() }
@@ -98,7 +98,7 @@ struct StreamBudgetTests {
         #expect(budget.available == 7)
     }
 
-    @Test func `a connection that goes away opens nothing`() {
+    @Test func `a connection that is closing opens no stream`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
         budget.settings(maxConcurrentStreams: 10)
         for _ in 0..<2 { budget.opened() }
@@ -108,7 +108,7 @@ struct StreamBudgetTests {
         #expect(budget.isSpent == true)
     }
 
-    @Test func `stream ids are used up`() {
+    @Test func `stream ids run out`() {
         var budget = StreamBudget(aloneUntilAuthenticated: false, ids: 5)
         budget.settings(maxConcurrentStreams: 4)
         for _ in 0..<4 { budget.opened() }
@@ -118,7 +118,7 @@ struct StreamBudgetTests {
         #expect(budget.isSpent == true)
     }
 
-    @Test func `never opens above what was last read`() {
+    @Test func `the streams never exceed the last limit`() {
         for seed in 0..<3000 as Range<UInt64> {
             var random = SplitMix(seed: seed)
             let cap = Int.random(in: 1...50, using: &random)

@@ -20,7 +20,7 @@ struct SuppressionTableTests {
         token.withUnsafeBytes { table.entry($0, scope: scope, registeredAt: registeredAt, now: now)?.reason }
     }
 
-    @Test func `a token is left out in its scope and in no other`() {
+    @Test func `a token is suppressed in its scope only`() {
         var table = SuppressionTable(life: 30 * Self.day)
         #expect(table.isEmpty && reason(table) == nil)
         table.apply(record(.unregistered), recorded: Self.now)
@@ -30,7 +30,7 @@ struct SuppressionTableTests {
     }
 
     @Test(arguments: SuppressionReason.allCases)
-    func `a later registration lifts what a 410 or the feedback said, and nothing else`(
+    func `a later registration lifts a 410 or feedback record and no other record`(
         cause: SuppressionReason
     ) {
         var table = SuppressionTable(life: 30 * Self.day)
@@ -43,7 +43,7 @@ struct SuppressionTableTests {
     }
 
     @Test(arguments: SuppressionReason.allCases, SuppressionReason.allCases)
-    func `what a registration lifts does not take the place of what it does not, but renews it`(
+    func `a record that a registration can lift renews a stronger record without replacing it`(
         first: SuppressionReason, second: SuppressionReason
     ) {
         var table = SuppressionTable(life: 30 * Self.day)
@@ -58,7 +58,7 @@ struct SuppressionTableTests {
         #expect(reason(table, now: Self.now + 60 * Self.day) == second, "what is over keeps nothing")
     }
 
-    @Test func `a record is written again only if it says more, or half of its life is over`() {
+    @Test func `a record is written again only with more content or after half of its lifetime`() {
         var table = SuppressionTable(life: 30 * Self.day)
         #expect(!table.covers(record(.operator), at: Self.now))
         func covers(_ reason: SuppressionReason?, time: Int64 = 10, scope: UInt32 = 7, after days: Int64 = 0)
@@ -78,7 +78,7 @@ struct SuppressionTableTests {
         #expect(covers(.badDeviceToken) && !covers(.feedback), "the guard may take it back")
     }
 
-    @Test func `what is recorded last counts, and a removal ends it`() {
+    @Test func `the last record counts and a removal ends it`() {
         var table = SuppressionTable(life: 30 * Self.day)
         table.apply(record(.unregistered, time: 5), recorded: Self.now)
         table.apply(record(.badDeviceToken), recorded: Self.now)
@@ -89,14 +89,14 @@ struct SuppressionTableTests {
         #expect(table.isEmpty)
     }
 
-    @Test func `a record counts for its life, to the hour`() {
+    @Test func `a record counts for its lifetime in whole hours`() {
         var table = SuppressionTable(life: 30 * Self.day)
         table.apply(record(.feedback, time: 5), recorded: Self.now)
         #expect(reason(table, now: Self.now + 30 * Self.day - 1) == .feedback)
         #expect(reason(table, now: Self.now + 30 * Self.day + 3600) == nil)
     }
 
-    @Test func `what is too old makes room for the next`() {
+    @Test func `an expired record makes room for the next`() {
         var table = SuppressionTable(life: Self.day)
         for number in 0..<1000 { table.apply(record(.feedback, Self.token(number)), recorded: Self.now) }
         let before = table.byteCount
@@ -106,7 +106,7 @@ struct SuppressionTableTests {
         for number in 1000..<2000 { #expect(reason(table, Self.token(number), now: later) == .feedback) }
     }
 
-    @Test(arguments: 1...20) func `whatever comes and goes, it knows what a dictionary knows`(seed: UInt64) {
+    @Test(arguments: 1...20) func `the table agrees with a dictionary`(seed: UInt64) {
         var random = SplitMix(seed: seed)
         var table = SuppressionTable(life: 30 * Self.day)
         var known: [Int: SuppressionReason] = [:]
@@ -114,7 +114,7 @@ struct SuppressionTableTests {
             let number = Int.random(in: 0..<400, using: &random)
             let cause = random.chance(3) ? nil : SuppressionReason.allCases.randomElement(using: &random)
             if let cause, let old = known[number], !old.yieldsToRegistration, cause.yieldsToRegistration {
-                // The old one stays.
+                // The old entry stays.
             } else {
                 known[number] = cause
             }
@@ -124,8 +124,8 @@ struct SuppressionTableTests {
         for number in 0..<400 { #expect(reason(table, Self.token(number)) == known[number]) }
     }
 
-    /// Of a hundred thousand tokens in it none is forgotten, and of as many others none is left out.
-    @Test func `a slot takes 16 bytes, and more than a third of them is in use`() {
+    /// The table forgets none of a hundred thousand tokens, and suppresses none of a hundred thousand others.
+    @Test func `a slot has 16 bytes and more than a third of the slots are used`() {
         var table = SuppressionTable(life: 30 * Self.day)
         for number in 0..<100_000 { table.apply(record(.operator, Self.token(number)), recorded: Self.now) }
         #expect(table.count == 100_000 && table.byteCount <= 100_000 * 48)

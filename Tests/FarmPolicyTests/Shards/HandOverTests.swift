@@ -4,7 +4,7 @@ import Testing
 struct HandOverTests {
     private let start = ContinuousClock.now
 
-    @Test func `four at a time`() {
+    @Test func `at most four shards are handed over at a time`() {
         var handOver = HandOver()
         #expect(handOver.begin(Array(0..<10), at: start) == [0, 1, 2, 3])
         #expect(handOver.begin(Array(0..<10), at: start) == [])
@@ -13,14 +13,14 @@ struct HandOverTests {
         #expect(handOver.leaving == [0, 2, 3, 4] && handOver.isLeaving(4) && !handOver.isLeaving(1))
     }
 
-    @Test func `at the end of a host all at once`() {
+    @Test func `all shards are handed over at once when a host stops`() {
         var handOver = HandOver()
         _ = handOver.begin([7], at: start)
         #expect(handOver.begin(Array(0..<64), isAll: true, at: start).count == 63)
         #expect(handOver.leaving.count == 64)
     }
 
-    @Test func `what a worker does not let go of stays, and is left alone for a while`() {
+    @Test func `a shard that a worker does not release stays and is not tried for a while`() {
         var handOver = HandOver()
         _ = handOver.begin([1], at: start)
         _ = handOver.begin([2], at: start + .seconds(1))
@@ -33,7 +33,7 @@ struct HandOverTests {
         #expect(handOver.begin([1], isAll: true, at: start + .seconds(91)) == [1])
     }
 
-    @Test func `it changes its mind`() {
+    @Test func `a hand-over can be reverted`() {
         var handOver = HandOver()
         _ = handOver.begin([1, 2, 3], at: start)
         #expect(handOver.cancel { $0 != 2 } == [1, 3])
@@ -41,7 +41,7 @@ struct HandOverTests {
         #expect(handOver.begin([1], at: start) == [1])
     }
 
-    @Test func `what stays free is anybody's`() {
+    @Test func `a shard that stays free may go to any host`() {
         var vacancies = UnclaimedFields<Int>()
         vacancies.see(1, isFree: true, at: start)
         vacancies.see(2, isFree: true, at: start + .seconds(5))

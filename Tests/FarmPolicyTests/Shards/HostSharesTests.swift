@@ -7,7 +7,7 @@ struct HostSharesTests {
     private static let shards = 64
     private static let apps = (0..<200).map { "app-\($0)" }
 
-    /// Who owns each shard of many apps.
+    /// The owner of each shard of many apps.
     private static func owners(_ hosts: Hosts) -> [String] {
         apps.flatMap { app in
             let shares = HostShares(app: app, hosts: hosts)
@@ -22,7 +22,7 @@ struct HostSharesTests {
     @Test(arguments: [
         [1, 1], [2, 2], [1, 3], [4, 4, 4], [2, 4, 8], [1, 1, 1, 1, 1], [16, 1], [7, 5, 3, 2],
     ])
-    func `shares are as the hosts' workers`(capacities: [Int]) {
+    func `shares follow the number of workers of each host`(capacities: [Int]) {
         let hosts = capacities.enumerated().map { (name: "host-\($0.offset)", capacity: $0.element) }
         let counts = Self.counts(hosts)
         let total = Double(Self.shards * Self.apps.count)
@@ -31,7 +31,7 @@ struct HostSharesTests {
             let part = Double(host.capacity) / Double(capacities.reduce(0, +))
             #expect(
                 abs(Double(counts[host.name] ?? 0) - total * part) <= Double(Self.apps.count), "\(counts)")
-            // Of each app's: to within one.
+            // The share of each app is exact to within one shard.
             for app in Self.apps.prefix(20) {
                 let shares = HostShares(app: app, hosts: hosts)
                 let its = (0..<Self.shards).count { shares.owner(of: .shard($0)) == host.name }
@@ -40,7 +40,7 @@ struct HostSharesTests {
         }
     }
 
-    @Test func `one app's shards are spread, and not as another's`() {
+    @Test func `the shards of one app are spread differently from another app`() {
         let hosts: Hosts = [("a", 2), ("b", 2), ("c", 2)]
         let maps = ["one", "two"].map { app in
             (0..<Self.shards).map { HostShares(app: app, hosts: hosts).owner(of: .shard($0)) }
@@ -53,29 +53,31 @@ struct HostSharesTests {
         for host in hosts { #expect((40...100).contains(intakes.count { $0 == host.name })) }
     }
 
-    /// Of all shards, the part that has another owner.
+    /// The part of all shards whose owner changes.
     private static func moved(_ before: Hosts, _ after: Hosts) -> Double {
         let pairs = zip(owners(before), owners(after))
         return Double(pairs.count { $0 != $1 }) / Double(shards * apps.count)
     }
 
-    @Test(arguments: 1...6) func `a host that comes or goes moves little more than its own`(count: Int) {
+    @Test(arguments: 1...6) func `a host that joins or leaves moves little more than its own share`(
+        count: Int
+    ) {
         let hosts: Hosts = (0..<count).map { ("host-\($0)", $0 % 3 + 1) }
         let all = Double(hosts.reduce(0) { $0 + $1.capacity } + 2)
         let moved = Self.moved(hosts, hosts + [("new", 2)])
         #expect(moved >= 2 / all - 0.02 && moved <= 1.35 * 2 / all + 0.02, "\(moved) of \(2 / all)")
-        // Leaving is the same backwards.
+        // Leaving reverses joining.
         #expect(Self.owners(([("new", 2)] + hosts).filter { $0.name != "new" }) == Self.owners(hosts))
     }
 
-    @Test func `a worker more moves little more than what its host wins`() {
+    @Test func `one more worker moves little more than its host gains`() {
         let moved = Self.moved([("a", 2), ("b", 3), ("c", 4)], [("a", 2), ("b", 4), ("c", 4)])
-        // From 3 in 9 to 4 in 10.
+        // The share grows from 3 of 9 to 4 of 10.
         let least = 0.4 - 1.0 / 3
         #expect(moved >= least - 0.02 && moved <= 2 * least, "\(moved)")
     }
 
-    @Test func `a pinned shard is its host's as long as that takes part`() {
+    @Test func `a pinned shard belongs to its host while the host takes part`() {
         let hosts: Hosts = [("a", 2), ("b", 2)]
         let usual = HostShares(app: "x", hosts: hosts)
         let shard = (0..<64).first { usual.owner(of: .shard($0)) == "a" } ?? 0
@@ -85,7 +87,7 @@ struct HostSharesTests {
         let others = (0..<64).count { pinned.owner(of: .shard($0)) != usual.owner(of: .shard($0)) }
         #expect(others <= 2)
         #expect(HostShares(app: "x", hosts: hosts, pins: [shard: "c"]) == usual)
-        // Whatever stands in Redis.
+        // Invalid pins in Redis are ignored.
         #expect(HostShares(app: "x", hosts: hosts, pins: [-1: "b", 64: "b"]) == usual)
         let all = Dictionary(uniqueKeysWithValues: (0..<64).map { ($0, "b") })
         #expect(
@@ -93,19 +95,19 @@ struct HostSharesTests {
         )
     }
 
-    @Test func `the order in which hosts are named does not matter`() {
+    @Test func `the order of the hosts does not matter`() {
         let hosts: Hosts = [("a", 2), ("b", 3), ("c", 4)]
         #expect(Self.owners(hosts) == Self.owners(hosts.reversed()))
     }
 
-    @Test func `a host without workers owns nothing while another has some`() {
+    @Test func `a host without workers owns nothing while another host has some`() {
         #expect(Self.counts([("a", 0), ("b", 1)]) == ["b": Self.shards * Self.apps.count])
         #expect(Self.counts([("a", 0), ("b", 0)]).count == 2)
         #expect(HostShares(app: "x", hosts: []).owner(of: .intake) == nil)
         #expect(HostShares(app: "x", hosts: [("a", 0)]).owner(of: .shard(3)) == "a")
     }
 
-    @Test func `all hosts of a farm, of whatever version, agree`() {
+    @Test func `hosts of all versions compute the same shares`() {
         let shares = HostShares(app: "demo", hosts: [("alpha", 2), ("beta", 2)])
         let map = (0..<16).map { shares.owner(of: .shard($0)) == "alpha" ? "a" : "b" }.joined()
         #expect(map == "bbbabaabbbbbbaaa")

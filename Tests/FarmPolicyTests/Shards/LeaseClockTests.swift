@@ -3,16 +3,16 @@ import Testing
 
 @testable import FarmPolicy
 
-/// Two hosts and a Redis on one simulated time: calls take as long as they like, answers are lost, hosts are suspended.
+/// Two hosts and a Redis on one simulated time. Calls take any time, replies are lost, and hosts are suspended.
 @Suite struct LeaseClockTests {
     private struct Host {
         var clock = LeaseClock()
-        /// When its clock said nothing: each host's clock counts from somewhere else.
+        /// The offset of the host's clock from the simulated time.
         let offset: UInt64
         var nextRenewal: UInt64 = 0
-        /// It does nothing before then.
+        /// The host does nothing before this time.
         var suspendedUntil: UInt64 = 0
-        /// Its call under way: made, taken by Redis, answered (nil: never), and whether Redis said yes.
+        /// The call in flight: when it was made, executed and answered (nil: never), whether Redis executed it, and whether Redis agreed.
         var call: (made: UInt64, taken: UInt64, answered: UInt64?, isTaken: Bool, isOurs: Bool)?
     }
 
@@ -43,7 +43,7 @@ import Testing
                 hosts[index].suspendedUntil = now + UInt64.random(in: 1...30_000, using: &random)
             }
             if let call = hosts[index].call {
-                // A call without an answer is given up after a while.
+                // A call without a reply fails after a while.
                 if let answered = call.answered, answered <= now, call.isTaken {
                     if call.isOurs { hosts[index].clock.confirmed(from: call.made + hosts[index].offset) }
                     hosts[index].call = nil
@@ -61,7 +61,7 @@ import Testing
             try #require(owner == index && now < until, "host \(index) starts pushes for what is not its own")
         }
 
-        /// Redis renews for the owner, and gives what has run out to whoever asks.
+        /// Redis renews the lease for its owner, and gives an expired lease to the host that requests it.
         private mutating func takeCall(_ index: Int) {
             guard let call = hosts[index].call, !call.isTaken, call.taken <= now else { return }
             if owner != index, now >= until {
@@ -74,8 +74,7 @@ import Testing
         }
     }
 
-    @Test func `nobody starts a push for a shard that may be another's, whatever calls and hosts do`() throws
-    {
+    @Test func `no push starts for a shard that may belong to another host`() throws {
         var (starts, changes) = (0, 0)
         for seed in 0..<2000 {
             var walk = Walk(seed: UInt64(seed))
@@ -83,11 +82,11 @@ import Testing
             starts += walk.starts
             changes += walk.changes
         }
-        // The walk is about something: both hosts own and lose, and send most of the time.
+        // The walk covers the interesting cases: both hosts gain and lose the lease, and send most of the time.
         #expect(starts > 100_000 && changes > 2200)
     }
 
-    @Test func `a lease is counted from before the call, and ends a margin early`() {
+    @Test func `a lease counts from before the call and ends a margin early`() {
         var clock = LeaseClock()
         #expect(!clock.mayStart(at: 0))
         clock.confirmed(from: 5000)

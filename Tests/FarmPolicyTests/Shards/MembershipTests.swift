@@ -9,7 +9,7 @@ struct MembershipTests {
         Membership.Host(name: name, capacity: capacity, apps: apps)
     }
 
-    @Test func `who comes counts at once`() {
+    @Test func `a host that joins counts at once`() {
         var membership = Membership(now: start)
         #expect(membership.observe([host("a")], at: at(0)) == .init(come: ["a"], gone: []))
         #expect(membership.observe([host("a")], at: at(1)) == nil)
@@ -24,25 +24,25 @@ struct MembershipTests {
         #expect(membership.observe([host("a")], at: at(22.9)) == nil)
         #expect(membership.observe([host("a"), host("b")], at: at(22.95)) == nil)
         #expect(membership.isSettled(at: at(23)))
-        // It begins again: the three seconds are in one piece.
+        // The three seconds restart, because they must be continuous.
         #expect(membership.observe([host("a")], at: at(24)) == nil)
         #expect(membership.observe([host("a")], at: at(26)) == nil)
         #expect(membership.observe([host("a")], at: at(27)) == .init(come: [], gone: ["b"]))
     }
 
-    @Test func `a host that has said that it is gone is not waited for`() {
+    @Test func `a host that announced its exit is removed at once`() {
         var membership = Membership(now: start)
         _ = membership.observe([host("a"), host("b")], at: at(0))
         membership.left("b", at: at(20))
         #expect(membership.observe([host("a")], at: at(20)) == .init(come: [], gone: ["b"]))
-        // It is back at once, and missing later: that is another time.
+        // The host returns at once and is missing later, which is a new absence.
         _ = membership.observe([host("a"), host("b")], at: at(30))
         membership.left("b", at: at(31))
         #expect(membership.observe([host("a"), host("b")], at: at(32)) == nil)
         #expect(membership.observe([host("a")], at: at(33)) == nil)
     }
 
-    @Test func `it is settled when nothing has changed for ten seconds`() {
+    @Test func `membership is settled after ten seconds without a change`() {
         var membership = Membership(now: start)
         _ = membership.observe([host("a")], at: at(0))
         #expect(!membership.isSettled(at: at(9.9)) && membership.isSettled(at: at(10)))
@@ -54,7 +54,7 @@ struct MembershipTests {
         }
     }
 
-    @Test func `an app is shared among the hosts that have it`() {
+    @Test func `an app is shared among the hosts that configure it`() {
         var membership = Membership(now: start)
         _ = membership.observe([host("a", 2, ["x", "y"]), host("b", 2, ["y"]), host("c", 2, [])], at: at(0))
         let owners = { (app: String) in

@@ -5,7 +5,7 @@ import Testing
 @Suite struct ShardAssignmentsTests {
     private var assignments = ShardAssignments()
 
-    @Test mutating func `a shard is given on when it was let go of`() {
+    @Test mutating func `a shard is reassigned after its worker released it`() {
         #expect(assignments.give([1, 2], of: "demo", to: 0) == [1, 2])
         #expect(assignments.give([2], of: "demo", to: 1) == [])
         #expect(assignments.give([1], of: "demo", to: 0) == [1])
@@ -16,7 +16,7 @@ import Testing
         #expect(assignments.give([2], of: "mail", to: 0) == [2], "another app's")
     }
 
-    @Test mutating func `what a worker got back while it let go of it is its own`() {
+    @Test mutating func `a worker keeps shards that return during their release`() {
         _ = assignments.give([1], of: "demo", to: 0)
         _ = assignments.give([], of: "demo", to: 0)
         #expect(assignments.give([1], of: "demo", to: 0) == [1])
@@ -24,7 +24,7 @@ import Testing
         #expect(assignments.give([1], of: "demo", to: 1) == [])
     }
 
-    @Test mutating func `a worker that is gone has nothing`() {
+    @Test mutating func `a worker that is gone has no shards`() {
         _ = assignments.give([1], of: "demo", to: 0)
         _ = assignments.give([2], of: "mail", to: 0)
         _ = assignments.give([3], of: "mail", to: 1)
@@ -35,10 +35,10 @@ import Testing
         #expect(assignments.isEmpty(1))
     }
 
-    /// Workers that obey late, die, and a coordinator that changes its mind: no two ever have the same shard.
-    @Test(arguments: 1...40) mutating func `no two workers have a shard at the same time`(seed: UInt64) {
+    /// Workers obey late and die, and the coordinator changes its orders. Two workers never have the same shard.
+    @Test(arguments: 1...40) mutating func `two workers never have the same shard`(seed: UInt64) {
         var random = SplitMix(seed: seed)
-        /// What each worker really has, and the orders it has not read, and what it said and was not heard.
+        /// For each worker: the shards that it really has, its unread orders, and its unread notices.
         var has: [Set<Int>] = Array(repeating: [], count: 4)
         var orders: [[Set<Int>]] = Array(repeating: [], count: 4)
         var notices: [[Int]] = Array(repeating: [], count: 4)
@@ -50,7 +50,7 @@ import Testing
                 for shard in 0..<8 { target[shard] = Int.random(in: 0..<4, using: &random) }
                 fallthrough
             case 1:
-                // One order at a time is under way, as between changes that wait for one another.
+                // One order at a time is in flight, because each change waits for the previous change.
                 for worker in 0..<4 where orders[worker].isEmpty && notices[worker].isEmpty {
                     let given = assignments.give(
                         (0..<8).filter { target[$0] == worker }, of: "demo", to: worker)

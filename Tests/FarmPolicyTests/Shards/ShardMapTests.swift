@@ -11,7 +11,9 @@ struct ShardMapTests {
         (64, 1), (64, 2), (64, 3), (64, 5), (64, 7), (64, 64), (64, 100), (1, 3), (0, 2), (256, 48),
     ]
 
-    @Test(arguments: sizes) func `every shard has one worker, evenly`(shards: Int, workers: Int) {
+    @Test(arguments: sizes) func `every shard has one worker and the spread is even`(
+        shards: Int, workers: Int
+    ) {
         let map = ShardMap(shards: shards, workers: workers)
         let held = (0..<workers).map { map.shards(of: $0) }
         #expect(held.flatMap { $0 }.sorted() == Array(0..<shards))
@@ -20,7 +22,7 @@ struct ShardMapTests {
         for worker in 0..<workers { #expect(held[worker].allSatisfy { map.worker(of: $0) == worker }) }
     }
 
-    @Test(arguments: 1...40) func `one worker more takes only its own share`(workers: Int) {
+    @Test(arguments: 1...40) func `one more worker takes only its own share`(workers: Int) {
         let map = ShardMap(shards: 64, workers: workers)
         let more = ShardMap(shards: 64, workers: workers + 1)
         let moves = moves(map, to: more)
@@ -31,9 +33,9 @@ struct ShardMapTests {
         #expect(back.allSatisfy { $0.from == workers })
     }
 
-    @Test func `the same numbers give the same map`() {
+    @Test func `equal numbers give equal maps`() {
         #expect(ShardMap(shards: 64, workers: 5) == ShardMap(shards: 64, workers: 5))
-        // Other hosts of the farm count on these.
+        // Other hosts of the farm rely on these values.
         #expect(ShardMap(shards: 8, workers: 3).shards(of: 2) == [3, 4])
     }
 }

@@ -8,7 +8,7 @@ struct ShardQuarantineTests {
 
     private func at(_ seconds: Int) -> ContinuousClock.Instant { Self.start.advanced(by: .seconds(seconds)) }
 
-    @Test func `the fifth crash within a minute sets the shard aside, and no other`() {
+    @Test func `the fifth crash within a minute quarantines only that shard`() {
         var quarantine = ShardQuarantine()
         for second in 0..<4 {
             let shards = second == 0 ? [shard, other] : [shard]
@@ -23,7 +23,7 @@ struct ShardQuarantineTests {
         #expect(!quarantine.holds(shard, at: at(41)) && quarantine.held(at: at(41)).isEmpty)
     }
 
-    @Test func `crashes that are more than a minute apart do not add up`() {
+    @Test func `crashes more than a minute apart do not add up`() {
         var quarantine = ShardQuarantine()
         for number in 0..<20 {
             let aside = quarantine.crashed([shard], at: at(number * 16))
@@ -31,7 +31,7 @@ struct ShardQuarantineTests {
         }
     }
 
-    @Test func `each further crash doubles it, up to a minute, and a calm time forgets`() {
+    @Test func `each further crash doubles the quarantine up to a minute and a calm time resets it`() {
         var quarantine = ShardQuarantine()
         var now = 0
         for _ in 0..<4 { _ = quarantine.crashed([shard], at: at(now)) }
@@ -44,7 +44,7 @@ struct ShardQuarantineTests {
         #expect(afterwards.isEmpty)
     }
 
-    @Test func `an operator can let it go on`() {
+    @Test func `an operator can end the quarantine`() {
         var quarantine = ShardQuarantine()
         for _ in 0..<5 { _ = quarantine.crashed([shard], at: at(0)) }
         quarantine.release()
@@ -53,7 +53,7 @@ struct ShardQuarantineTests {
         #expect(next.isEmpty)
     }
 
-    @Test func `kills are counted for a minute, and forgotten when they are explained`() {
+    @Test func `kills count for a minute and are dropped when they are explained`() {
         var kills = RecentKills()
         let counts = [0, 30, 59, 61, 200].map { kills.add(at: at($0)) }
         #expect(counts == [1, 2, 3, 3, 1])

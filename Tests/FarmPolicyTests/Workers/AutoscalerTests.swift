@@ -6,7 +6,7 @@ import Testing
     private var autoscaler = Autoscaler(most: 8)
     private var now = ContinuousClock.now
 
-    /// Looks so many seconds in a row at the same.
+    /// Gives the autoscaler the same sample for `seconds` in a row.
     private mutating func elapse(
         _ seconds: Int, busy: Double, waiting: Int = 0, rate: Double = 0
     ) -> [Autoscaler.Change] {
@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    /// A load that any number of workers has its hands full with, and each brings as much.
+    /// A load that keeps any number of workers busy. Each worker adds the same throughput.
     private mutating func grow() {
         for _ in 0..<240 {
             _ = elapse(
@@ -24,30 +24,30 @@ import Testing
         }
     }
 
-    @Test mutating func `another worker comes when the one is at its end and work waits`() {
+    @Test mutating func `a worker is added when the current one is busy and work is queued`() {
         #expect(elapse(3, busy: 0.9, waiting: 9, rate: 100).isEmpty)
         #expect(elapse(1, busy: 0.9, waiting: 9, rate: 100) == [.init(from: 1, to: 2, reason: .busy)])
         #expect(autoscaler.workers == 2)
     }
 
     @Test(arguments: [(busy: 0.9, waiting: 0), (busy: 0.74, waiting: 9), (busy: 0, waiting: 9)])
-    mutating func `none comes where nothing waits, or the wait is for somebody else`(
+    mutating func `no worker is added without queued work or when another part is the limit`(
         busy: Double, waiting: Int
     ) {
         #expect(elapse(300, busy: busy, waiting: waiting, rate: 100).isEmpty)
     }
 
-    @Test mutating func `one second at ease begins the time again`() {
+    @Test mutating func `one second of free capacity restarts the time`() {
         for _ in 0..<50 {
             #expect(elapse(3, busy: 1, waiting: 9).isEmpty)
             #expect(elapse(1, busy: 0.2, waiting: 9).isEmpty)
         }
     }
 
-    @Test mutating func `a step that brings nothing is taken back, and the next one waits ever longer`() {
+    @Test mutating func `a useless step is reverted and the next one waits longer`() {
         var ups: [ContinuousClock.Instant] = []
         for _ in 0..<1200 {
-            // The rate is the same with any number.
+            // The rate is the same with any number of workers.
             guard let change = elapse(1, busy: Double(autoscaler.workers), waiting: 9, rate: 1000).first
             else {
                 continue
@@ -60,7 +60,7 @@ import Testing
         #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $1 > $0 * 1.5 }, "\(pauses)")
     }
 
-    @Test mutating func `an idle host keeps one`() {
+    @Test mutating func `an idle host keeps one worker`() {
         grow()
         #expect(autoscaler.workers == 8)
         let changes = elapse(60, busy: 0)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: [(period: 10, end: 1), (period: 5, end: 1), (period: 3, end: 8)])
-    mutating func `fewer are left though single seconds are lost to others, and not when that is often`(
+    mutating func `workers are removed despite rare lost seconds but not with frequent ones`(
         period: Int, end: Int
     ) {
         grow()
@@ -77,20 +77,20 @@ import Testing
         #expect(autoscaler.workers == end)
     }
 
-    @Test mutating func `a pause in the work that is shorter than that costs nobody its place`() {
+    @Test mutating func `a short pause in the work removes no worker`() {
         grow()
         #expect(elapse(14, busy: 0).isEmpty)
         #expect(elapse(30, busy: 7).isEmpty)
         #expect(autoscaler.workers == 8)
     }
 
-    @Test mutating func `as many stay as the work takes`() {
+    @Test mutating func `the number of workers matches the work`() {
         grow()
         _ = elapse(300, busy: 1.4)
         #expect(autoscaler.workers == 3)
     }
 
-    @Test mutating func `nothing is decided while workers come and go`() {
+    @Test mutating func `nothing is decided while workers start and stop`() {
         #expect(elapse(3, busy: 1, waiting: 9).isEmpty)
         for _ in 0..<100 {
             now += .seconds(1)
@@ -100,7 +100,7 @@ import Testing
         #expect(elapse(2, busy: 1, waiting: 9).count == 1)
     }
 
-    @Test mutating func `workers that do not start are given up for a while`() {
+    @Test mutating func `workers that fail to start are not tried for a while`() {
         _ = elapse(4, busy: 1, waiting: 9)
         #expect(autoscaler.stay(at: 1, now: now) == .init(from: 2, to: 1, reason: .unstartable))
         #expect(autoscaler.stay(at: 1, now: now) == nil)
@@ -108,7 +108,7 @@ import Testing
         #expect(elapse(30, busy: 1, waiting: 9).first?.reason == .busy)
     }
 
-    @Test mutating func `more than the processors never come`() {
+    @Test mutating func `the workers never exceed the processors`() {
         autoscaler = Autoscaler(most: 3)
         grow()
         #expect(autoscaler.workers == 3)

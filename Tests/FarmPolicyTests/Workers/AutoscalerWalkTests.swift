@@ -2,18 +2,18 @@ import FarmPolicy
 import RandomTesting
 import Testing
 
-/// A host with workers, a gateway with a limit, and a load that changes: what ``Autoscaler`` makes of it.
+/// Runs ``Autoscaler`` for a host with workers, a gateway with a limit, and a load that changes.
 @Suite struct AutoscalerWalkTests {
     private struct Host {
         let processors: Int
-        /// Pushes a second of one worker.
+        /// The pushes per second of one worker.
         let pace: Double
-        /// Pushes a second that the gateway takes.
+        /// The pushes per second that the gateway accepts.
         var gateway: Double
         var arriving = 0.0
         var backlog = 0.0
         var ready = 1
-        /// Seconds until workers that were started or told to go are so far.
+        /// The seconds until workers finish starting or stopping.
         var changing = 0
         var random: SplitMix
 
@@ -37,7 +37,9 @@ import Testing
         let change: Autoscaler.Change
     }
 
-    @Test(arguments: 1...200) func `follows the load within bounds and does not flap`(seed: UInt64) {
+    @Test(arguments: 1...200) func `the autoscaler follows the load within bounds and does not flap`(
+        seed: UInt64
+    ) {
         var random = SplitMix(seed: seed)
         let processors = Int.random(in: 1...32, using: &random)
         var autoscaler = Autoscaler(most: processors)
@@ -52,7 +54,7 @@ import Testing
             host.arriving = [0, 0.02, 0.3, 0.7, 1.5].randomElement(using: &random)! * capacity
             host.gateway =
                 random.chance(3) ? capacity * Double.random(in: 0.05...1, using: &random) : .infinity
-            // What is left of the phase before is not this one's.
+            // The backlog of the previous phase does not belong to this phase.
             host.backlog = 0
             var recent: [Autoscaler.Reading?] = []
             let begin = events.count
@@ -78,14 +80,14 @@ import Testing
                 events.append(Event(second: second, change: change))
             }
             let calm = events[begin...].filter { $0.second > second - 600 }
-            // A step in vain is tried again 1, 2, 4, 8 minutes later and taken back: no more than that.
+            // A useless step is retried after 1, 2, 4 and 8 minutes and reverted each time, and no more often.
             #expect(calm.count <= 8, "\(calm)")
             let demand = min(host.arriving, host.gateway) / host.pace
             if host.gateway == .infinity, host.arriving > capacity {
                 #expect(autoscaler.workers == processors)
             }
             if host.arriving == 0 { #expect(autoscaler.workers == 1) }
-            // Few enough.
+            // The number of workers is small enough.
             #expect(Double(autoscaler.workers) <= max(1, 2 * demand + 2) * 1.5 + 1, "\(demand)")
         }
     }

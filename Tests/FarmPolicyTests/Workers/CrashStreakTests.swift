@@ -2,7 +2,7 @@ import FarmPolicy
 import Testing
 
 struct CrashStreakTests {
-    @Test func `crashes accuse after three ends, a row with a kill from outside after six`() {
+    @Test func `crashes blame the job after three in a row and after six with an outside kill`() {
         var row = CrashStreak()
         #expect(row.ended(.crash) == 3 && row.ended(.orderly) == nil && row.ended(.crash) == 3)
         #expect(row.ended(.kill) == 6 && row.ended(.crash) == 6)

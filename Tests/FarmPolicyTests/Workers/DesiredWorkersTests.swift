@@ -1,7 +1,7 @@
 import FarmPolicy
 import Testing
 
-/// What operators want to last, as it is stored.
+/// The stored form of the desired state.
 struct DesiredWorkersTests {
     @Test(
         arguments: [
@@ -11,23 +11,26 @@ struct DesiredWorkersTests {
             (0, 1, 1, 1),
             (.max, .max, 1, 256),
         ] as [(Int, UInt64, Int, Int)])
-    func `a machine carries so many workers, and as many as its configuration says`(
+    func `the processors and the configuration give the number of workers`(
         processors: Int, memory: UInt64, configured: Int, most: Int
     ) {
         #expect(DesiredWorkers.most(processors: processors, memory: memory, configured: configured) == most)
     }
 
-    @Test(arguments: [("4", DesiredWorkers.fixed(4)), ("auto", .auto)]) func `as many workers`(
+    @Test(arguments: [("4", DesiredWorkers.fixed(4)), ("auto", .auto)])
+    func `reads a desired number of workers`(
         text: String, desired: DesiredWorkers
     ) {
         #expect(DesiredWorkers(text) == desired && desired.text == text)
     }
 
-    @Test(arguments: ["", "0", "-1", "many", "4.5", "Auto"]) func `no number of workers`(text: String) {
+    @Test(arguments: ["", "0", "-1", "many", "4.5", "Auto"]) func `refuses an invalid number of workers`(
+        text: String
+    ) {
         #expect(DesiredWorkers(text) == nil)
     }
 
-    @Test func `pins are told from other wishes`() {
+    @Test func `pins are distinguished from other desired state`() {
         let pins = Pins([
             "pin:demo:7": "beta", "scale:alpha": "4", "pin:demo:x": "a", "pin:7": "b", "pin:mail:0": "c",
         ])
@@ -47,7 +50,7 @@ struct DesiredWorkersTests {
         ), ("many", "workers: N, +N, -N, auto or default, not many"),
         ("", "workers: N, +N, -N, auto or default, not "),
     ])
-    func `of what is no number of workers it is said why`(text: String, says: String) {
+    func `an invalid number of workers has a reason`(text: String, says: String) {
         #expect(DesiredWorkers.complaint(text, most: 16) == says)
     }
 }

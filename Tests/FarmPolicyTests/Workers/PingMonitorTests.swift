@@ -7,7 +7,7 @@ struct PingMonitorTests {
 
     private func at(_ seconds: Int) -> ContinuousClock.Instant { Self.start.advanced(by: .seconds(seconds)) }
 
-    @Test func `pings when requests are open and nothing comes`() {
+    @Test func `a ping is sent when requests are open and no bytes arrive`() {
         var watch = watch
         watch.becameBusy(at: at(100))
         #expect(watch.act(at: at(100)) == .wait(until: at(115)))
@@ -19,7 +19,7 @@ struct PingMonitorTests {
         #expect(watch.act(at: at(136)) == .dead)
     }
 
-    @Test func `any byte proves life`() {
+    @Test func `any byte proves that the peer lives`() {
         var watch = watch
         watch.becameBusy(at: at(0))
         #expect(watch.act(at: at(15)) == .ping)
@@ -28,7 +28,7 @@ struct PingMonitorTests {
         #expect(watch.act(at: at(39)) == .ping)
     }
 
-    @Test func `an idle connection is asked once an hour`() {
+    @Test func `an idle connection is pinged once an hour`() {
         var watch = watch
         #expect(watch.act(at: at(60)) == .wait(until: at(3600)))
         #expect(watch.act(at: at(3600)) == .ping)
@@ -40,7 +40,7 @@ struct PingMonitorTests {
         #expect(watch.act(at: at(7015)) == .wait(until: at(7201)))
     }
 
-    @Test func `the end of the requests does not call a ping back`() {
+    @Test func `the end of all requests does not cancel a ping`() {
         var watch = watch
         watch.becameBusy(at: at(0))
         #expect(watch.act(at: at(20)) == .ping)

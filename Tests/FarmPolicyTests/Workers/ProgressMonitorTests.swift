@@ -2,11 +2,11 @@ import FarmPolicy
 import Testing
 
 struct ProgressMonitorTests {
-    /// What happens to a connection, and what it comes to.
+    /// An event of a connection and the expected result.
     enum Step: Sendable {
         case response(at: UInt32)
         case timeout(sentAt: UInt32)
-        /// A look at which the gateway allows streams, or none, and what it has to say.
+        /// A check with the state of the stream limit and the expected stall.
         case check(allows: Bool, at: UInt32, ProgressMonitor.Stall?)
     }
 

@@ -5,7 +5,7 @@ import Testing
 struct RestartPolicyTests {
     private static let start = ContinuousClock().systemEpoch
 
-    /// A process in its place: starts, is ready for a time (nil: never), ends.
+    /// A process that starts, is ready for a time (nil: never), and ends.
     private struct Place {
         var policy = RestartPolicy()
         var random = SplitMix(seed: 1)
@@ -30,7 +30,7 @@ struct RestartPolicyTests {
         return delay >= .milliseconds(low) && delay <= .milliseconds(high)
     }
 
-    @Test func `a single crash is answered at once, every time`() {
+    @Test func `a single crash is restarted at once every time`() {
         var place = Place()
         for _ in 0..<20 {
             let decision = place.run(up: .seconds(60))
@@ -38,7 +38,7 @@ struct RestartPolicyTests {
         }
     }
 
-    @Test func `crashes in a row without progress wait longer and longer`() {
+    @Test func `crashes in a row without progress have growing delays`() {
         var place = Place()
         let first = place.run(up: .seconds(5))
         #expect(first == .start(after: .zero))
@@ -52,7 +52,7 @@ struct RestartPolicyTests {
         #expect(seconds(again, between: 500, and: 1000))
     }
 
-    @Test func `progress ends a row`() {
+    @Test func `progress ends a streak`() {
         var place = Place()
         _ = place.run(up: .seconds(5))
         _ = place.run(up: .seconds(5))
@@ -63,7 +63,7 @@ struct RestartPolicyTests {
     }
 
     @Test(arguments: [EndCause.kill, .orderly])
-    func `forty ends from outside are answered within a second each`(cause: EndCause) {
+    func `forty exits caused from outside are each restarted within a second`(cause: EndCause) {
         var place = Place()
         for number in 0..<40 {
             let decision = place.run(up: .milliseconds(number % 4 == 0 ? 100 : 500 * number), cause)
@@ -75,7 +75,7 @@ struct RestartPolicyTests {
         }
     }
 
-    @Test func `only a second brief life in a row makes it pause`() {
+    @Test func `only a second short run in a row causes a delay`() {
         var place = Place()
         let decisions = [Duration.milliseconds(100), .milliseconds(100), .seconds(5), .milliseconds(100)]
             .map { place.run(up: $0, .kill) }
@@ -83,7 +83,7 @@ struct RestartPolicyTests {
             decisions == [Duration.zero, .milliseconds(300), .zero, .zero].map { .start(after: $0) })
     }
 
-    @Test func `kills neither begin nor end a row of crashes`() {
+    @Test func `kills neither start nor end a streak of crashes`() {
         var place = Place()
         _ = place.run(up: .seconds(5))
         for _ in 0..<5 {
@@ -94,7 +94,7 @@ struct RestartPolicyTests {
         #expect(seconds(second, between: 500, and: 1000))
     }
 
-    @Test func `three starts that never get ready are enough`() {
+    @Test func `three starts without readiness are enough to give up`() {
         var place = Place()
         let decisions = [place.run(up: nil), place.run(up: nil), place.run(up: nil)]
         #expect(seconds(decisions[0], between: 500, and: 1000))
@@ -115,7 +115,7 @@ struct RestartPolicyTests {
         #expect(failed.last == .giveUp(failedStarts: 3))
     }
 
-    @Test func `a ready beat forgives failed starts, not crashes`() {
+    @Test func `a heartbeat of a ready process resets failed starts and not crashes`() {
         var place = Place()
         _ = place.run(up: nil)
         _ = place.run(up: nil)
@@ -129,7 +129,7 @@ struct RestartPolicyTests {
         #expect(last == .giveUp(failedStarts: 3))
     }
 
-    @Test func `who steps down in order starts again at once, as often as it does`() {
+    @Test func `a process that exits in order restarts at once every time`() {
         var random = SplitMix(seed: 1)
         var policy = RestartPolicy()
         var now = ContinuousClock.now
@@ -144,7 +144,7 @@ struct RestartPolicyTests {
             "the first crash is still the first")
     }
 
-    @Test func `who steps down before it was ready has failed to start`() {
+    @Test func `an orderly exit before readiness is a failed start`() {
         var random = SplitMix(seed: 1)
         var policy = RestartPolicy()
         for _ in 1..<policy.allowedFailedStarts { _ = policy.ended(.orderly, at: .now, using: &random) }

@@ -8,11 +8,11 @@ struct WatchdogTests {
 
     @Test func `a child that is silent for more than ten seconds hangs`() {
         var watchdog = Watchdog(start: at(0))
-        // Whoever could not end it tries again.
+        // If the process could not be ended, the watchdog tries again.
         #expect((1...25).filter { watchdog.check(at: at($0)) } == [11, 22])
     }
 
-    @Test func `a sign of life begins it again`() {
+    @Test func `a sign of life restarts the time`() {
         var watchdog = Watchdog(start: at(0))
         #expect((1...9).filter { watchdog.check(at: at($0)) } == [])
         watchdog.sign()
@@ -20,14 +20,14 @@ struct WatchdogTests {
     }
 
     @Test(arguments: [12, 60, 86_400])
-    func `what the watcher slept through itself is not held against the child`(seconds: Int) {
+    func `time in which the watchdog slept does not count against the child`(seconds: Int) {
         var watchdog = Watchdog(start: at(0))
         let awake = 1 + seconds
-        // Its signs are read now; if there are none, it hangs after all.
+        // The child's signs are read now. Without signs the child hangs after all.
         #expect(([1] + (awake...awake + 9)).filter { watchdog.check(at: at($0)) } == [awake + 8])
     }
 
-    @Test func `looks that come late still find it`() {
+    @Test func `late checks still find a hang`() {
         var watchdog = Watchdog(start: at(0))
         #expect((1...7).map { 6 * $0 }.filter { watchdog.check(at: at($0)) } == [36])
     }

@@ -6,7 +6,7 @@ struct WorkerPlacementTests {
         (0..<64).filter { placement.place(of: $0) == place }
     }
 
-    @Test(arguments: 1...9) func `each place has its part`(size: Int) {
+    @Test(arguments: 1...9) func `each place has its share`(size: Int) {
         let placement = WorkerPlacement(shards: 64, size: size)
         for place in 0..<size {
             #expect(abs(shards(placement, of: place).count - 64 / size) <= 1)
@@ -15,7 +15,7 @@ struct WorkerPlacementTests {
         #expect(!placement.serves(size) && !placement.isDisturbed)
     }
 
-    @Test func `a place that rests lends its shards evenly, and has the same ones back`() {
+    @Test func `an inactive place lends its shards evenly and gets the same ones back`() {
         let before = WorkerPlacement(shards: 64, size: 4)
         var placement = before
         placement.setAway(1)
@@ -25,7 +25,7 @@ struct WorkerPlacementTests {
         for place in [0, 2, 3] {
             let its = shards(placement, of: place)
             #expect((21...22).contains(its.count))
-            // Its own stay with it.
+            // The place keeps its own shards.
             #expect(Set(shards(before, of: place)).isSubset(of: its))
         }
         placement.wake(1)
@@ -33,7 +33,7 @@ struct WorkerPlacementTests {
             (0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) } && placement.serves(1))
     }
 
-    @Test func `a quiet place lends its shards to those that serve, and to none that rests`() {
+    @Test func `a quiet place lends its shards to serving places only`() {
         let before = WorkerPlacement(shards: 64, size: 3)
         var placement = before
         placement.makeQuiet(0)
@@ -48,7 +48,7 @@ struct WorkerPlacementTests {
         #expect((0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) })
     }
 
-    @Test func `when all rest, or are quiet, nobody serves and nothing moves`() {
+    @Test func `when all places are inactive or quiet nothing moves`() {
         let before = WorkerPlacement(shards: 64, size: 2)
         var placement = before
         for place in 0..<2 { placement.setAway(place) }
@@ -64,7 +64,7 @@ struct WorkerPlacementTests {
         #expect(!quiet.serves(1) && quiet.isQuiet(1))
     }
 
-    @Test func `new places have nothing before they are active, and those that go nothing at once`() {
+    @Test func `new places get shards once active and removed places lose them at once`() {
         var placement = WorkerPlacement(shards: 64, size: 2)
         placement.resize(to: 4)
         #expect(
