@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases, [true, false])
-    func `a good certificate is seen by the server`(version: TLSVersion, isRequired: Bool) throws {
+    func `the server sees a valid certificate`(version: TLSVersion, isRequired: Bool) throws {
         let link = try link(
             isRequired ? .required(authorities: authority) : .optional(authorities: authority), client,
             version)
@@ -40,35 +40,36 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `without one a client gets in where it is optional`(version: TLSVersion) throws {
+    func `a client without a certificate is accepted where it is optional`(version: TLSVersion) throws {
         let link = try link(.optional(authorities: authority), nil, version)
         #expect(link.handshake().isDone)
         #expect(link.server.peerCertificate == nil)
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `where nobody asks, none is shown`(version: TLSVersion) throws {
+    func `a client shows no certificate without a request`(version: TLSVersion) throws {
         let link = try link(.ignored, client, version)
         #expect(link.handshake().isDone)
         #expect(link.server.peerCertificate == nil)
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `without one a client is refused where it is required, and learns why`(version: TLSVersion) throws {
+    func `a client without a required certificate is refused and gets the reason`(version: TLSVersion) throws
+    {
         let link = try link(.required(authorities: authority), nil, version)
         let result = link.handshake()
         guard case .untrusted(.missing, _) = result.serverError else {
             Issue.record("\(result)")
             return
         }
-        // TLS 1.3 tells a client only after its own handshake is done.
+        // TLS 1.3 reports the refusal only after the client's own handshake.
         let alert = version == .tls12 ? "handshake failure" : "certificate required"
         let refusal = try refusal(result, link)
         #expect(refusal == .alert(alert))
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `an expired one is refused, and the client learns why`(version: TLSVersion) throws {
+    func `an expired certificate is refused and the client gets the reason`(version: TLSVersion) throws {
         let link = try link(.required(authorities: authority), expired, version)
         let result = link.handshake()
         guard case .untrusted(.expired, _) = result.serverError else {
@@ -78,7 +79,7 @@ import Testing
         #expect(try refusal(result, link) == .alert("certificate expired"))
     }
 
-    @Test func `one of an unknown authority is refused`() throws {
+    @Test func `a certificate of an unknown authority is refused`() throws {
         let result = try link(.optional(authorities: authority), stranger, .tls13).handshake()
         guard case .untrusted(.unknownAuthority, _) = result.serverError else {
             Issue.record("\(result)")
@@ -87,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `any chain to the authority can be let in, with its fault kept`(version: TLSVersion) throws {
+    func `any chain to the authority may be accepted and its fault is recorded`(version: TLSVersion) throws {
         let chained = ServerSettings.ClientCertificates.required(authorities: authority, .chained)
         let link = try link(chained, expired, version)
         #expect(link.handshake().isDone)
@@ -101,14 +102,14 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `anything can be let in, with its fault kept`(version: TLSVersion) throws {
+    func `any certificate may be accepted and its fault is recorded`(version: TLSVersion) throws {
         let link = try link(.required(authorities: [], .anything), stranger, version)
         #expect(link.handshake().isDone)
         #expect(link.server.peerFault == .unknownAuthority)
         #expect(link.server.peerCertificate == stranger.certificate)
     }
 
-    /// What the client is told: by the handshake, or by its first read.
+    /// The error that the client gets from the handshake or from its first read.
     private func refusal(_ result: Handshake, _ link: Link) throws -> TLSError? {
         if let error = result.clientError { return error }
         return #expect(throws: TLSError.self) { try link.client.receive() }

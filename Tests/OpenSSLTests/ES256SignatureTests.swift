@@ -13,7 +13,7 @@ struct ES256SignatureTests {
         #expect(ES256Signature.der(fromRaw: r + s) == der)
     }
 
-    @Test func `both forms give each other back`() {
+    @Test func `each form converts to the other and back`() {
         var random = SplitMix(seed: 3)
         for _ in 0..<2000 {
             var bytes = (0..<64).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -24,7 +24,7 @@ struct ES256SignatureTests {
             }
             let der = ES256Signature.der(fromRaw: bytes)
             #expect(raw(der) == bytes)
-            // 64 bytes are taken for the raw form; chance makes no DER so short.
+            // 64 bytes are read as the raw form. Random DER signatures are never so short.
             if der.count == 64 { continue }
             #expect(ES256Signature.raw(fromEither: der) == bytes)
         }
@@ -38,7 +38,7 @@ struct ES256SignatureTests {
             [0x30, 0x05, 2, 0, 2, 1, 1], [0x30, 0x06, 3, 1, 1, 2, 1, 1], [0x30, 0x80, 2, 1, 1, 2, 1, 1],
             [0x30, 0x85, 0, 0, 0, 0, 6, 2, 1, 1, 2, 1, 1], [0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF],
             [0x30, 0x26, 2, 0x21] + [UInt8](repeating: 1, count: 33) + [2, 1, 1],
-        ] as [[UInt8]]) func `refuses what is no signature`(der: [UInt8])
+        ] as [[UInt8]]) func `bytes that are no signature are refused`(der: [UInt8])
     {
         #expect(raw(der) == nil)
     }

@@ -13,7 +13,7 @@ import Testing
         return link
     }
 
-    @Test func `a question is answered when the next one is read, and data passes on both sides of it`()
+    @Test func `a key update gets its reply at the next read and data passes before and after`()
         throws
     {
         let link = try link()
@@ -25,7 +25,7 @@ import Testing
             #expect(try link.client.receive() == .nothing(.wantRead))
             #expect(link.client.keyUpdates == max(0, round * 2 - 1), "nothing of it was read yet")
             #expect(try link.server.receive() == .text("before"))
-            // With data behind it at the latest: OpenSSL goes on to that, and answers when it comes back.
+            // The reply comes at the latest with later data. OpenSSL reads that data first and then replies.
             #expect(try link.server.receive() == .text("after"))
             #expect(try link.client.requestKeyUpdate() == .done)
             #expect(try link.server.receive() == .nothing(.wantRead))
@@ -36,22 +36,22 @@ import Testing
         #expect(try link.client.receive() == .text("good day"))
     }
 
-    @Test func `a question is no end of what lies behind it`() throws {
+    @Test func `a key update does not end the data behind it`() throws {
         let link = try link()
         _ = try link.client.requestKeyUpdate()
         _ = try link.client.requestKeyUpdate()
         _ = try link.client.send("hello")
-        // Nothing new wakes a poll for what OpenSSL has taken from the socket already.
+        // No new event wakes a poll for bytes that OpenSSL has already read from the socket.
         #expect(try link.server.receive() == .text("hello"))
     }
 
-    @Test func `a full socket takes the question later, and loses nothing`() throws {
+    @Test func `a full socket accepts the key update later and loses nothing`() throws {
         let link = try link()
         var written = 0
         let bytes = [UInt8](repeating: 7, count: 1 << 14)
         while case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) {
             written += count
-            // A write that waits must be tried again first; here none does.
+            // A blocked write must be retried first. Here no write is blocked.
             guard count == bytes.count else { break }
         }
         var read = 0
@@ -74,7 +74,7 @@ import Testing
         #expect(link.client.keyUpdates > 0)
     }
 
-    @Test func `a peer that changes its keys for a reason of its own has answered nothing`() throws {
+    @Test func `a key update of the peer's own is no reply`() throws {
         let link = try link()
         #expect(try link.client.requestKeyUpdate() == .done)
         #expect(try link.server.requestKeyUpdate() == .done)
@@ -83,7 +83,7 @@ import Testing
         #expect(link.client.keyUpdates == 0)
     }
 
-    @Test func `TLS 1.2 has no such thing`() throws {
+    @Test func `TLS 1.2 has no key updates`() throws {
         let link = try link(.tls12)
         #expect((link.client.hasKeyUpdates, link.client.keyUpdates) == (false, 0))
         #expect(throws: TLSError.self) { try link.client.requestKeyUpdate() }

@@ -8,7 +8,7 @@ import COpenSSL
     import Glibc
 #endif
 
-/// Both ends of one connection, stepped in turn by one thread.
+/// Both ends of one connection. One thread steps the ends in turn.
 final class Link {
     let client: TLSSession
     let server: TLSSession
@@ -25,7 +25,7 @@ final class Link {
         self.server = try TLSSession(server: server, socket: serverSocket)
     }
 
-    /// Steps both sides until both are done or one fails, then lets the other read what that one said.
+    /// Steps both sides until both are done or one fails. After a failure the other side reads the remaining bytes.
     func handshake() -> Handshake {
         var result = Handshake()
         for _ in 0..<20 {
@@ -40,10 +40,10 @@ final class Link {
         do throws(TLSError) { state = .success(try session.handshake()) } catch { state = .failure(error) }
     }
 
-    /// Ends the connection without a goodbye, as a crashed peer does.
+    /// Ends the connection without a TLS shutdown, like a crash of the peer.
     func cutServer() { shutdown(serverSocket, Int32(SHUT_RDWR)) }
 
-    /// Closes the server's socket: what is written to it from now on is answered with a reset.
+    /// Closes the server's socket. Later writes of the client get a reset.
     func closeServer() {
         close(serverSocket)
         serverSocket = -1
@@ -64,7 +64,7 @@ struct Handshake {
     var serverError: TLSError? { if case .failure(let error) = server { error } else { nil } }
 }
 
-/// Two nonblocking sockets that are connected.
+/// Creates two connected, nonblocking sockets.
 func socketPair() -> (Int32, Int32) {
     var pair: [Int32] = [0, 0]
     #if canImport(Darwin)
@@ -77,7 +77,7 @@ func socketPair() -> (Int32, Int32) {
     return (pair[0], pair[1])
 }
 
-/// The same over TCP on the loopback.
+/// Creates two connected, nonblocking TCP sockets on the loopback interface.
 func tcpPair() -> (Int32, Int32) {
     #if canImport(Darwin)
         let kind = SOCK_STREAM
@@ -104,13 +104,13 @@ func tcpPair() -> (Int32, Int32) {
 }
 
 extension TLSSession {
-    /// Writes a text that fits.
+    /// Writes a text that fits into the socket.
     borrowing func send(_ text: String) throws -> TLSTransfer {
         let bytes = Array(text.utf8)
         return try bytes.withUnsafeBytes { try write($0) }
     }
 
-    /// Reads once, into plenty of room.
+    /// Reads once with a large buffer.
     borrowing func receive() throws -> Received {
         var room = [UInt8](repeating: 0, count: 1 << 16)
         let transfer = try room.withUnsafeMutableBytes { try read(into: $0) }
@@ -129,10 +129,10 @@ func writeAll(_ bytes: UnsafeRawBufferPointer, to socket: Int32) -> Bool {
 }
 
 extension TLSSession {
-    /// Such as "TLS_AES_256_GCM_SHA384".
+    /// The name of the cipher, such as "TLS_AES_256_GCM_SHA384".
     var cipher: String { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(ssl))) }
 
-    /// The name that the client asked for by SNI; only on the server's side.
+    /// The server name that the client requested by SNI. Only the server's side has this name.
     var requestedServerName: String? {
         SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
     }

@@ -11,7 +11,7 @@ import Testing
         key = try SigningKey(pem: Vectors.rfc7515PrivateKey.bytes).sealingKey(purpose: "test")
     }
 
-    @Test func `what was sealed opens again, and looks different every time`() throws {
+    @Test func `sealed bytes can be opened and differ each time`() throws {
         let sealed = key.seal(plain, associated: associated)
         #expect(sealed.count == plain.count + 29)
         #expect(sealed != key.seal(plain, associated: associated))
@@ -21,13 +21,13 @@ import Testing
         #expect(try key.open(key.seal(large, associated: []), associated: []) == large)
     }
 
-    /// Sealed by Python's `cryptography`: HKDF of the private number, AES-256-GCM, nonce 00 to 0b.
-    @Test func `another program's seal opens`() throws {
+    /// A secret that Python's `cryptography` sealed: HKDF of the private number, AES-256-GCM, nonce 00 to 0b.
+    @Test func `a secret that another program sealed can be opened`() throws {
         let text = "01000102030405060708090a0b0ddb377a007501fd3e39f7d91e1d3f8067991579dec181b18022666c3943"
         #expect(try key.open(octets(text), associated: "app 1".bytes) == "provider token".bytes)
     }
 
-    @Test func `any changed bit is noticed`() {
+    @Test func `any changed bit is detected`() {
         let sealed = key.seal(plain, associated: associated)
         for index in sealed.indices.dropFirst() {
             var changed = sealed
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `another key, purpose or context opens nothing`() throws {
+    @Test func `another key, purpose or context cannot open a secret`() throws {
         let sealed = key.seal(plain, associated: associated)
         let signing = try SigningKey(pem: Vectors.rfc7515PrivateKey.bytes)
         let others = [
@@ -61,7 +61,7 @@ import Testing
         #expect(try signing.sealingKey(purpose: "test").open(sealed, associated: associated) == plain)
     }
 
-    @Test func `secrets do not print`() {
+    @Test func `secrets are not printed`() {
         #expect("\(Secret(plain))" == "<secret>")
         #expect(!String(reflecting: key).contains("\(plain[0]), "))
         var text = ""
@@ -69,7 +69,7 @@ import Testing
         #expect(text.contains("secret") && !text.contains("UInt8"))
     }
 
-    /// RFC 5869, A.1 to A.3.
+    /// RFC 5869, appendix A.1 to A.3.
     @Test(arguments: [
         (
             "0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b0b", "000102030405060708090a0b0c",
@@ -81,7 +81,7 @@ import Testing
             "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8"
         ),
     ])
-    func `keys are derived as the RFC says`(material: String, salt: String, info: String, key: String) {
+    func `keys are derived as in the RFC`(material: String, salt: String, info: String, key: String) {
         let made = HKDF.sha256(Secret(octets(material)), salt: octets(salt), info: octets(info), length: 42)
         #expect(Hexadecimal.text(of: made) == key)
     }
@@ -90,20 +90,20 @@ import Testing
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     ])
-    func `SHA-256 gives the known digests, again and again`(text: String, digest: String) {
+    func `SHA-256 gives the known digests repeatedly`(text: String, digest: String) {
         var hash = SHA256()
         for _ in 0..<3 { #expect(Hexadecimal.text(of: hash.hash(text.bytes)) == digest) }
         #expect(Hexadecimal.text(of: SHA256.hash(text.bytes)) == digest)
     }
 
-    @Test func `random bytes are as many as asked for and differ`() {
+    @Test func `random bytes have the requested number and differ`() {
         #expect(SecureRandom.bytes(0) == [])
         #expect(SecureRandom.bytes(33).count == 33)
         #expect(SecureRandom.bytes(16) != SecureRandom.bytes(16))
     }
 }
 
-/// Bytes from hex.
+/// Converts hexadecimal text to bytes.
 func octets(_ hex: String) -> [UInt8] {
     let digits = Array(hex)
     return stride(from: 0, to: digits.count, by: 2).compactMap {

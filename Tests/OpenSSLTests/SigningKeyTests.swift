@@ -18,7 +18,7 @@ extension String {
         128, 166, 101, 144, 197, 242, 147, 80, 154, 143, 63, 127, 138, 131, 163, 84, 213,
     ]
 
-    @Test func `the signature of RFC 7515 is valid, from both halves of the key`() throws {
+    @Test func `the signature of RFC 7515 verifies with both halves of the key`() throws {
         let signing = try SigningKey(pem: Vectors.rfc7515PrivateKey.bytes)
         let verifying = try VerifyingKey(pem: Vectors.rfc7515PublicKey.bytes)
         #expect(verifying.isValid(Self.jwsSignature, for: Self.jwsMessage))
@@ -28,9 +28,9 @@ extension String {
         #expect(verifying.pem == (Vectors.rfc7515PublicKey + "\n").bytes)
     }
 
-    @Test func `raw and DER signatures verify, and 64 bytes come out of every signing`() throws {
+    @Test func `raw and DER signatures verify and each signature has 64 bytes`() throws {
         let key = try SigningKey(pem: SigningKey.makePEM().bytes)
-        // Numbers with leading zeros are shorter in DER, so more than a few are tried.
+        // Numbers with leading zeros are shorter in DER, so the test needs many rounds.
         for round in 0..<600 {
             let message = "message \(round)".bytes
             let signature = key.sign(message)
@@ -59,13 +59,13 @@ extension String {
         [], [0x30], [0x30, 0x00], [UInt8](repeating: 0, count: 64), [UInt8](repeating: 0xFF, count: 64),
         [UInt8](repeating: 0x30, count: 71), Array(jwsSignature.dropLast()), jwsSignature + [0],
     ])
-    func `what is no signature is invalid, and does not spoil the next check`(signature: [UInt8]) throws {
+    func `an invalid signature fails and does not affect the next check`(signature: [UInt8]) throws {
         let key = try VerifyingKey(pem: Vectors.rfc7515PublicKey.bytes)
         #expect(!key.isValid(signature, for: Self.jwsMessage))
         #expect(key.isValid(Self.jwsSignature, for: Self.jwsMessage))
     }
 
-    @Test func `another key's signature is invalid`() throws {
+    @Test func `a signature of another key is invalid`() throws {
         let key = try SigningKey(pem: SigningKey.makePEM().bytes)
         let other = try SigningKey(pem: SigningKey.makePEM().bytes)
         #expect(!other.verifyingKey.isValid(key.sign("a".bytes), for: "a".bytes))
@@ -88,7 +88,7 @@ extension String {
         (Vectors.ed25519, .wrongKeyType(found: "ED25519")),
         (Vectors.rsa, .wrongKeyType(found: "RSA")),
     ])
-    func `a file that is no open P-256 key is refused with the reason`(
+    func `a file without a readable P-256 key is refused with the reason`(
         text: String, problem: CredentialError.Problem
     ) {
         #expect(throws: CredentialError(problem)) { try SigningKey(pem: text.bytes) }
@@ -119,7 +119,7 @@ extension String {
         #expect(key.fingerprint.hasPrefix("2bd1bb0c"))
     }
 
-    @Test func `a missing file is named, with the system's reason`() throws {
+    @Test func `an error names the missing file with the system's reason`() throws {
         let error = try #require(throws: CredentialError.self) { try SigningKey(file: "/no/such/key.p8") }
         #expect("\(error)" == "/no/such/key.p8: No such file or directory")
         let folder = try #require(throws: CredentialError.self) { try SigningKey(file: "/") }
@@ -130,11 +130,11 @@ extension String {
         (Vectors.p384Public, CredentialError.Problem.wrongCurve(found: "secp384r1")),
         (Vectors.rfc7515PrivateKey, .wrongLabel(found: "PRIVATE KEY", expected: "PUBLIC KEY")), ("", .empty),
     ])
-    func `a text that is no public P-256 key is refused`(text: String, problem: CredentialError.Problem) {
+    func `a text that is not a public P-256 key is refused`(text: String, problem: CredentialError.Problem) {
         #expect(throws: CredentialError(problem)) { try VerifyingKey(pem: text.bytes) }
     }
 
-    /// Written by hand, so that the tests do not rest on the code under test.
+    /// Encodes DER by hand, so that the tests do not depend on the tested code.
     private func der(_ raw: [UInt8]) -> [UInt8] {
         func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
             var digits = Array(bytes.drop { $0 == 0 })

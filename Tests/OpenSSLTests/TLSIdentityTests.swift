@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: TLSIdentity.Encryption.allCases, ["pa55 wörd", ""])
-    func `a p12 file of both encryptions gives back the identity`(
+    func `a p12 file of both encryptions returns the identity`(
         encryption: TLSIdentity.Encryption, password: String
     ) throws {
         let identity = try client()
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: TLSIdentity.Encryption.allCases)
-    func `a wrong password is called that`(encryption: TLSIdentity.Encryption) throws {
+    func `a wrong password has its own error`(encryption: TLSIdentity.Encryption) throws {
         let file = try client().pkcs12(password: "pa55", encryption: encryption)
         for password in ["", "pa56", "pa555"] {
             #expect(throws: CredentialError(.wrongPassword)) {
@@ -29,14 +29,14 @@ import Testing
     }
 
     @Test(arguments: [(Vectors.legacyPKCS12, "pa55"), (Vectors.legacyPKCS12NoPassword, "")])
-    func `a recorded legacy file opens`(base64: String, password: String) throws {
+    func `a recorded legacy file can be opened`(base64: String, password: String) throws {
         let file = try #require(Data(base64Encoded: base64, options: .ignoreUnknownCharacters))
         let identity = try TLSIdentity(pkcs12: Array(file), password: password)
         #expect(identity.certificate.userID == "com.example")
         #expect(identity.keyPEM.bytes == (Vectors.certificateKey + "\n").bytes)
     }
 
-    @Test func `the legacy provider stays out of the rest of the process`() throws {
+    @Test func `the legacy provider is not active in the rest of the process`() throws {
         let file = try client().pkcs12(password: "a", encryption: .legacy)
         _ = try TLSIdentity(pkcs12: file, password: "a")
         ERR_clear_error()
@@ -46,7 +46,7 @@ import Testing
         #expect(cipher == nil)
     }
 
-    @Test func `what is no p12 file is refused, whatever it is cut to`() throws {
+    @Test func `bytes that are not a p12 file are refused at any length`() throws {
         let file = try client().pkcs12(password: "pa55")
         #expect(throws: CredentialError(.empty)) { try TLSIdentity(pkcs12: [], password: "") }
         for count in stride(from: 1, to: file.count, by: 7) {
@@ -57,13 +57,13 @@ import Testing
         for index in stride(from: 0, to: file.count, by: 5) {
             var changed = file
             changed[index] ^= 0x10
-            // Some bits do not matter; all that matters here is that nothing else than an error comes out.
+            // Some bits do not matter. The test only checks that nothing worse than an error happens.
             _ = try? TLSIdentity(pkcs12: changed, password: "pa55")
         }
     }
 
     @Test(arguments: [Vectors.certificateKey, Vectors.certificateKeySEC1], [true, false])
-    func `PEM is read with the key before or behind the certificate`(key: String, isKeyFirst: Bool) throws {
+    func `PEM is read with the key before or after the certificate`(key: String, isKeyFirst: Bool) throws {
         let text = isKeyFirst ? key + "\n" + Vectors.certificate : Vectors.certificate + "\n" + key
         let identity = try TLSIdentity(pem: text.bytes)
         #expect(identity.certificate.commonName == "Apple Push Services: com.example")
@@ -95,13 +95,13 @@ import Testing
         (Vectors.certificate, Vectors.certificate, .noPrivateKey), (Vectors.certificate, "", .empty),
         ("", nil, .empty), ("hello", nil, .notPEM),
     ])
-    func `what is missing or does not fit is named`(
+    func `an error names the missing or unsuitable part`(
         pem: String, key: String?, problem: CredentialError.Problem
     ) {
         #expect(throws: CredentialError(problem)) { try TLSIdentity(pem: pem.bytes, key: key?.bytes) }
     }
 
-    @Test func `the chain is put in order and strangers are left out`() throws {
+    @Test func `the chain is sorted and unrelated certificates are left out`() throws {
         let authority = try ThrowAwayAuthority()
         let identity = try authority.client(bundle: "com.example")
         let shuffled =
@@ -113,7 +113,7 @@ import Testing
         #expect(!String(decoding: read.chainPEM, as: UTF8.self).isEmpty)
     }
 
-    @Test func `files are told apart by their contents, and named in errors`() throws {
+    @Test func `files are recognised by their contents and named in errors`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pushfarm-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

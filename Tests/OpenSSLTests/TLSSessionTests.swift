@@ -3,7 +3,7 @@ import OpenSSL
 import Simulator
 import Testing
 
-/// One authority for all tests of a case: it costs a key pair.
+/// One certificate authority for all tests of a case, because a key pair is expensive.
 private final class World {
     let authority: ThrowAwayAuthority
     var client: ClientSettings
@@ -23,7 +23,7 @@ private final class World {
 
 @Suite struct TLSSessionTests {
     @Test(arguments: zip(TLSVersion.allCases, ["TLSv1.2", "TLSv1.3"]))
-    func `both versions shake assignments, say what they agreed on, and carry bytes`(
+    func `both versions complete the handshake, report the agreement, and carry bytes`(
         version: TLSVersion, name: String
     ) throws {
         let world = try World()
@@ -49,13 +49,13 @@ private final class World {
         ("ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256", true),
         ("ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES256-GCM-SHA384", true),
         ("ECDHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-CHACHA20-POLY1305", true),
-        // Not authenticated as one.
+        // Cipher suites without authenticated encryption.
         ("ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA256", false),
         ("ECDHE-RSA-AES256-SHA:ECDHE-ECDSA-AES256-SHA", false),
-        // Without keys that are forgotten.
+        // Cipher suites without forward secrecy.
         ("AES128-GCM-SHA256", false), ("AES256-SHA", false), ("DHE-RSA-AES128-GCM-SHA256", false),
     ])
-    func `TLS 1.2 is spoken with ephemeral elliptic curves and authenticated ciphers only`(
+    func `TLS 1.2 uses only ephemeral elliptic curves and authenticated ciphers`(
         suites: String, isSpoken: Bool
     ) throws {
         let world = try World()
@@ -65,7 +65,7 @@ private final class World {
         let handshake = link.handshake()
         #expect(handshake.isDone == isSpoken)
         if isSpoken { #expect(suites.contains(link.client.cipher) && link.client.version == "TLSv1.2") }
-        // The other way round: this server takes no such client either, and TLS 1.3 is as it was.
+        // In the other direction, this server refuses such a client too. TLS 1.3 is not affected.
         let modern = try World()
         modern.server.suites = suites
         #expect(try modern.link().handshake().isDone)
@@ -75,7 +75,7 @@ private final class World {
         (["h2"], ["h2", "http/1.1"], "h2" as String?), (["http/1.1", "h2"], ["h2", "http/1.1"], "h2"),
         (["http/1.1"], ["h2", "http/1.1"], "http/1.1"), ([], ["h2"], nil), (["h2"], [], nil), ([], [], nil),
     ])
-    func `the server's best protocol wins, and none at all is accepted`(
+    func `the server's preferred protocol wins and a client without protocols is accepted`(
         offered: [String], served: [String], chosen: String?
     ) throws {
         let world = try World()
@@ -114,12 +114,12 @@ private final class World {
         #expect(result.serverError != nil || result.server == .success(.wantRead))
     }
 
-    @Test func `an empty server name is an error, not a missing check`() throws {
+    @Test func `an empty server name is an error and does not skip the check`() throws {
         #expect(throws: TLSError.self) { _ = try World().link(serverName: "") }
         #expect(throws: TLSError.self) { _ = try World().link(serverName: ".") }
     }
 
-    @Test func `a server of an unknown authority is refused, and told so`() throws {
+    @Test func `a server of an unknown authority is refused and gets the reason`() throws {
         let world = try World()
         world.client.trust = .authorities(try ThrowAwayAuthority().certificatePEM)
         world.client.maximumVersion = .tls12
@@ -131,7 +131,7 @@ private final class World {
         #expect(result.serverError == .alert("unknown CA"))
     }
 
-    @Test func `system roots do not know our authority`() throws {
+    @Test func `system roots do not include the test authority`() throws {
         let world = try World()
         world.client.trust = .system
         guard case .untrusted(.unknownAuthority, _) = try world.link().handshake().clientError else {
@@ -140,7 +140,7 @@ private final class World {
         }
     }
 
-    @Test func `without verification any server will do`() throws {
+    @Test func `without verification any server is accepted`() throws {
         let world = try World()
         world.client.trust = .unverified
         let link = try world.link(serverName: "example.com")
@@ -152,7 +152,7 @@ private final class World {
         (Validity(notBefore: 1_000_000_000, notAfter: 1_100_000_000), CertificateFault.expired),
         (Validity(notBefore: 4_000_000_000, notAfter: 4_100_000_000), .notYetValid),
     ])
-    func `a certificate outside its time is refused`(validity: Validity, fault: CertificateFault) throws {
+    func `a certificate outside its validity is refused`(validity: Validity, fault: CertificateFault) throws {
         let world = try World()
         world.server.identity = try world.authority.server(names: ["localhost"], validity: validity)
         let result = try world.link().handshake()
@@ -177,14 +177,14 @@ private final class World {
         (.authorities(Vectors.certificateKey.bytes), "holds no certificate"),
         (.authorityFile("/no/such/ca.pem"), "/no/such/ca.pem: No such file or directory"),
     ])
-    func `an unusable authority is refused before anything is called`(trust: Trust, text: String) throws {
+    func `an unusable authority is refused before any dial`(trust: Trust, text: String) throws {
         let error = try #require(throws: CredentialError.self) {
             try TLSContext(client: ClientSettings(trust: trust))
         }
         #expect("\(error)" == text)
     }
 
-    @Test func `without a common version both sides learn why`() throws {
+    @Test func `without a common version both sides get the reason`() throws {
         let world = try World()
         world.client.minimumVersion = .tls13
         world.server.maximumVersion = .tls12

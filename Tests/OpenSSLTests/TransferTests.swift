@@ -21,16 +21,18 @@ import Testing
             client: TLSContext(client: client), server: TLSContext(server: server), sockets: sockets)
     }
 
-    /// No two parts of it are the same. Made once: without optimisation that takes a second.
+    /// No two parts of these bytes are equal. The bytes are made once, because this takes a second without optimisation.
     private static let megabytes = (0..<8 << 20).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
 
     @Test(arguments: TLSVersion.allCases, [1, 1000, 1 << 14, 100_000])
-    func `eight megabytes arrive whole, from a buffer that moves and grows`(version: TLSVersion, room: Int)
+    func `eight megabytes arrive completely from a buffer that moves and grows`(
+        version: TLSVersion, room: Int
+    )
         throws
     {
         let link = try link(version)
         #expect(link.handshake().isDone)
-        // A small room makes many calls, so it gets fewer bytes.
+        // A small buffer needs many calls, so this case gets fewer bytes.
         let size = room == 1 ? 50_000 : Self.megabytes.count
         let sent = Array(Self.megabytes.prefix(size))
         var received: [UInt8] = []
@@ -40,7 +42,7 @@ import Testing
         var waits = 0
         var buffer = [UInt8](repeating: 0, count: room)
         while received.count < size {
-            // A fresh copy each time, a little longer than the last: another address, the same first bytes.
+            // Each offer is a new copy that is a little longer: another address with the same first bytes.
             offered = min(size - offset, max(offered, 200_000) + 777)
             if offered > 0 {
                 let copy = Array(sent[offset..<offset + offered])
@@ -68,7 +70,7 @@ import Testing
         #expect(offset == size)
     }
 
-    @Test func `a full socket says so, and takes the rest later`() throws {
+    @Test func `a full socket reports it and accepts the rest later`() throws {
         let link = try link()
         #expect(link.handshake().isDone)
         let bytes = [UInt8](repeating: 7, count: TLSSession.longestWrite)
@@ -86,12 +88,12 @@ import Testing
         while case .bytes(let count) = try room.withUnsafeMutableBytes({ try link.server.read(into: $0) }) {
             received += count
         }
-        // The record that did not fit is half out, and its bytes are still the caller's to offer.
+        // Half of the record that did not fit is sent, and the caller must offer its bytes again.
         #expect(received <= accepted)
         #expect(try bytes.withUnsafeBytes { try link.client.write($0) } != .wantWrite)
     }
 
-    @Test func `bytes left in OpenSSL are known as pending`() throws {
+    @Test func `bytes left in OpenSSL count as pending`() throws {
         let link = try link()
         #expect(link.handshake().isDone)
         _ = try link.client.send("one")
@@ -104,11 +106,11 @@ import Testing
         #expect(link.server.hasPending == false)
     }
 
-    @Test func `tickets before the first bytes do not hide them`() throws {
+    @Test func `session tickets before the first bytes do not hide them`() throws {
         let link = try link(tickets: 2)
         #expect(link.handshake().isDone)
         _ = try link.server.send("hello")
-        // What read first is a ticket: a bounded number of calls must bring the text without a new poll.
+        // The first read returns a ticket. A bounded number of calls must return the text without a new poll.
         var seen: [Received] = []
         while seen.count < 4 && seen.last != .text("hello") { seen.append(try link.client.receive()) }
         #expect(seen.last == .text("hello"))
@@ -116,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a goodbye is not an error, and comes after the last bytes`(version: TLSVersion) throws {
+    func `an orderly shutdown comes after the last bytes and is not an error`(version: TLSVersion) throws {
         let link = try link(version)
         #expect(link.handshake().isDone)
         _ = try link.server.send("last words")
@@ -128,7 +130,7 @@ import Testing
     }
 
     @Test(arguments: TLSVersion.allCases)
-    func `a cut is an error, after the last bytes`(version: TLSVersion) throws {
+    func `a cut connection is an error after the last bytes`(version: TLSVersion) throws {
         let link = try link(version)
         #expect(link.handshake().isDone)
         _ = try link.server.send("last words")
@@ -144,7 +146,7 @@ import Testing
         #expect(link.handshake().clientError == .cut)
     }
 
-    @Test func `writing to a peer that went away gives the system's reason`() throws {
+    @Test func `writing to a closed peer gives the system's reason`() throws {
         let link = try link()
         #expect(link.handshake().isDone)
         link.cutServer()
@@ -152,13 +154,13 @@ import Testing
         #expect("\(TLSError.system(EPIPE))" == "Broken pipe")
     }
 
-    /// The peer may have read the first record, and its last word may name what was in it.
+    /// The peer may have read the first record, and its last bytes may refer to that record.
     @Test(arguments: TLSVersion.allCases)
-    func `records that left before the connection broke count as written`(version: TLSVersion) throws {
+    func `records sent before the connection broke count as written`(version: TLSVersion) throws {
         let link = try link(version, sockets: tcpPair())
         #expect(link.handshake().isDone)
         link.closeServer()
-        // The first record finds out that nobody is there: the second one fails.
+        // The first record detects that the peer is gone, and the second record fails.
         let bytes = [UInt8](repeating: 7, count: TLSSession.longestWrite)
         guard case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) else {
             Issue.record("the first record has left")
@@ -170,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `one session's error does not disturb another's`() throws {
+    @Test func `an error of one session does not disturb another`() throws {
         let broken = try link()
         let whole = try link()
         #expect(broken.handshake().isDone && whole.handshake().isDone)
@@ -181,7 +183,7 @@ import Testing
         #expect(try whole.server.receive() == .text("still here"))
     }
 
-    @Test func `a session outlives everyone else's hold on its context`() throws {
+    @Test func `a session stays valid after all other references to its context are gone`() throws {
         let authority = try ThrowAwayAuthority()
         var server = ServerSettings(identity: try authority.server(names: ["localhost"]))
         server.applicationProtocols = ["h2"]

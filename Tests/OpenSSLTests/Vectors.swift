@@ -1,7 +1,7 @@
-/// Recorded keys and files. All are throw-away, made with `openssl` 3.0 and Python's `cryptography`, or from
+/// Recorded keys and files for tests only, made with `openssl` 3.0 and Python's `cryptography`, or copied from
 /// RFC 7515.
 enum Vectors {
-    /// RFC 7515, appendix A.3.1, as PKCS#8.
+    /// The private key of RFC 7515, appendix A.3.1, as PKCS#8.
     static let rfc7515PrivateKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjpsQnnGQmL+YBIff
@@ -10,7 +10,7 @@ enum Vectors {
         -----END PRIVATE KEY-----
         """
 
-    /// RFC 7515, appendix A.3.1.
+    /// The public key of RFC 7515, appendix A.3.1.
     static let rfc7515PublicKey = """
         -----BEGIN PUBLIC KEY-----
         MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEf83OJ3D2xF1Bg8vub9tLe1gHMzV7
@@ -18,7 +18,7 @@ enum Vectors {
         -----END PUBLIC KEY-----
         """
 
-    /// The same in the older form of OpenSSL.
+    /// The private key of RFC 7515 in the older form of OpenSSL.
     static let rfc7515SEC1 = """
         -----BEGIN EC PRIVATE KEY-----
         MHcCAQEEII6bEJ5xkJi/mASH3x9dd+nLKWBuvtImO19XwhPfhPSyoAoGCCqGSM49
@@ -27,7 +27,7 @@ enum Vectors {
         -----END EC PRIVATE KEY-----
         """
 
-    /// The same with another key's public part.
+    /// The private key of RFC 7515 with the public part of another key.
     static let mismatched = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgjpsQnnGQmL+YBIff
@@ -36,7 +36,7 @@ enum Vectors {
         -----END PRIVATE KEY-----
         """
 
-    /// Password `pa55`; belongs to ``certificate``.
+    /// An encrypted key with the password `pa55`. The key belongs to ``certificate``.
     static let encryptedPKCS8 = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgd3CqhQWVlKAICCAAw
@@ -47,7 +47,7 @@ enum Vectors {
         -----END ENCRYPTED PRIVATE KEY-----
         """
 
-    /// Password `pa55`; belongs to ``certificate``.
+    /// An encrypted key with the password `pa55`. The key belongs to ``certificate``.
     static let encryptedSEC1 = """
         -----BEGIN EC PRIVATE KEY-----
         Proc-Type: 4,ENCRYPTED
@@ -69,7 +69,7 @@ enum Vectors {
         -----END PRIVATE KEY-----
         """
 
-    /// The public part of it.
+    /// The public part of ``p384``.
     static let p384Public = """
         -----BEGIN PUBLIC KEY-----
         MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEmDa13szXqXaU3n+ycjPhJGdtZO3gU+aK
@@ -105,7 +105,7 @@ enum Vectors {
         -----END PRIVATE KEY-----
         """
 
-    /// `UID=com.example, CN=Apple Push Services: com.example`, signed by itself.
+    /// A self-signed certificate for `UID=com.example, CN=Apple Push Services: com.example`.
     static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIB5zCCAY2gAwIBAgIUPwIdPAdqw3Go4AMKepj2LXzF4MAwCgYIKoZIzj0EAwIw
@@ -122,7 +122,7 @@ enum Vectors {
         -----END CERTIFICATE-----
         """
 
-    /// PKCS#8.
+    /// The key of ``certificate`` as PKCS#8.
     static let certificateKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSiS7X9rDbCRVyue9
@@ -131,7 +131,7 @@ enum Vectors {
         -----END PRIVATE KEY-----
         """
 
-    /// The older form.
+    /// The key of ``certificate`` in the older form of OpenSSL.
     static let certificateKeySEC1 = """
         -----BEGIN EC PRIVATE KEY-----
         MHcCAQEEIEoku1/aw2wkVcrnvbKZXvDoWLF9uDIYNWlU/IXxmUW/oAoGCCqGSM49
@@ -158,7 +158,7 @@ enum Vectors {
         ZPKXbqS01ZOcdDez0PNhQKUECOc0mgGJqEqNAgIIAA==
         """
 
-    /// The same with an empty password.
+    /// The same p12 file with an empty password.
     static let legacyPKCS12NoPassword = """
         MIID6gIBAzCCA7AGCSqGSIb3DQEHAaCCA6EEggOdMIIDmTCCAo8GCSqGSIb3DQEHBqCCAoAwggJ8AgEAMIICdQYJKoZIhvcNAQcB
         MBwGCiqGSIb3DQEMAQYwDgQIke72HS3Kr60CAggAgIICSPDeNjKd7XcSYUVrmGWfSMsHCO5MuPzi/844ewpx4w1zHuiFaInsWDv9

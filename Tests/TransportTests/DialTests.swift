@@ -7,9 +7,9 @@ import Testing
 
 @testable import Transport
 
-/// Ways not to get a connection, and how long that takes.
+/// Failed dials, and the time until each failure.
 @Suite(.timeLimit(.minutes(5))) struct DialTests {
-    /// What a dial came to, as words.
+    /// Returns the result of a dial as text.
     @Loop private static func outcome(of dial: Dial) async -> String {
         do throws(TransportError) {
             let stream = try await dial.connect()
@@ -22,9 +22,9 @@ import Testing
         try TLSContext(client: ClientSettings(trust: trust))
     }
 
-    @Test func `nobody listens: the error names the address and the reason`() async throws {
+    @Test func `an error names the address without a listener and the reason`() async throws {
         try await onLoop { () async throws -> Void in
-            // The port stays taken: nobody else listens there meanwhile.
+            // The port stays reserved, so no other process listens on it.
             let taken = try RawSocket(port: 0, listens: false)
             let text = await Self.outcome(
                 of: Dial(.tcp(host: "127.0.0.1", port: taken.port), timeout: .seconds(20)))
@@ -32,27 +32,27 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<4) func `every address of a host is tried, whichever is first`(first: Int)
+    @Test(arguments: 0..<4) func `every address of a host is tried in any order`(first: Int)
         async throws
     {
         try await onLoop { () async throws -> Void in
             let server = try await Server()
             var dial = server.dial
-            // The listener is at one of its addresses only.
+            // The listener uses only one of its addresses.
             dial.endpoint = .tcp(host: "localhost", port: server.listener.address.port)
             dial.firstAddress = first
             #expect(await Self.outcome(of: dial) == "connected")
         }
     }
 
-    @Test func `no such name`() async throws {
+    @Test func `an unknown name is an error`() async throws {
         let text = try await onLoop {
             await Self.outcome(of: Dial(.tcp(host: "nobody.invalid", port: 1), timeout: .seconds(40)))
         }
         #expect(text.hasPrefix("cannot resolve nobody.invalid: "))
     }
 
-    @Test func `no such path, and one that is too long`() async throws {
+    @Test func `a missing path and a too long path are errors`() async throws {
         try await onLoop { () async throws -> Void in
             let text = await Self.outcome(of: Dial(.unix(path: temporaryPath()), timeout: .seconds(20)))
             #expect(text.contains("No such file"))
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `a path whose listener takes nobody in is not taken for a connection`() async throws {
+    @Test func `a path whose listener accepts no client is no connection`() async throws {
         try await onLoop { () async throws -> Void in
             let path = temporaryPath()
             let listening = try Socket.open(SocketAddress(path: path)!.family)
@@ -81,13 +81,13 @@ import Testing
         }
     }
 
-    @Test func `a host that does not answer is given up`() async throws {
+    @Test func `a dial to a silent host times out`() async throws {
         try await onLoop { () async throws -> Void in
             let silent = try RawSocket(port: 0)
             let dial = Dial(.tcp(host: "127.0.0.1", port: silent.port), timeout: .seconds(3))
             var streams: [ByteStream] = []
             var text = ""
-            // The first ones fit in the backlog.
+            // The first connections fit in the backlog.
             for _ in 0..<5 where text.isEmpty {
                 do throws(TransportError) { streams.append(try await dial.connect()) } catch {
                     text = "\(error)"
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a peer that never answers the handshake is given up, and let go`() async throws {
+    @Test func `a handshake without a reply times out and the peer is closed`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(.plain)
             var dial = server.dial
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a certificate for another name is refused, and the peer let go`() async throws {
+    @Test func `a certificate for another name is refused and the peer is closed`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(.tls)
             var dial = server.dial
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `an authority that we do not trust is refused`() async throws {
+    @Test func `an untrusted authority is refused`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(.tls)
             var dial = server.dial
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a peer that closes in the handshake, and one that does not speak TLS`() async throws {
+    @Test func `a peer that closes in the handshake or does not speak TLS is an error`() async throws {
         try await onLoop { () async throws -> Void in
             for answer in ["", "HTTP/1.1 400 Bad Request\r\n\r\n"] {
                 let server = try await Server(.plain)

@@ -6,9 +6,10 @@ import Testing
 @testable import Transport
 
 @Suite(.timeLimit(.minutes(5))) struct ListenerTests {
-    @Test func `drops a client that does not finish its handshake, and serves the others`() async throws {
+    @Test func `a listener drops a client that does not finish its handshake and serves others`() async throws
+    {
         try await onLoop { () async throws -> Void in
-            // Who does finish it has the time, even if a thousand tests are on the loop.
+            // A correct client has enough time for its handshake, even if a thousand tests share the loop.
             let server = try await Server(.tls, handshakeTimeout: .seconds(8))
             let slow = TestPeer(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
             let (client, accepted) = try await server.connect()
@@ -19,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `drops a client that does not speak TLS`() async throws {
+    @Test func `a listener drops a client that does not speak TLS`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(.tls)
             let client = TestPeer(try await Dial(server.endpoint, timeout: .seconds(20)).connect())
@@ -29,7 +30,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [Kind.plain, .tls]) func `takes many clients at once`(kind: Kind) async throws {
+    @Test(arguments: [Kind.plain, .tls]) func `a listener accepts many clients at once`(kind: Kind)
+        async throws
+    {
         try await onLoop { () async throws -> Void in
             let server = try await Server(kind)
             let dials = (0..<40).map { _ in Loop.task { TestPeer(try await server.dial.connect()) } }
@@ -42,10 +45,10 @@ import Testing
         }
     }
 
-    @Test func `assignments nothing over after it was closed, not even what had begun`() async throws {
+    @Test func `a closed listener accepts no further client`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(.tls)
-            // Passes bytes on to the server once the door is open.
+            // Forwards bytes to the server after the test opens the gate.
             let links = Mailbox<(client: ByteStream, upstream: ByteStream)>()
             let relay = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { client in
                 client.isReading = false
@@ -71,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `an address that is taken is an error that names it`() async throws {
+    @Test func `an error names the address that is in use`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server()
             let port = server.listener.address.port

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Transport
 
-/// CONNECT through an HTTP proxy.
+/// Checks CONNECT through an HTTP proxy.
 @Suite(.timeLimit(.minutes(5))) struct ProxyTests {
-    /// A proxy that gives one answer to every request, and then passes bytes on if there is somewhere to.
+    /// A proxy that gives the same reply to every request, and then forwards bytes if it has a target.
     @Loop private final class Proxy {
         let listener: Listener
         let requests = Mailbox<String>()
@@ -32,7 +32,7 @@ import Testing
                 upstream?.close()
                 requests.put("end")
             }
-            // The closures keep both streams until the client has gone.
+            // The closures keep both streams until the client closes.
         }
 
         init(answer: String, to target: Endpoint? = nil) async throws {
@@ -47,7 +47,7 @@ import Testing
         var endpoint: Endpoint { .tcp(host: "127.0.0.1", port: listener.address.port) }
     }
 
-    @Test(arguments: [Kind.plain, .tls]) func `goes through a proxy, which is told where to`(kind: Kind)
+    @Test(arguments: [Kind.plain, .tls]) func `a dial through a proxy names its target`(kind: Kind)
         async throws
     {
         try await onLoop { () async throws -> Void in
@@ -80,7 +80,7 @@ import Testing
         (String(repeating: "x", count: 9000), "the proxy refused: an endless answer"),
         ("HTTP/1.1 200 Half", nil),
         ("", nil),
-    ]) func `takes no other answer for a tunnel, and waits no longer than it may`(
+    ]) func `any other reply opens no tunnel and the wait is bounded`(
         answer: String, error: String?
     ) async throws {
         try await onLoop { () async throws -> Void in

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A blocking TCP socket, for what a well-behaved stream never does.
+/// A blocking TCP socket, for actions that a correct stream never does.
 final class RawSocket {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     struct Failure: Error { let number: Int32 }
 
-    /// Connects to this machine; with port 0 it takes a port instead, listens there and lets nobody in, or does not listen.
+    /// Connects to this machine. With port 0, takes a free port instead, and listens there without accepting, or does not listen.
     init(port: UInt16, listens: Bool = true) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -24,7 +24,7 @@ final class RawSocket {
 
     deinit { close(descriptor) }
 
-    /// The port that it listens on.
+    /// The port on which the socket listens.
     var port: UInt16 {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -4,9 +4,10 @@ import Testing
 
 @testable import Transport
 
-/// Bytes over every kind of stream.
+/// Sends bytes over every kind of stream.
 @Suite(.timeLimit(.minutes(5))) struct StreamTests {
-    @Test(arguments: Kind.allCases) func `what came before anybody listened is heard, and the end, too`(
+    @Test(arguments: Kind.allCases)
+    func `bytes and the end that arrive before a listener exists are delivered`(
         kind: Kind
     )
         async throws
@@ -17,7 +18,7 @@ import Testing
             let peer = try await server.accepted.next()
             peer.write("early")
             peer.stream.close()
-            // Turns of the loop in which it could get lost.
+            // The bytes could get lost during these turns of the loop.
             let (other, hearer) = try await server.connect()
             other.write("later")
             #expect(try await hearer.expect("later"))
@@ -27,7 +28,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `bytes go both ways`(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func `bytes flow in both directions`(kind: Kind) async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
             client.write("ping ")
@@ -40,14 +41,14 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `a side that has ended its output hears the other to its end`(
+    @Test(arguments: Kind.allCases) func `a side that ended its output still receives all input`(
         kind: Kind
     )
         async throws
     {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
-            // A stream that sees the end of the other's output ends, too.
+            // A stream that sees the end of its peer's output ends too.
             client.stream.isReading = false
             server.write("the last words")
             server.stream.endOutput()
@@ -63,7 +64,9 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `large transfers go both ways at once, and whole`(kind: Kind)
+    @Test(arguments: Kind.allCases) func `large transfers arrive completely in both directions at once`(
+        kind: Kind
+    )
         async throws
     {
         try await onLoop { () async throws -> Void in
@@ -77,7 +80,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `a peer that does not read holds up the source, not our memory`(
+    @Test(arguments: Kind.allCases)
+    func `a peer that does not read stops the source and memory stays bounded`(
         kind: Kind
     ) async throws {
         try await onLoop { () async throws -> Void in
@@ -86,7 +90,7 @@ import Testing
             let size = 32 << 20
             let fountain = client.pour(size)
             var last = 0
-            // Until nothing has been pulled for some turns: the socket is full.
+            // Waits until the source is not asked for bytes during some turns, because the socket is full.
             #expect(
                 await until {
                     defer { last = fountain.produced }
@@ -100,13 +104,13 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `a reader that stops and goes on misses nothing`(kind: Kind)
+    @Test(arguments: Kind.allCases) func `a reader that pauses and resumes misses nothing`(kind: Kind)
         async throws
     {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
             client.stream.isReading = false
-            // Records of their own, all of which OpenSSL takes from the socket with the first.
+            // Separate records. OpenSSL reads all of them from the socket with the first record.
             for number in 0..<10 {
                 server.write("\(number)")
                 try await Loop.sleep(for: .milliseconds(1))
@@ -120,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `a program that does not read does not answer, whatever its machine has taken`() async throws {
+    @Test func `a program that does not read does not reply even if its system has the bytes`() async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(.tls).connect()
             #expect(client.stream.hasKeyUpdates)
@@ -143,13 +147,13 @@ import Testing
         }
     }
 
-    @Test func `a question to a peer that has gone does not cost what it said before`() async throws {
+    @Test func `a question to a closed peer does not lose its earlier bytes`() async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(.tls).connect()
             var turn = 0
             client.stream.source = { output in
                 turn += 1
-                // The peer's machine answers the first with a reset.
+                // The peer's system replies to the first write with a reset.
                 if turn == 1 { Array("too late".utf8).withUnsafeBytes { output.append($0) } }
                 if turn == 2 { client.stream.requestKeyUpdate() }
             }
@@ -162,7 +166,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `close sends what was written before`(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func `close sends all written bytes`(kind: Kind) async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
             client.write("last words")
@@ -174,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `close asks the source a last time`() async throws {
+    @Test func `close asks the source one last time`() async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server().connect()
             _ = client.pour(1000)
@@ -196,7 +200,7 @@ import Testing
     }
 
     @Test(arguments: Kind.allCases)
-    func `what a peer said before it went is heard, even if a write finds out first`(
+    func `the last bytes of a closed peer are delivered even if a write fails first`(
         kind: Kind
     ) async throws {
         try await onLoop { () async throws -> Void in
@@ -204,7 +208,7 @@ import Testing
             server.stream.isReading = false
             client.write("never read")
             try await Loop.sleep(for: .milliseconds(2))
-            // With something unread the close is a reset.
+            // With unread bytes, the close becomes a reset.
             server.write("last words")
             server.stream.close()
             client.write("too late")
@@ -213,7 +217,7 @@ import Testing
         }
     }
 
-    /// An owner that its stream's callbacks trust to live.
+    /// An owner that its stream's callbacks capture as `unowned`.
     @Loop private final class Owner {
         let stream: ByteStream
         private let fountain = ByteSource(100)
@@ -225,7 +229,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `an owner that goes with its stream is not asked for more`(
+    @Test(arguments: Kind.allCases) func `an owner that is released with its stream is not asked for more`(
         kind: Kind
     ) async throws {
         try await onLoop { () async throws -> Void in
@@ -238,7 +242,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [Kind.plain, .tls]) func `a reset by the peer is told once`(kind: Kind) async throws {
+    @Test(arguments: [Kind.plain, .tls]) func `a reset by the peer is reported once`(kind: Kind) async throws
+    {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(kind).connect()
             server.stream.reset()
@@ -252,7 +257,7 @@ import Testing
     }
 
     @Test(arguments: [Kind.plain, .tls])
-    func `nothing is told after close, even if the goodbye meets a reset`(
+    func `nothing is reported after close even if the shutdown meets a reset`(
         kind: Kind
     ) async throws {
         try await onLoop { () async throws -> Void in
@@ -294,7 +299,7 @@ import Testing
             _ = party.pour(4 << 20)
             _ = try await calls.next()
             _ = try await party.ends.next()
-            // What was being read is read, no more.
+            // No read happens after the release except the current one.
             #expect(calls.all.count <= 16)
         }
     }
@@ -312,7 +317,7 @@ import Testing
         }
     }
 
-    @Test func `a peer that has only ended its sending has ended`() async throws {
+    @Test func `a peer that ended only its output has ended`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server()
             let client = try RawSocket(port: server.listener.address.port)
@@ -324,7 +329,7 @@ import Testing
         }
     }
 
-    @Test func `a TLS stream that is cut off is not taken for a goodbye`() async throws {
+    @Test func `a TLS stream that is cut has no orderly end`() async throws {
         try await onLoop { () async throws -> Void in
             let (client, server) = try await Server(.tls).connect()
             server.stream.reset()
@@ -333,7 +338,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [Kind.plain, .tls]) func `streams know their peer's address`(kind: Kind) async throws {
+    @Test(arguments: [Kind.plain, .tls]) func `streams know the address of their peer`(kind: Kind)
+        async throws
+    {
         try await onLoop { () async throws -> Void in
             let server = try await Server(kind)
             let (client, accepted) = try await server.connect()

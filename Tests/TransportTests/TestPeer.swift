@@ -6,14 +6,14 @@ import Simulator
 
 @testable import Transport
 
-/// One side of a connection in a test: remembers what came, and how it ended.
+/// One side of a connection in a test. The peer stores the received bytes and the end of the stream.
 @Loop final class TestPeer {
     let stream: ByteStream
     private(set) var received: [UInt8] = []
-    /// How often something came, and how the stream ended.
+    /// The number of arrivals, and the end of the stream.
     let arrivals = Mailbox<Int>()
     let ends = Mailbox<String>()
-    /// What is to happen after something has come.
+    /// Runs after bytes have arrived.
     var afterBytes: @Loop () -> Void = {}
 
     init(_ stream: ByteStream) {
@@ -30,18 +30,18 @@ import Simulator
 
     var text: String { String(decoding: received, as: UTF8.self) }
 
-    /// Waits until so many bytes have come.
+    /// Waits until `count` bytes have arrived.
     func wait(for count: Int) async throws {
         while received.count < count { _ = try await arrivals.next() }
     }
 
-    /// Waits until a text has come, and nothing else.
+    /// Waits until exactly `text` has arrived.
     func expect(_ text: String) async throws -> Bool {
         try await wait(for: text.utf8.count)
         return self.text == text
     }
 
-    /// Sends so many bytes of a pattern, pulled as the socket has room.
+    /// Sends `count` bytes of a pattern as the socket has room.
     func pour(_ count: Int) -> ByteSource {
         let fountain = ByteSource(count)
         stream.source = { output in fountain.fill(&output) }
@@ -50,12 +50,12 @@ import Simulator
     }
 }
 
-/// A source of so many bytes, each of which is known from its place.
+/// A source of a given number of bytes. The position of each byte determines its value.
 @Loop final class ByteSource {
     let count: Int
     private(set) var produced = 0
     nonisolated static let chunk = 48 << 10
-    /// Repeated for ever; its length has nothing to do with that of any buffer.
+    /// A pattern that repeats. Its length does not divide the size of any buffer.
     nonisolated private static let pattern = (0..<65_521).map {
         UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9)
     }
@@ -86,7 +86,7 @@ import Simulator
     }
 }
 
-/// What a connection is made of in a test.
+/// The kinds of connection in a test.
 enum Kind: CaseIterable, Sendable {
     case plain, unix, tls
 }
@@ -118,14 +118,14 @@ enum Kind: CaseIterable, Sendable {
 
     var dial: Dial { Dial(endpoint, tls: clientContext, serverName: "localhost", timeout: .seconds(20)) }
 
-    /// Both sides of a new connection.
+    /// Opens a connection and returns both of its sides.
     func connect() async throws -> (client: TestPeer, server: TestPeer) {
         let client = TestPeer(try await dial.connect())
         return (client, try await accepted.next())
     }
 }
 
-/// The one authority of all tests, for `localhost` and 127.0.0.1.
+/// The single certificate authority of all tests, for `localhost` and 127.0.0.1.
 enum Authority {
     private static let made: (server: TLSIdentity, pem: [UInt8]) = {
         do {
@@ -137,7 +137,7 @@ enum Authority {
     static var pem: [UInt8] { made.pem }
 }
 
-/// A path for a socket, short enough, used by nobody.
+/// Returns an unused path that is short enough for a socket.
 func temporaryPath() -> String {
     "/tmp/pf-\(UInt64.random(in: 0 ... .max)).sock"
 }

@@ -5,7 +5,7 @@ import Transport
 
 @testable import Web
 
-/// Clients that ask, that wait, and that do not read.
+/// Clients that send requests, clients that stay idle, and clients that do not read.
 @Suite(.timeLimit(.minutes(2))) struct PageServerTests {
     @Loop private final class Client {
         let stream: ByteStream
@@ -23,7 +23,7 @@ import Transport
             Array("GET \(path) HTTP/1.1\r\n\r\n".utf8).withUnsafeBytes { stream.write($0) }
         }
 
-        /// The status and the body's size.
+        /// Returns the status and the size of the body.
         func answer() async -> (status: String, bytes: Int) {
             _ = await until { self.hasEnded }
             let text = String(decoding: received.prefix(200), as: UTF8.self)
@@ -31,7 +31,7 @@ import Transport
         }
     }
 
-    /// More than sockets and buffers take.
+    /// A body that is larger than all sockets and buffers.
     private static let large = [UInt8](repeating: 0x78, count: 32 << 20)
 
     @Loop private static func server() async throws -> (PageServer, Endpoint) {
@@ -43,7 +43,7 @@ import Transport
         return (server, .tcp(host: "127.0.0.1", port: address.port))
     }
 
-    @Test func `connections that ask nothing make room, the oldest first`() async throws {
+    @Test func `idle connections are closed to make room and the oldest closes first`() async throws {
         try await onLoop { () async throws -> Void in
             let (server, endpoint) = try await Self.server()
             var idle: [Client] = []
@@ -55,14 +55,13 @@ import Transport
             let answer = await scraper.answer()
             #expect(answer.status == "200" && answer.bytes > Self.large.count)
             #expect(idle[4].hasEnded && !idle[5].hasEnded)
-            // A part of a request is none.
+            // An incomplete request does not count as a request.
             Array("GET /metrics".utf8).withUnsafeBytes { idle[5].stream.write($0) }
             server.close()
         }
     }
 
-    @Test func `probes are answered while clients that do not read take up the others' places`() async throws
-    {
+    @Test func `probes get responses while clients that do not read use the other places`() async throws {
         try await onLoop { () async throws -> Void in
             let (server, endpoint) = try await Self.server()
             var slow: [Client] = []
@@ -71,7 +70,7 @@ import Transport
                 slow.last?.ask("/metrics")
             }
             let probe = try await Client(endpoint)
-            // The requests before it are there first, as they were sent first.
+            // Earlier requests arrive first, because they were sent first.
             _ = await until { server.answers == 12 }
             probe.ask("/healthz")
             #expect(await probe.answer().status == "200")
@@ -87,7 +86,8 @@ import Transport
         ("GET / HTTP/1.1\r\nA: " + String(repeating: "x", count: 9_000), "431"),
         ("POST /metrics HTTP/1.1\r\n\r\n", "405"), ("GET /none HTTP/1.1\r\n\r\n", "404"),
         ("nonsense\n\n", "400"),
-    ]) func `what is no request for a page is told so`(request: String, status: String) async throws {
+    ]) func `an invalid request for a page gets an error status`(request: String, status: String) async throws
+    {
         try await onLoop { () async throws -> Void in
             let (server, endpoint) = try await Self.server()
             let client = try await Client(endpoint)

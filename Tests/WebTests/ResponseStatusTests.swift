@@ -24,7 +24,7 @@ struct ResponseStatusTests {
             ("HTTP/1.1 200 OK\r\nA: " + String(repeating: "x", count: 8 << 10), .bad),
             (String(repeating: "x", count: 8 << 10), .bad), ("\r\n\r\n", .bad),
         ] as [(String, ResponseStatus.Progress)])
-    func `the status is that of the final response, in one piece or byte by byte`(
+    func `the status is that of the final response in any pieces`(
         text: String, status: ResponseStatus.Progress
     ) {
         var whole = ResponseStatus()

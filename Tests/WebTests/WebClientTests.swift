@@ -7,9 +7,9 @@ import Transport
 
 @testable import Web
 
-/// Documents that are sent to a server which answers as it likes.
+/// Sends documents to a server whose responses the test chooses.
 @Suite(.timeLimit(.minutes(2))) struct WebClientTests {
-    /// Takes one request after the other, and answers each with `answer`.
+    /// A server that receives one request after another and sends `answer` for each.
     @Loop private final class Server {
         private(set) var listener: Listener!
         private(set) var received: [String] = []
@@ -60,7 +60,7 @@ import Transport
         ("SSH-2.0-x\r\n\r\n", "the connection ended without an answer"),
         ("", "the connection ended without an answer"),
     ])
-    func `any status of two hundred and some means that it was taken`(answer: String, result: String)
+    func `any status from 200 to 299 is a success`(answer: String, result: String)
         async throws
     {
         try await onLoop { () async throws -> Void in
@@ -74,10 +74,10 @@ import Transport
         }
     }
 
-    @Test func `a server that says nothing is not waited for`() async throws {
+    @Test func `a silent server times out`() async throws {
         try await onLoop { () async throws -> Void in
             let server = try await Server(nil)
-            // The way there is within that time, even if a thousand tests are on the loop.
+            // The connection is ready within this time, even if a thousand tests share the loop.
             #expect(await Self.post(to: server.port, timeout: .seconds(4)) == "no answer in time")
             #expect(server.received.count == 1)
         }

@@ -8,9 +8,9 @@ import Testing
 @testable import Simulator
 @testable import Worker
 
-/// From checkout to report: what was accepted is counted at the gateway, what was reported in Redis.
+/// Follows pushes from checkout to report. The gateway counts accepted pushes, and Redis has the reported outcomes.
 @Suite(.timeLimit(.minutes(5))) struct AppSenderTests {
-    @Test func `a backlog beyond the window is sent and reported to the last push`() async throws {
+    @Test func `a backlog larger than the window is sent and reported completely`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit(Array(repeating: 200, count: 16))
             try farm.follow()
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `many batches of one push each`() async throws {
+    @Test func `many batches of one push are sent`() async throws {
         try await SenderFixture.run { farm in
             for _ in 0..<10 { try await farm.submit(Array(repeating: 1, count: 100)) }
             try farm.follow()
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["goaway 150", "refuse 20%", "streams 7"])
-    func `what a gateway does not process is sent again and reported once`(fault: String) async throws {
+    func `unprocessed pushes are sent again and reported once`(fault: String) async throws {
         try await SenderFixture.run {
             $0.faults = [fault]
         } _: { farm in
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test
-    func `what a gateway refuses again and again is tried rarely, without an attempt, until it responds`()
+    func `a push that the gateway always refuses is retried rarely without an attempt`()
         async throws
     {
         try await SenderFixture.run {
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [(600, 599, 599), (600, 86_400, 600), (600, 999_999_999, 600), (90, 86_400, 90)])
-    func `a Retry-After holds a push for as long as is configured, and no longer`(
+    func `a Retry-After delays a push up to the configured maximum`(
         longest: Int64, asked: Int, counts: UInt32
     ) async throws {
         try await SenderFixture.run { farm in
@@ -84,8 +84,8 @@ import Testing
         }
     }
 
-    /// Its connections stay open, for they still owe a response.
-    @Test func `a gateway that says GOAWAY on each connection and never responds is not dialled in a loop`()
+    /// The connections of the gateway stay open, because the gateway still owes a response.
+    @Test func `a gateway that sends GOAWAY and never responds is not dialled in a loop`()
         async throws
     {
         try await SenderFixture.run { farm in
@@ -94,14 +94,14 @@ import Testing
             }
             try farm.follow(port: gateway.port)
             try await farm.submit([100])
-            // Each was of no use, which is told of, and lengthens the pause before the next.
+            // Each connection was useless, which is logged and lengthens the delay before the next dial.
             #expect(await until { farm.sender.pool.isStalled })
             #expect(gateway.connections == 3)
             gateway.stop()
         }
     }
 
-    @Test func `an HTTP error of the way is tried again, and pauses nothing`() async throws {
+    @Test func `an HTTP error from a proxy is retried and pauses nothing`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit([3])
             try farm.follow()
@@ -118,9 +118,9 @@ import Testing
         }
     }
 
-    /// A proxy's answer that the gateway behind it took the push, or did not.
+    /// A proxy's response that leaves open whether the gateway behind the proxy accepted the push.
     @Test(arguments: [502, 504])
-    func `what a proxy may have sent on counts as perhaps accepted, and is not repeated at-most-once`(
+    func `a push that a proxy may have forwarded is not repeated with at-most-once`(
         status: UInt16
     ) async throws {
         try await SenderFixture.run { farm in
@@ -141,12 +141,12 @@ import Testing
         }
     }
 
-    @Test func `after a gateway's trouble the sender goes on, even with nothing left in hand`() async throws {
+    @Test func `the sender continues after gateway trouble even without held pushes`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit([10])
             try farm.follow()
             try await farm.finish()
-            // All of them are in flight when the first answer comes.
+            // All pushes are in flight when the first response arrives.
             try farm.order("latency 100ms")
             try farm.order("answer 500")
             try await farm.submit([200, 200])
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [nil, 120]) func `429 puts the device's pushes off for as long as the gateway asks for`(
+    @Test(arguments: [nil, 120]) func `429 delays the pushes to a device for as long as the gateway requests`(
         asked: Int?
     ) async throws {
         try await SenderFixture.run { farm in
@@ -169,7 +169,7 @@ import Testing
             try farm.order("answer 429" + (asked.map { " retry-after=\($0)" } ?? ""))
             try await farm.submit([1], from: 7)
             try await farm.finish()
-            // To the same device, and to another one.
+            // One push to the same device and one push to another device.
             try farm.order("calm")
             try await farm.submit([1], from: 7)
             try await farm.submit([1], from: 8)
@@ -184,9 +184,9 @@ import Testing
         }
     }
 
-    @Test func `a pause gives back what is not in flight, and nothing is sent twice`() async throws {
+    @Test func `a pause returns pushes that are not in flight and nothing is sent twice`() async throws {
         try await SenderFixture.run {
-            // Far from their end when the pause comes, however late that is.
+            // The pushes are far from their responses when the pause arrives.
             $0.faults = ["latency 200ms", "streams 50"]
         } _: { farm in
             let sender = farm.sender
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `a pause that only Redis told of ends when Redis says so`() async throws {
+    @Test func `a pause that only Redis reported ends when Redis says so`() async throws {
         try await SenderFixture.run { farm in
             let sender = farm.sender
             _ = try await farm.run("HSET", "{pushfarm:demo}:admission", "paused", "by hand", "since", "1")
@@ -216,7 +216,7 @@ import Testing
             try await farm.submit([100, 100])
             #expect(await until { sender.suspension == .pausedInRedis })
             #expect(farm.counters.accepted == 0)
-            // Lifted before the coordinator has looked: it never says that the app goes on.
+            // The pause ends before the coordinator has seen it, so the coordinator never resumes the app.
             _ = try await farm.run("HDEL", "{pushfarm:demo}:admission", "paused", "since")
             sender.searchBatches()
             #expect(await until { farm.counters.accepted == 200 })
@@ -225,13 +225,13 @@ import Testing
         }
     }
 
-    @Test func `an app that is left and served again sends again, unless it is paused`() async throws {
+    @Test func `an app that is withdrawn and assigned again sends again unless paused`() async throws {
         try await SenderFixture.run { farm in
             let sender = farm.sender
             try farm.follow()
             sender.leave()
             sender.assign([:])
-            // What the coordinator had under way when it let go of the app.
+            // The message that the coordinator had in flight when it withdrew the app.
             sender.pause()
             sender.resume()
             farm.assignAll()
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    @Test func `stale credentials raise one doubt; with new ones everything goes out`() async throws {
+    @Test func `stale credentials are reported once and new ones send everything`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit([100, 100, 100])
             try farm.follow(generation: 1, tokenAge: 7200)
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test func `what has expired is reported, not sent`() async throws {
+    @Test func `an expired push is reported and not sent`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit([50], options: PushOptions(expiration: 1000, deadline: 1000))
             try await farm.submit([50])
@@ -277,7 +277,7 @@ import Testing
     }
 
     @Test(arguments: [(DeliveryGuarantee.atLeastOnce, "retry unknownOutcome"), (.atMostOnce, "failed")])
-    func `an unknown outcome is tried again, or lost, as the job wants`(
+    func `an unknown outcome is retried or final as the job requests`(
         delivery: DeliveryGuarantee, result: String
     )
         async throws

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Worker
 
-/// A message does not stand behind what a campaign has put before the gateway.
+/// A `high` push does not wait behind the pushes that a campaign has sent to the gateway.
 @Suite struct CalmConnectionTests {
     private struct Line: Decodable {
         let connection: Int
         let token: String
     }
 
-    /// Numbers of connections with how many pushes went over them: those of `high`, and the others.
+    /// The connections with the number of pushes on each: pushes of `high`, and other pushes.
     private static func connections(_ ledger: String, high: Set<Int>) throws -> (
         bulk: [Int: Int], high: [Int: Int]
     ) {
@@ -29,7 +29,7 @@ import Testing
         return counts
     }
 
-    @Test func `while a campaign goes out high has a connection of its own`() async throws {
+    @Test func `high has its own connection during a campaign`() async throws {
         let folder = try TestFolder()
         let ledger = "\(folder.path)/ledger"
         try await SenderFixture.run {
@@ -43,7 +43,7 @@ import Testing
             #expect(await until { farm.sender.pool.openStreams >= 50 })
             var high: Set<Int> = []
             for _ in 0..<20 {
-                // The campaign outlasts the messages, however long they take.
+                // The campaign lasts longer than the `high` pushes.
                 if farm.pushes - Int(farm.sender.counts.delivered) < 1500 {
                     try await farm.submit(campaign, lane: .bulk)
                 }
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `one connection is shared when no more are allowed`() async throws {
+    @Test func `high and bulk share the connection when only one is allowed`() async throws {
         try await SenderFixture.run {
             $0.streams = 50
             $0.faults = ["latency 20ms"]

@@ -5,7 +5,7 @@ import Testing
 @testable import Delivery
 @testable import Worker
 
-/// Careful batches of one app beside another app that cannot send for a while.
+/// Suspect batches of one app beside another app that cannot send for a while.
 @Suite struct ExclusiveTurnTests {
     @Loop private final class Sender: ExclusiveTurn.Member {
         var hasSuspect = false
@@ -16,7 +16,7 @@ import Testing
         func schedule() { turns += 1 }
     }
 
-    @Test func `careful pushes in flight keep it theirs, whether more can be sent or not`() async throws {
+    @Test func `suspect pushes in flight keep the exclusive turn`() async throws {
         try await onLoop { () async throws -> Void in
             let exclusiveTurn = ExclusiveTurn()
             let (careful, other) = (Sender(), Sender())
@@ -26,7 +26,7 @@ import Testing
             #expect(exclusiveTurn.isWanted && exclusiveTurn.admits(careful) && exclusiveTurn.allows(other))
             (careful.hasSuspectInFlight, careful.hasNothingInFlight) = (true, false)
             #expect(exclusiveTurn.admits(careful), "the rest of its group")
-            // Its lease is in doubt, or its credentials: it cannot send any more.
+            // The app cannot send now, because its lease or its credentials are in doubt.
             careful.hasSuspect = false
             #expect(exclusiveTurn.isWanted && !exclusiveTurn.allows(other) && exclusiveTurn.allows(careful))
             exclusiveTurn.noteResponse(to: careful)
@@ -37,13 +37,13 @@ import Testing
         }
     }
 
-    @Test func `an app sends nothing beside another's careful push, though it was granted before`()
+    @Test func `an app with credit sends nothing beside the suspect push of another app`()
         async throws
     {
         try await SenderFixture.run { farm in
             let (sender, other) = (farm.sender, Sender())
             farm.context.exclusiveTurn.join(other)
-            // It has no way to send yet: it counts as still, and keeps its credit.
+            // The app has no connection yet. The app counts as idle and keeps its credit.
             try await farm.submit([100])
             #expect(await until { sender.window.exposure == 100 && !sender.window.checkouts.isPending })
             #expect(sender.isClearForSuspect)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a careful batch waits for what others have in flight or credit for, and for the first`()
+    @Test func `a suspect batch waits for pushes in flight, for granted credit and for the first suspect`()
         async throws
     {
         try await onLoop { () async throws -> Void in

@@ -13,8 +13,8 @@ import Testing
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(5))) struct FeedbackReadingTests {
-    /// What a worker has taken from a service and not brought to Redis is gone with the worker.
-    @Test func `while Redis takes nothing, little is taken from the service, however fast it was before`()
+    /// Tuples that a worker has read from the feedback service but not written to Redis are lost with the worker.
+    @Test func `a worker reads little from the service while Redis accepts nothing`()
         async throws
     {
         try await SenderFixture.run { farm in
@@ -28,7 +28,7 @@ import Testing
                 known: SuppressionLists(store, life: 86_400, log: Logger(label: "test")),
                 ended: { _, _ in })
             reading.start(nil, proxy: nil)
-            // The system offers the more room the faster a socket is read.
+            // The system offers more buffer space for a socket that is read faster.
             #expect(
                 await until {
                     service.serve()
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Writes made-up tuples to whoever connects, as many as the socket takes.
+    /// Writes generated tuples to every client, as many as the socket accepts.
     @Loop private final class EagerService {
         static let tupleSize = 38
         let port: UInt16
@@ -81,7 +81,7 @@ import Testing
             port = UInt16(bigEndian: address.sin_port)
         }
 
-        /// What the socket took and the other machine has not.
+        /// The bytes that the socket accepted and the peer has not acknowledged.
         var unacknowledged: Int {
             var count: Int32 = 0
             return ioctl(client, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0

@@ -7,7 +7,7 @@ import Testing
 @testable import Gateway
 @testable import Worker
 
-/// What an order of the coordinator says of a gateway is what connections are made by.
+/// Checks that connections use the gateway settings from the coordinator's order.
 @Suite struct GatewayPlanTests {
     private func plan(_ change: (inout AppSetup) -> Void = { _ in }) throws -> GatewayPlan {
         let authority = try ThrowAwayAuthority()
@@ -19,11 +19,11 @@ import Testing
     }
 
     @Test(arguments: [(0, nil), (7, .seconds(7)), (3600, .seconds(3600))] as [(UInt32, Duration?)])
-    func `keep_alive is the connection's`(seconds: UInt32, time: Duration?) throws {
+    func `keep_alive reaches the connection`(seconds: UInt32, time: Duration?) throws {
         #expect(try plan { $0.use.keepAliveSeconds = seconds }.keepAlive == time)
     }
 
-    @Test func `each number of the order has its place in the plan`() throws {
+    @Test func `each number of the order reaches the plan`() throws {
         let plan = try plan {
             ($0.requestTimeoutMilliseconds, $0.connections) = (1234, 9)
             ($0.use.minConnections, $0.use.maxStreams, $0.use.scale) = (2, 300, .exponential(3))

@@ -3,7 +3,7 @@ import Testing
 @testable import Worker
 
 @Suite struct GatewayTroublesTests {
-    @Test func `five refused topics in a row pause the app, with another answer between they do not`() {
+    @Test func `five refused topics in a row pause the app unless another response comes between`() {
         var troubles = GatewayTroubles()
         for _ in 0..<3 {
             for _ in 0..<4 {

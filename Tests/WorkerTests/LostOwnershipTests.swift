@@ -6,9 +6,9 @@ import Testing
 @testable import Delivery
 @testable import Worker
 
-/// Shards that are withdrawn or taken over, batches that cannot be read, and a Redis that goes back in time.
+/// Shards that are withdrawn or taken over, unreadable batches, and a Redis that returns to an earlier state.
 @Suite(.timeLimit(.minutes(5))) struct LostOwnershipTests {
-    @Test func `what comes back after another host has taken a shard is told, and nothing new of it is sent`()
+    @Test func `after a takeover outcomes are reported and no new push is sent`()
         async throws
     {
         try await SenderFixture.run {
@@ -29,8 +29,7 @@ import Testing
         }
     }
 
-    @Test func `withdrawn shards are emptied in order, and the coordinator hears when they are`() async throws
-    {
+    @Test func `withdrawn shards are drained in order and the coordinator gets a notice`() async throws {
         try await SenderFixture.run {
             $0.faults = ["latency 1000ms", "streams 60"]
         } _: { farm in
@@ -57,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `shards that were empty are released at once`() async throws {
+    @Test func `empty shards are released at once`() async throws {
         try await SenderFixture.run { farm in
             try await farm.finish()
             farm.sender.assign([:])
@@ -69,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `a batch that cannot be read is parked with the reason, and the others go on`() async throws {
+    @Test func `an unreadable batch is quarantined with the reason and others continue`() async throws {
         try await SenderFixture.run { farm in
             farm.sender.pause()
             try await farm.submit([3, 4])
@@ -90,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `a Redis that goes back in time hears again what it was told, and nothing is sent twice`()
+    @Test func `a restored Redis gets the reports again and nothing is sent twice`()
         async throws
     {
         try await SenderFixture.run {
@@ -111,14 +110,14 @@ import Testing
         }
     }
 
-    @Test func `batches that were done before Redis went back are told of again`() async throws {
+    @Test func `batches that finished before Redis was restored are reported again`() async throws {
         try await SenderFixture.run { farm in
             try await farm.submit([100, 100, 100])
             try await farm.remember()
             try farm.follow()
             try await farm.finish()
             #expect(farm.counters.accepted == 300)
-            // Now no batch was ever in a worker's hands.
+            // Redis now has no record that a worker ever held a batch.
             try await farm.goBack()
             try await farm.finish()
             #expect(farm.counters.accepted == 300 && farm.repeated == 0)

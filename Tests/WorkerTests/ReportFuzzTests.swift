@@ -12,10 +12,10 @@ import Testing
 @testable import Simulator
 @testable import Worker
 
-/// Answers of every kind go all the way: a gateway's bytes, the worker, a report, the results stream, the gatherer, the scripts
-/// on a real Redis. Whatever the gateway says, every push gets an outcome, and the accounting is exact.
+/// Responses of every kind pass through all stages: gateway, worker, report, results stream, results consumer, and the scripts
+/// on a real Redis. With any response, every push gets an outcome and the accounting is exact.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ReportFuzzTests {
-    /// Statuses but for those that stop the app until an operator has looked: 401, 403, 407.
+    /// All statuses except those that stop the app until an operator resumes it: 401, 403, 407.
     private static let statuses: [UInt16] = [
         400, 400, 400, 400, 404, 405, 410, 411, 413, 418, 422, 451, 499, 226, 299, 500, 502, 503, 507, 599,
     ]
@@ -58,7 +58,7 @@ import Testing
         return reply
     }
 
-    @Test(arguments: [1, 2, 3] as [UInt64]) func `whatever a gateway says, every push gets an outcome`(
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `every push gets an outcome with any response`(
         seed: UInt64
     ) async throws {
         try await SenderFixture.run { farm in
@@ -73,7 +73,7 @@ import Testing
                     log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
             context.retention.auditBytes = 1 << 20
             let gatherer = ResultsConsumer(context, poll: .milliseconds(5))
-            // A topic of their own: nothing that a gateway says of it stops the app.
+            // Each job has its own topic, so no response stops the app.
             for receipts in [Receipts.failures, .all, .none] {
                 for delivery in [DeliveryGuarantee.atLeastOnce, .atMostOnce] {
                     try await farm.submit(
@@ -93,7 +93,7 @@ import Testing
             for job in jobs {
                 #expect(job.delivered + job.failed + job.expired == job.accepted)
                 #expect(job.reasons.values.reduce(0, +) == job.failed)
-                // A reason that the gateway gave, or its status: never our word for what cannot be read.
+                // The reason is the gateway's reason or status, and never the farm's word for unreadable data.
                 #expect(job.reasons["unreadable"] == nil && job.reasons[""] == nil)
             }
             #expect(try await farm.audit() == [])
@@ -113,7 +113,7 @@ import Testing
 }
 
 extension SenderFixture {
-    /// Makes everything due that waits, until all jobs are finished.
+    /// Makes all delayed pushes due until all jobs are finished.
     fileprivate func untilFinished(jobs count: Int) async throws {
         let end = ContinuousClock.now + .seconds(240)
         while try await !jobRecords(count).allSatisfy({ $0.state == .finished }) {

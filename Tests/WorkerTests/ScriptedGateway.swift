@@ -4,27 +4,27 @@ import OpenSSL
 import Simulator
 import Transport
 
-/// A gateway that answers each request with whatever it is told to: any status, any header value, any body.
+/// A gateway whose responses the test chooses: any status, any header value, any body.
 @Loop final class ScriptedGateway {
     struct Reply {
         var status: UInt16 = 200
         var retryAfter: String?
         var body: [UInt8] = []
-        /// GOAWAY that covers the request, and no response.
+        /// Sends GOAWAY that covers the request, and no response.
         var isGoAway = false
     }
 
-    /// Requests that were answered with 200.
+    /// The number of requests with response 200.
     private(set) var accepted = 0
     private let answer: @Loop () -> Reply
     private var listener: Listener?
     private var peers: [Peer] = []
-    /// That were made since the start.
+    /// The number of connections since the start.
     var connections: Int { peers.count }
 
     private init(_ answer: @escaping @Loop () -> Reply) { self.answer = answer }
 
-    /// - Parameter identity: that clients trust.
+    /// - Parameter identity: the identity that clients trust.
     static func start(
         _ identity: TLSIdentity, _ answer: @escaping @Loop () -> Reply
     ) async throws -> ScriptedGateway {

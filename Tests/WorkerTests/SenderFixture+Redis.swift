@@ -4,7 +4,7 @@ import StoreProtocol
 
 @testable import Worker
 
-/// What befalls Redis, and what it shows.
+/// Changes the state of Redis and reads it.
 extension SenderFixture {
     func run(_ words: String...) async throws -> RESPValue {
         var command = RESPCommand()
@@ -12,7 +12,7 @@ extension SenderFixture {
         return try await redis.call(command)
     }
 
-    /// Redis remembers the present moment.
+    /// Saves the current state of Redis.
     func remember() async throws {
         _ = try await run(
             "EVAL",
@@ -20,7 +20,7 @@ extension SenderFixture {
             "0")
     }
 
-    /// Redis goes back to the moment that it remembers, as if it had been started again with what it had saved then.
+    /// Returns Redis to the saved state, like a restart from a saved file.
     func goBack() async throws {
         _ = try await run(
             "EVAL",
@@ -39,12 +39,12 @@ extension SenderFixture {
         _ = try await redis.call(command)
     }
 
-    /// Another host has taken a shard.
+    /// Another host takes a shard over.
     func takeOver(shard: Int) async throws {
         _ = try await run("HSET", "{pushfarm:demo}:owners", LeaseField.name(ofShard: shard), "9:other:there")
     }
 
-    /// The ids in all lists whose names begin so.
+    /// The ids in all lists whose names start with `list`.
     func ids(in list: String) async throws -> [String] {
         var ids: [String] = []
         for key in try await run("KEYS", "{pushfarm:demo}:\(list)*").array ?? [] {

@@ -19,12 +19,12 @@ import Testing
 @testable import Delivery
 @testable import Worker
 
-/// One app's sender between a Redis of its own and a simulated gateway.
+/// The sender of one app between its own Redis server and a simulated gateway.
 @Loop final class SenderFixture {
     static let shards = 4
     let sender: AppSender
     let gateway: SimulatedGateway
-    /// What the sender has told the coordinator.
+    /// The notices that the sender sent to the coordinator.
     let notices = Mailbox<Notice>()
     let server: RedisServer
     let redis: RedisConnection
@@ -79,18 +79,18 @@ import Testing
         assignAll()
     }
 
-    /// The sender serves all shards.
+    /// Assigns all shards to the sender.
     func assignAll() {
         sender.assign(
             Dictionary(uniqueKeysWithValues: (0..<Self.shards).map { ($0, leases[1 + $0]) }))
     }
 
-    /// Lets the sender follow a plan with these credentials.
+    /// Gives the sender a plan with these credentials.
     ///
     /// - Parameters:
-    ///   - most: connections at most.
-    ///   - kept: as many are kept, whatever the load.
-    ///   - port: of another gateway with the same identity.
+    ///   - most: the maximum of connections.
+    ///   - kept: the number of connections that stay open at any load.
+    ///   - port: the port of another gateway with the same identity.
     func follow(
         generation: UInt32 = 1, tokenAge: Int64 = 0, timeout: Duration = .seconds(20),
         environment: String = "", most: Int = 1, kept: Int = 1, longestRetryAfter: Duration = .seconds(600),
@@ -112,8 +112,8 @@ import Testing
         sender.follow(plan, topic: "com.example.demo", environment: environment)
     }
 
-    /// Puts a job of batches of these sizes into Redis, and rings.
-    /// - Parameter first: number of the first device; nil: devices that had nothing yet.
+    /// Puts a job with batches of these sizes into Redis and sends a wake-up.
+    /// - Parameter first: the number of the first device. Nil selects devices that have had no push yet.
     func submit(
         _ sizes: [Int], options: PushOptions = PushOptions(), lane: Lane = .high, from first: Int? = nil
     ) async throws {
@@ -140,7 +140,7 @@ import Testing
         sender.schedule()
     }
 
-    /// Carries out a command of the simulator.
+    /// Executes a command of the simulator.
     func order(_ line: String) throws {
         _ = try gateway.carryOut(FaultCommand(line, now: Int64(Date().timeIntervalSince1970 * 1000)))
     }
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// What is to be tried again, and after how many seconds at least.
+    /// The pushes to retry, with the cause and the minimum delay in seconds.
     func retries() async throws -> [(why: RetryCause, seconds: Int)] {
         try await entries().flatMap(\.items).compactMap { item in
             guard case .retry(let retry) = item.result else { return nil }
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    /// What the results stream holds: pushes by outcome.
+    /// The pushes in the results stream, counted by outcome.
     func results() async throws -> [String: Int] {
         var counts: [String: Int] = [:]
         for entry in try await entries() {
@@ -180,7 +180,7 @@ import Testing
         return counts
     }
 
-    /// Milliseconds that pushes to be tried again wait at least, as the results stream has them.
+    /// The minimum delays of retries in the results stream, in milliseconds.
     func retryAfters() async throws -> [UInt32] {
         var command = RESPCommand()
         for word in ["XRANGE", "{pushfarm:demo}:results", "-", "+"] { command.append(word) }
@@ -195,12 +195,12 @@ import Testing
         return found
     }
 
-    /// Faults in the books.
+    /// The faults that an audit of the accounting finds.
     func audit() async throws -> [String] {
         try await sender.store.perform(CheckAccounting(shards: Self.shards))
     }
 
-    /// Waits until the sender holds nothing more.
+    /// Waits until the sender holds no batch.
     func finish() async throws {
         let sender = sender
         try #require(

@@ -10,7 +10,7 @@ import Testing
 @testable import Delivery
 @testable import Worker
 
-/// What is suppressed does not reach the gateway, which counts what comes.
+/// Checks that pushes to suppressed tokens do not reach the gateway, which counts all pushes.
 @Suite(.timeLimit(.minutes(5))) struct SuppressionListsTests {
     private static let scope = SuppressionScope(environment: "here", topic: "com.example.demo")
 
@@ -20,12 +20,12 @@ import Testing
         numbers.map { number in
             let record = SuppressionRecord(
                 reason: reason, scope: scope.number, time: 1_700_000_000, token: Batches.token(number)[...])
-            // The test farm deals batches to shards in turns.
+            // The test farm distributes batches to shards in turns.
             return Suppress.Entry(shard: 0, record: record)
         }
     }
 
-    @Test func `a shard is not sent before its dead tokens are known, however many they are`() async throws {
+    @Test func `a shard waits until all its suppressed tokens are known`() async throws {
         try await SenderFixture.run { farm in
             farm.sender.assign([:])
             for start in stride(from: 0, to: 5000, by: 1000) {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `what is added and taken back while it serves counts with the bell, or with the next look`()
+    @Test func `added and removed records take effect with a wake-up or the next check`()
         async throws
     {
         try await SenderFixture.run { farm in
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test
-    func `what the guard takes back is forgotten by who did not hear of the pause, and nothing else is`()
+    func `records that the guard removes are forgotten without notice of the pause`()
         async throws
     {
         try await SenderFixture.run { farm in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `a Redis that lost its last seconds is read again from before them`() async throws {
+    @Test func `a Redis that lost its last seconds is read again from an earlier point`() async throws {
         try await SenderFixture.run { farm in
             try farm.follow(environment: "here")
             let (store, key) = (farm.sender.store, "{pushfarm:demo}:suppressed:00")
@@ -119,7 +119,7 @@ import Testing
                 Suppress(Self.entries(0..<10), scopes: [Self.scope], writer: "t", step: 1))
             farm.sender.searchBatches()
             #expect(await until { known() == 10 })
-            // What is written after the loss may stand at places that were read before it.
+            // Records written after the loss may have stream ids that were read before the loss.
             _ = try await store.perform(
                 Suppress(Self.entries(10..<15), scopes: [Self.scope], writer: "t", step: 2))
             let lines = try await farm.run("XRANGE", key, "-", "+").array ?? []
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `a pause forgets what was not let through`() async throws {
+    @Test func `a pause drops records that were not confirmed`() async throws {
         try await SenderFixture.run { farm in
             try farm.follow(environment: "here")
             let dead = Self.entries(0..<10)
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: [("400 reason=BadDeviceToken", false), ("410 reason=Unregistered", true)])
-    func `answers that come in a pause count only if they cannot be the environment's`(
+    func `responses during a pause count only if the environment cannot cause them`(
         answer: String, counts: Bool
     ) async throws {
         try await SenderFixture.run {
@@ -186,7 +186,7 @@ import Testing
     }
 
     @Test(arguments: [("400 reason=BadDeviceToken", false), ("410 reason=Unregistered", true)])
-    func `while bad tokens wait to be confirmed, they are not left out`(
+    func `bad tokens are not suppressed until they are confirmed`(
         answer: String, counts: Bool
     ) async throws {
         try await SenderFixture.run { farm in
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func `a Redis that refuses the list does not keep pushes back`() async throws {
+    @Test func `a Redis that refuses the list does not delay pushes`() async throws {
         try await SenderFixture.run { farm in
             farm.sender.assign([:])
             _ = try await farm.run("SET", "{pushfarm:demo}:suppression", "no hash")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Worker
 
-/// Tokens to which the gateway never responds, beside all others.
+/// Tokens to which the gateway never responds, beside other tokens.
 @Suite(.timeLimit(.minutes(5))) struct UnansweredTokensTests {
-    /// They have their streams for longer than the test waits.
-    @Test(arguments: [1, 4]) func `pushes pass those that get no response, whatever their shard`(
+    /// The pushes without a response occupy their streams for longer than the test waits.
+    @Test(arguments: [1, 4]) func `pushes pass others without a response in any shard`(
         connections: Int
     )
         async throws

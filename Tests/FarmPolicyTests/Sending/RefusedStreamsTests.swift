@@ -62,7 +62,7 @@ struct RefusedStreamsTests {
         (0, 0, false), (1, 0, true), (1, 19, true), (1, 20, false), (2, 999, false), (100, 999, true),
         (0, 5, false),
     ])
-    func `a connection counts as useful after enough responses`(
+    func `a connection is useful if one stream in twenty gets a response`(
         responses: Int, unprocessed: Int, isOfUse: Bool
     ) {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ServerBreakerWalkTests {
     private enum Now: Equatable {
         case flows(troubles: Int)
-        /// The breaker sends nothing between `least` and `most` after the moment `since`.
+        /// The breaker sends nothing for a time from `least` to `most` after `since`.
         case pauses(since: ContinuousClock.Instant, least: Duration, most: Duration)
         case probes
     }
