@@ -14,14 +14,14 @@ struct APNsServiceTests {
             ])
     }
 
-    @Test func `only what repeats is indexed`() {
+    @Test func `only repeated fields are indexed`() {
         #expect(
             Self.fields.filter(\.indexed).map(\.name) == [
                 ":method", ":scheme", ":authority", "apns-topic", "apns-push-type", "apns-priority",
             ])
     }
 
-    @Test func `values without a changing part are whole`() {
+    @Test func `values without a variable part are complete`() {
         #expect(
             Self.fields.filter { $0.capacity == nil }.map(\.prefix) == ["POST", "https", "localhost:443"])
         #expect(Self.fields[3].prefix == "/3/device/")

@@ -7,13 +7,15 @@ import Transport
 
 @testable import Gateway
 
-/// One binary connection against a gateway that the test plays.
+/// One binary connection to a gateway that the test controls.
 @Suite(.timeLimit(.minutes(5))) struct BinaryConnectionTests {
-    @Test(arguments: [true, false]) func `a close of ours is not taken for the gateway's`(isPeersDoing: Bool)
+    @Test(arguments: [true, false]) func `the farm's own close does not count as a close by the gateway`(
+        isPeersDoing: Bool
+    )
         async throws
     {
         try await onLoop { () async throws -> Void in
-            // Quiet proves nothing while this waits, however long that takes.
+            // The quiet time must not end during this test, however long the test takes.
             let settings = BinarySettings(command: .simple, quietTime: .seconds(300))
             let experience = BinaryExperience(settings)
             let before = experience.pace.window

@@ -18,7 +18,7 @@ import Testing
         first.send(0, at: start)
         first.poll(at: start)
         first.answers = 1
-        // From now on the gateway stands still.
+        // From now on the gateway does not react.
         for tick in 1...480 {
             let now = at(tick * 50)
             if tick == 20 { second.send(1, at: now) }
@@ -30,7 +30,7 @@ import Testing
         #expect(first.delivered == [])
     }
 
-    @Test func `a full window is expected to end when a reply usually comes, while tokens are refused`()
+    @Test func `a full window with refused tokens is expected to end after the usual reply time`()
         throws
     {
         let experience = BinaryExperience(BinarySettings())
@@ -48,28 +48,28 @@ import Testing
         #expect(line.exchange.expectedEnd == full + usual)
     }
 
-    @Test func `a gateway that reads slowly is waited for as long as it reads`() {
+    @Test func `a slow gateway is given time as long as it reads`() {
         let line = BinaryLine(BinaryExperience(BinarySettings()), at: start)
         line.send(0, at: start)
         line.poll(at: start)
         line.answers = 1
         line.poll(at: at(50))
-        // Behind megabytes that it takes half a minute for, there is no answer until then.
+        // The gateway needs half a minute to read the megabytes before this push, so no reply comes earlier.
         line.send(1, at: at(100))
         for tick in 3...600 {
             line.unread = (600 - tick) * 5000
             line.poll(at: at(tick * 50))
         }
         #expect(line.end == nil)
-        // Now it stands still.
+        // Now the gateway does not react.
         for tick in 601...1010 { line.poll(at: at(tick * 50)) }
         #expect(line.end == "the gateway took nothing for 20.0 seconds" && line.unknown == [0, 1])
     }
 
-    @Test func `what a gateway says when it goes on after a standstill is heard, though it reads first`() {
+    @Test func `a reply after a stall is read although the gateway reads first`() {
         let line = BinaryLine(BinaryExperience(BinarySettings()), at: start)
         line.send(0, at: start)
-        // It reads the push, and then stands still for three seconds, in which its reply falls due.
+        // The gateway reads the push, and then stalls for three seconds. Its reply becomes due during the stall.
         for tick in 1...60 {
             line.answers = line.questions.count { $0 < at(100) || tick == 60 && $0 < at(tick * 50) }
             line.poll(at: at(tick * 50))
@@ -79,7 +79,7 @@ import Testing
         #expect(line.dead == [0] && line.delivered == [])
     }
 
-    @Test func `a reply that names nothing is not about a sentinel that has not left`() {
+    @Test func `a reply without an identifier is not about an unsent sentinel`() {
         let settings = BinarySettings(endsWithSentinel: true)
         let line = BinaryLine(BinaryExperience(settings), settings: settings, at: start)
         line.send(0, at: start)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// One binary exchange and the books on it, and what its gateway's TLS answers.
+/// One binary exchange with its accounting, and the replies of its gateway's TLS layer.
 final class BinaryLine {
     let exchange: BinaryExchange
     private(set) var delivered: [UInt32] = []
@@ -13,10 +13,10 @@ final class BinaryLine {
     private(set) var unprocessed: [UInt32] = []
     private(set) var dead: [UInt32] = []
     private(set) var verdicts: [Verdict] = []
-    /// Counts of what the gateway said too late that it did not accept.
+    /// The numbers of pushes that the gateway refused too late.
     private(set) var wrong: [Int] = []
     private(set) var end: String?
-    /// When questions were asked.
+    /// The times of the key update requests.
     private(set) var questions: [ContinuousClock.Instant] = []
     var answers = 0
     var unread = 0
@@ -47,7 +47,7 @@ final class BinaryLine {
         flush(at: now)
     }
 
-    /// Everything leaves.
+    /// Sends all bytes.
     private func flush(at now: ContinuousClock.Instant) {
         var room = [UInt8](repeating: 0, count: 4096)
         room.withUnsafeMutableBytes { _ = exchange.fill($0) }
@@ -77,7 +77,7 @@ final class BinaryLine {
         drain(at: now)
     }
 
-    /// The connection is closed.
+    /// Closes the connection.
     func end(isPeersDoing: Bool, at now: ContinuousClock.Instant) {
         exchange.end("closed", isPeersDoing: isPeersDoing, at: now)
         drain(at: now)

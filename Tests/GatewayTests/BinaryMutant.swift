@@ -1,6 +1,6 @@
 @testable import Gateway
 
-/// A fault put on purpose into what the binary exchange is given, or into what it says: the simulation must notice it.
+/// A deliberate fault in the input or output of the binary exchange, which the simulation must notice.
 enum BinaryMutant: String, CaseIterable, Sendable, CustomStringConvertible {
     case trustsAtOnce = "takes what it wrote for accepted at once"
     case trustsEnds = "takes what an end leaves unknown for unprocessed"
@@ -25,7 +25,7 @@ enum BinaryMutant: String, CaseIterable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter questions: that the exchange has asked.
+    /// - Parameter questions: the number of key updates that the exchange has requested.
     static func poll(
         _ exchange: BinaryExchange, _ mutant: Self?, unread: Int, answers: Int, questions: Int,
         at now: ContinuousClock.Instant

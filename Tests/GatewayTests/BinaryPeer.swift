@@ -2,13 +2,13 @@ import APNs
 import BinaryProtocol
 import RandomTesting
 
-/// A binary gateway without a connection, to test against: what really became of each push.
+/// A binary gateway without a connection. It records the true outcome of each push for comparison.
 final class BinaryPeer {
     typealias Instant = ContinuousClock.Instant
 
     enum Kind { case good, bad, failing }
 
-    /// Replies and the end of one connection.
+    /// The replies and the end of one connection.
     struct Farewell {
         var replyAt: Instant
         var reply: BinaryReply?
@@ -17,22 +17,22 @@ final class BinaryPeer {
 
     private var buffer: [UInt8] = []
     private(set) var farewell: Farewell?
-    /// Serial numbers of the pushes it accepted.
+    /// Serial numbers of the accepted pushes.
     private(set) var accepted: [UInt32] = []
     private(set) var refused: [UInt32] = []
-    /// Of the last push that it accepted; 0: none.
+    /// The identifier of the last accepted push, or 0 for none.
     private var lastIdentifier: UInt32 = 0
     private let kind: (UInt32) -> Kind
     private let delay: () -> Duration
 
     /// - Parameters:
-    ///   - kind: of a push, by its serial number.
-    ///   - delay: of a reply.
+    ///   - kind: the kind of a push with this serial number.
+    ///   - delay: the delay of a reply.
     init(kind: @escaping (UInt32) -> Kind, delay: @escaping () -> Duration) {
         (self.kind, self.delay) = (kind, delay)
     }
 
-    /// Reads what has arrived. The last four bytes of a token are the push's serial number.
+    /// Reads the bytes that have arrived. The last four bytes of a token are the push's serial number.
     func read(_ bytes: [UInt8], at now: Instant) {
         guard farewell == nil, !bytes.isEmpty else { return }
         buffer += bytes
@@ -78,7 +78,7 @@ final class BinaryPeer {
             closesAt: due + .milliseconds(20))
     }
 
-    /// Goes away, naming the last push that it accepted.
+    /// Closes the connection with a reply that names the last accepted push.
     func shutDown(at now: Instant) {
         guard farewell == nil else { return }
         farewell = Farewell(

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Gateway
 
-/// What each reply of a gateway, and its end without one, makes of the pushes of a binary connection.
+/// The effect on a binary connection's pushes of each reply, and of an end without a reply.
 @Suite struct BinaryReplyTests {
     private let start = ContinuousClock.now
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }
 
-    /// Five pushes have left, with the identifiers 1 to 5.
+    /// The number of pushes that have left, with the identifiers 1 to 5.
     private static let count: UInt32 = 5
 
     private func line(
@@ -25,7 +25,7 @@ import Testing
         let line = BinaryLine(experience, at: start)
         for position in 0..<UInt32(accepted) { line.send(position, at: start) }
         for tick in 1...25 {
-            // The first answer says that they were read, the second that it was quiet for long enough.
+            // The first reply proves that the pushes were read. The second reply proves that the quiet time has passed.
             line.answers = line.questions.count
             line.poll(at: at(tick * 50))
         }
@@ -37,12 +37,12 @@ import Testing
     /// A row of the table of replies.
     struct Row: Sendable, CustomTestStringConvertible {
         let status: UInt8
-        /// Of the push that the reply names; nil: it names none, or was accepted.
+        /// The verdict on the push that the reply names. Nil: the reply names no push, or the push was accepted.
         let verdict: Verdict?
         var blamesCredentials = false
-        /// The push that the reply names was accepted.
+        /// The reply names an accepted push.
         var isFarewell = false
-        /// No reply of use, whatever it names.
+        /// The reply is useless, whatever identifier it names.
         var isSenseless = false
 
         var testDescription: String { "\(BinaryStatus(rawValue: status).reason)" }
@@ -65,7 +65,7 @@ import Testing
         Row(status: 77, verdict: .processingFailed(reason: "Status77")),
     ]
 
-    @Test(arguments: table, [1, 3, 5]) func `a reply that names a push`(row: Row, identifier: UInt32) {
+    @Test(arguments: table, [1, 3, 5]) func `a reply names a push`(row: Row, identifier: UInt32) {
         let line = line()
         line.reply(BinaryStatus(rawValue: row.status), identifier, at: at(500))
         let all = Array(0..<Self.count)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: table, [0, 6, 4711, .max])
-    func `a reply that names no push of ours says nothing of any`(row: Row, identifier: UInt32) {
+    func `a reply with an unknown identifier decides no push`(row: Row, identifier: UInt32) {
         let line = line()
         line.reply(BinaryStatus(rawValue: row.status), identifier, at: at(500))
         #expect(line.unknown == Array(0..<Self.count))
@@ -97,13 +97,13 @@ import Testing
         #expect(line.verdicts == [] && !line.exchange.isProven, "nobody's credentials are blamed, or proven")
     }
 
-    @Test func `bytes that are no reply say nothing of any push`() {
+    @Test func `bytes that are not a reply decide no push`() {
         let line = line()
         line.receive([9], at: at(500))
         #expect(line.unknown == Array(0..<Self.count) && line.end == "a reply that cannot be read")
     }
 
-    @Test(arguments: 1...5) func `a reply that breaks off is a close without one`(length: Int) {
+    @Test(arguments: 1...5) func `a truncated reply counts as a close without a reply`(length: Int) {
         let experience = BinaryExperience(BinarySettings())
         let before = experience.pace.window
         let line = line(BinarySettings(), experience)
@@ -118,9 +118,9 @@ import Testing
 
     // MARK: Too late
 
-    /// Three pushes were taken for accepted.
+    /// Three pushes were taken as accepted.
     @Test(arguments: [(8, 1, 3), (8, 2, 2), (8, 3, 1), (1, 3, 1), (3, 2, 2), (10, 1, 2), (10, 2, 1)])
-    func `a reply about a push that was taken for accepted says how many were so wrongly`(
+    func `a reply about a push taken as accepted reports how many were wrong`(
         status: UInt8, identifier: UInt32, wrong: Int
     ) {
         let experience = BinaryExperience(BinarySettings())
@@ -133,7 +133,7 @@ import Testing
         #expect(experience.quiet.current == .seconds(2))
     }
 
-    @Test func `a farewell that names the last one that was taken for accepted was right in time`() {
+    @Test func `a shutdown that names the last push taken as accepted reports none wrong`() {
         let experience = BinaryExperience(BinarySettings())
         let line = line(accepting: 3, of: experience)
         line.reply(.shutdown, 3, at: at(1500))
@@ -144,7 +144,7 @@ import Testing
     // MARK: The sentinel
 
     @Test(arguments: [(2, 0), (5, 0), (5, 6), (2, 6)])
-    func `the reply to the sentinel proves all others`(status: UInt8, identifier: UInt32) {
+    func `a reply to the sentinel proves all other pushes`(status: UInt8, identifier: UInt32) {
         let line = line(BinarySettings(endsWithSentinel: true))
         line.retire(at: at(10))
         #expect(line.exchange.openPushes == 6)
@@ -155,14 +155,16 @@ import Testing
     }
 
     @Test(arguments: [(1, 0), (8, 0), (10, 0), (5, 7)])
-    func `another reply that names nothing is not the sentinel's`(status: UInt8, identifier: UInt32) {
+    func `another reply without an identifier is not a reply to the sentinel`(
+        status: UInt8, identifier: UInt32
+    ) {
         let line = line(BinarySettings(endsWithSentinel: true))
         line.retire(at: at(10))
         line.reply(BinaryStatus(rawValue: status), identifier, at: at(500))
         #expect(line.unknown == Array(0..<Self.count) && line.delivered == [])
     }
 
-    @Test func `a push refused before the sentinel is the one to blame`() {
+    @Test func `a push refused before the sentinel gets the blame`() {
         let line = line(BinarySettings(endsWithSentinel: true))
         line.retire(at: at(10))
         line.reply(.invalidToken, 4, at: at(500))
@@ -171,7 +173,7 @@ import Testing
 
     // MARK: Ends without a reply
 
-    @Test(arguments: [true, false]) func `only an end that the gateway made makes the windows smaller`(
+    @Test(arguments: [true, false]) func `only a close by the gateway reduces the windows`(
         isPeersDoing: Bool
     ) {
         let experience = BinaryExperience(BinarySettings())
@@ -183,7 +185,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `without identifiers a push that was alone is blamed for the gateway's close, not for ours`(
+    func `without identifiers a single push is blamed for the gateway's close only`(
         isPeersDoing: Bool
     ) {
         let settings = BinarySettings(command: .simple)
@@ -202,7 +204,7 @@ import Testing
         unused.poll(at: at(halfHour + 1))
         #expect(unused.end == "idle for too long")
 
-        // It counts from the last thing that moved.
+        // The half hour counts from the last activity.
         let used = BinaryLine(BinaryExperience(BinarySettings()), at: start)
         used.poll(at: at(halfHour))
         used.send(0, at: at(halfHour))

@@ -6,33 +6,33 @@ import Transport
 
 @testable import Gateway
 
-/// Pushes over several binary connections to gateways in memory, on one seed and one simulated clock: bytes are cut anywhere and
-/// come late, tokens are bad, gateways go away, close without a word, or read slowly. What is unprocessed or in doubt is sent
-/// again, until every push has its outcome.
+/// Pushes over several binary connections to gateways in memory, on one seed and one simulated clock. Bytes are cut anywhere and
+/// arrive late, tokens are bad, gateways shut down, close without a reply, or read slowly. Unprocessed pushes and pushes with an
+/// unknown outcome are sent again, until every push has its outcome.
 final class BinarySimulation {
-    /// A promise that was broken.
+    /// An invariant that was violated.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
     struct Troubles: OptionSet {
         let rawValue: Int
-        /// One in ten tokens is bad.
+        /// One token in ten is bad.
         static let badTokens = Troubles(rawValue: 1)
         static let farewells = Troubles(rawValue: 2)
         static let closes = Troubles(rawValue: 4)
-        /// The gateway's machine takes bytes only now and then.
+        /// The gateway's system accepts bytes only from time to time.
         static let slowness = Troubles(rawValue: 8)
-        /// The program stands still for seconds, while replies wait.
+        /// The program stalls for seconds, while replies wait.
         static let pauses = Troubles(rawValue: 16)
         static let retirement = Troubles(rawValue: 32)
-        /// The gateway reads little of what its machine has.
+        /// The gateway reads few of the bytes that its system has received.
         static let laziness = Troubles(rawValue: 64)
-        /// Connections are closed without a word when they have carried a hundred pushes, always.
+        /// Connections always close without a reply after a hundred pushes.
         static let earlyCloses = Troubles(rawValue: 128)
-        /// The gateway's program stands still for seconds: neither reads nor replies.
+        /// The gateway's program stalls for seconds and neither reads nor replies.
         static let starvation = Troubles(rawValue: 256)
-        /// As of every set of options, without type parameters: it is asked for every step.
+        /// Like the method of all option sets, but without generic parameters, because every step calls this method.
         func contains(_ other: Troubles) -> Bool { rawValue & other.rawValue == other.rawValue }
 
         static let all: Troubles = [
@@ -40,23 +40,23 @@ final class BinarySimulation {
         ]
     }
 
-    /// When a gateway's TLS answers questions.
+    /// When a gateway's TLS layer replies to key updates.
     private enum Answers: CaseIterable {
         case never, whenRead
-        /// When the next one is read.
+        /// The reply comes when the next request is read.
         case oneLater
     }
 
     private final class Link {
         let exchange: BinaryExchange
         let peer: BinaryPeer
-        /// In the program's buffers, in the socket, and with the peer's machine but not read.
+        /// Bytes in the program's buffers, bytes in the socket, and bytes that the peer's system has and its program has not read.
         var queued: [UInt8] = []
         var flying: [UInt8] = []
         var unread: [UInt8] = []
         var reply: [UInt8] = []
         var sent: [UInt32: Bool] = [:]
-        /// Bytes that were handed over, those that the peer has read, and those that came before each question.
+        /// The bytes given to the socket, the bytes that the peer has read, and the bytes before each key update request.
         var handed = 0
         var read = 0
         var questions: [Int] = []
@@ -123,7 +123,7 @@ final class BinarySimulation {
         if links.count < 6, !waiting.isEmpty, chance(3) { open() }
         for link in links {
             move(link, isCalm: isCalm)
-            // While the program stands still, only the network goes on.
+            // While the program stalls, only the network continues.
             guard !isPause else { continue }
             try receive(link)
             guard !link.exchange.hasEnded else { continue }
@@ -158,7 +158,7 @@ final class BinarySimulation {
         if troubles.contains(.farewells), chance(300) { link.peer.shutDown(at: now) }
         if troubles.contains(.closes), chance(300) { link.peer.close(at: now) }
         if troubles.contains(.retirement), chance(300) { link.exchange.retire(at: now) }
-        // Only who answers can show it.
+        // Only a gateway that replies to key updates can prove a stall.
         if troubles.contains(.starvation), chance(300), settings.asksIfRead, answers != .never,
             link.standsStillUntil == nil
         {
@@ -185,14 +185,14 @@ final class BinarySimulation {
                 guard isRetry, settings.command == .simple else {
                     throw Fault(description: "room, and a push is not taken")
                 }
-                // It waits until a connection has nothing else.
+                // The push waits until a connection carries nothing else.
                 return waiting.insert(serial, at: 0)
             }
             link.sent[serial] = true
         }
     }
 
-    /// What the program does at the end of a turn: the socket takes a part.
+    /// The end of the program's turn: the socket accepts a part of the bytes.
     private func fill(_ link: Link) {
         if link.queued.isEmpty {
             link.exchange.left(allBut: 0, at: now)
@@ -209,7 +209,7 @@ final class BinarySimulation {
         Self.move(count, from: &link.queued, to: &link.flying)
     }
 
-    /// As many bytes as there are, at most.
+    /// Moves at most `count` bytes.
     private static func move(_ count: Int, from source: inout [UInt8], to target: inout [UInt8]) {
         guard count > 0, !source.isEmpty else { return }
         guard count < source.count || !target.isEmpty else { return swap(&source, &target) }
@@ -217,7 +217,7 @@ final class BinarySimulation {
         source.removeFirst(min(count, source.count))
     }
 
-    /// What the network and the gateway do.
+    /// Moves bytes through the network and the gateway.
     private func move(_ link: Link, isCalm: Bool) {
         if isCalm || !troubles.contains(.slowness) || chance(30) {
             let count = chance(3) ? int(0...300) : link.flying.count
@@ -226,7 +226,7 @@ final class BinarySimulation {
         if let until = link.standsStillUntil {
             if until > now { return }
             link.standsStillUntil = nil
-            // It may read what has come before it looks at its clock.
+            // The gateway may read received bytes before it checks its clock.
             if chance(2), let reply = link.peer.takeReply(at: now) { link.reply += reply.bytes }
         } else if let reply = link.peer.takeReply(at: now) {
             link.reply += reply.bytes
@@ -266,7 +266,7 @@ final class BinarySimulation {
     }
 
     private func poll(_ link: Link) throws {
-        // Everything that has come is read before the clock is looked at.
+        // All received bytes are read before the clock is checked.
         repeat { try receive(link) } while !link.reply.isEmpty && !link.exchange.hasEnded
         guard !link.exchange.hasEnded else { return }
         link.exchange.left(allBut: link.queued.count, at: now)

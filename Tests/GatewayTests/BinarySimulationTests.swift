@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// `PUSHFARM_SEEDS=1000` plays as many seeds of each kind of trouble.
+/// `PUSHFARM_SEEDS=1000` runs that many seeds of each kind of fault.
 @Suite struct BinarySimulationTests {
     private static let seeds =
         ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 3
@@ -22,7 +22,7 @@ import Testing
     ) throws -> Int {
         let simulation = BinarySimulation(
             seed: seed, troubles: Self.troubles[kind],
-            // With TLS 1.2 nothing is asked.
+            // With TLS 1.2 no key update is requested.
             settings: BinarySettings(
                 command: command, endsWithSentinel: sentinel, asksIfRead: seed % 4 != 1), mutant: mutant)
         try simulation.run()
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: troubles.indices, [BinaryCommand.framed, .enhanced])
-    func `no push is lost, and none is doubled without doubt`(kind: Int, command: BinaryCommand) async {
+    func `no push is lost and none is duplicated without a mark`(kind: Int, command: BinaryCommand) async {
         for seed in 0..<Self.seeds {
             do {
                 let doubled = try play(seed, kind, command: command, sentinel: seed % 2 == 1)
@@ -45,12 +45,12 @@ import Testing
         }
     }
 
-    /// A close without a cause would blame a good push, as it must.
+    /// This test has no close without a cause, because such a close would correctly blame a good push.
     @Test(
         arguments: troubles.indices.filter {
             !troubles[$0].contains(.closes) && !troubles[$0].contains(.farewells)
         })
-    func `a gateway that names nothing is found out about push by push`(kind: Int) async {
+    func `a gateway without identifiers is handled push by push`(kind: Int) async {
         for seed in 0..<Self.seeds {
             do { _ = try play(seed, kind, command: .simple) } catch {
                 Issue.record("seed \(seed), kind \(kind): \(error)")
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: BinaryMutant.allCases)
-    func `a fault put in on purpose is noticed`(mutant: BinaryMutant) async {
+    func `a deliberate fault is noticed`(mutant: BinaryMutant) async {
         for seed in 0..<UInt64(40) {
             do {
                 _ = try play(seed, Int(seed) % Self.troubles.count, sentinel: seed % 2 == 1, mutant)

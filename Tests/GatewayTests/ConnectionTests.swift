@@ -8,10 +8,9 @@ import Transport
 
 @testable import Gateway
 
-/// One connection against a gateway whose frames the test chooses.
+/// One connection to a gateway whose frames the test chooses.
 @Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
-    @Test func `an answer before the body has gone out does not promise room that is not there`() async throws
-    {
+    @Test func `a response before the end of the body frees no room`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil) {
                 $0.initialWindowSize = 0
@@ -31,18 +30,18 @@ import Transport
         }
     }
 
-    @Test func `a gateway that breaks the protocol ends the connection; nothing is promised before`()
+    @Test func `a gateway that breaks the protocol ends the connection`()
         async throws
     {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<5)
             try await gateway.requests.wait(until: 5)
-            // DATA on stream 0.
+            // A DATA frame on stream 0.
             [0, 0, 1, 0, 0, 0, 0, 0, 0, 0].withUnsafeBufferPointer { (bytes: UnsafeBufferPointer<UInt8>) in
                 gateway.stream.write(UnsafeRawBufferPointer(bytes))
             }
-            // Pushes that come up in the very turn in which the connection fails.
+            // These pushes arrive in the same turn in which the connection fails.
             gateway.stream.setNeedsFlush()
             sender.push(5..<10)
             #expect(try await sender.ended.next() != "")
@@ -53,10 +52,10 @@ import Transport
         }
     }
 
-    @Test func `room is what send takes, whatever the session has come to`() async throws {
+    @Test func `the reported room matches what send accepts`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil) { $0.maxConcurrentStreams = 2 }
-            // At each settlement, in the middle of the session's events, the promise must hold.
+            // The reported room must be correct at each outcome, even during the session's events.
             sender.onSettled = { _, _ in sender.loopTurnEnded() }
             gateway.onInput = { [unowned gateway] in
                 for number in stride(from: 1, through: gateway.session.newestStream, by: 2) {
@@ -69,7 +68,7 @@ import Transport
         }
     }
 
-    @Test func `a refusal names the credentials that the push was sent with`() async throws {
+    @Test func `a refusal names the credentials of its push`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<1)
@@ -96,7 +95,9 @@ import Transport
             "GOAWAY Maximum active streams violated"
         ),
         ("", .connectionOver(reason: "GOAWAY"), "GOAWAY code 0"),
-    ]) func `a gateway's parting note is judged`(note: String, verdict: Verdict, words: String) async throws {
+    ]) func `the debug data of GOAWAY gives the verdict`(note: String, verdict: Verdict, words: String)
+        async throws
+    {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             Array(note.utf8).withUnsafeBytes { gateway.session.goAway(debug: $0) }
@@ -106,7 +107,7 @@ import Transport
         }
     }
 
-    @Test func `a gateway that goes away leaves what is open of unknown outcome`() async throws {
+    @Test func `a lost gateway leaves open pushes with an unknown outcome`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<10)
@@ -123,7 +124,7 @@ import Transport
         }
     }
 
-    @Test func `close settles what is open, once, and tells the gateway`() async throws {
+    @Test func `close settles all open pushes once and sends GOAWAY`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<10)
@@ -134,7 +135,7 @@ import Transport
         }
     }
 
-    @Test func `a listener may close the connection from within a settlement`() async throws {
+    @Test func `a listener may close the connection during a settlement`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<10)
@@ -147,26 +148,26 @@ import Transport
         }
     }
 
-    @Test func `an answer that came while the process stood still is in time`() async throws {
+    @Test func `a response that arrived while the process was suspended is in time`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect()
             sender.push(0..<1)
             try await gateway.requests.wait(until: 1)
             gateway.answer(1, "200")
             gateway.stream.sendNow()
-            // It is there, and the loop has not had a turn to see it.
+            // The response has arrived, but the loop has not yet read it.
             let connection = try #require(sender.connection as? APNsConnection)
             connection.poll(at: .now + .seconds(60))
             #expect(sender.delivered == 1)
         }
     }
 
-    @Test func `an answer that comes after the deadline changes nothing`() async throws {
+    @Test func `a response after the deadline changes nothing`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil, timeout: .milliseconds(50))
             sender.push(0..<3)
             try await gateway.requests.wait(until: 3)
-            // Answered just when the deadline is told: the reset and the answer cross.
+            // The gateway responds at the same time as the deadline, so the reset and the response cross.
             sender.onSettled = { number, _ in gateway.answer(Int32(number) * 2 + 1, "200") }
             try await sender.finish()
             sender.onSettled = { _, _ in }
@@ -185,7 +186,7 @@ import Transport
         }
     }
 
-    @Test func `each request says how long its payload is`() async throws {
+    @Test func `each request states the length of its payload`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             #expect(await until { sender.connection!.room > 0 })
@@ -205,7 +206,7 @@ import Transport
         ("411", "<html><h1>Length Required</h1></html>"), ("407", ""), ("302", ""), ("431", "too large"),
         ("503", "<html>no server is available</html>"), ("403", "<html>blocked by policy</html>"),
         ("410", "<html>Gone</html>"), ("400", "<html>400 Bad Request</html>"), ("413", "<html></html>"),
-    ]) func `what somebody on the way answers says nothing about push, token or credentials`(
+    ]) func `a response of a proxy decides nothing about push, token or credentials`(
         status: String, page: String
     ) async throws {
         try await onLoop { () async throws -> Void in
@@ -219,7 +220,7 @@ import Transport
         }
     }
 
-    @Test func `a proxy that has sent the push on says nothing of its outcome`() async throws {
+    @Test func `a proxy that forwarded the push leaves the outcome unknown`() async throws {
         try await onLoop { () async throws -> Void in
             let (gateway, sender) = try await RawGateway.connect(token: nil)
             sender.push(0..<1)
@@ -230,7 +231,7 @@ import Transport
         }
     }
 
-    @Test func `a token and a topic of the greatest length are sent`() async throws {
+    @Test func `a token and a topic of maximum length are sent`() async throws {
         try await onLoop { () async throws -> Void in
             let long = String(repeating: "t", count: 255)
             let head = PushHead(PushOptions(pushType: .liveactivity), appTopic: long)

@@ -1,14 +1,14 @@
 @testable import Gateway
 
-/// A fault put into the exchange of pushes on purpose, or into what it says: the simulation must notice it.
+/// A deliberate fault in the exchange of pushes or in its output, which the simulation must notice.
 ///
-/// To ignore a lowered limit, or to count only the budget's room, is not here, because it is no fault. The session knows
-/// the limit as well; `ConnectionTests` has the cases in which only one of the two knows of less room.
+/// Two changes are not listed, because they are no faults: to ignore a lowered limit, and to count only the budget's room. The
+/// session knows the limit too. `ConnectionTests` has the cases in which only one of the two knows of less room.
 struct ExchangeMutant: Sendable, CustomStringConvertible {
     let description: String
-    /// In the exchange.
+    /// A fault in the exchange itself.
     var fault: ExchangeFault?
-    /// In what it says.
+    /// A fault in the output of the exchange.
     var change: @Sendable (ExchangeEvent) -> [ExchangeEvent] = { [$0] }
     var ignoresTime = false
 
@@ -24,7 +24,7 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
         (self.description, self.ignoresTime) = (description, ignoresTime)
     }
 
-    /// The pinned seeds must find it.
+    /// The fixed seeds must find this fault.
     static let heldBack = ExchangeMutant(
         "takes what the gateway's limit held back for sent", ExchangeFault.takesHeldBackForSent)
 

@@ -5,16 +5,16 @@ import RandomTesting
 
 @testable import Gateway
 
-/// A push exchange and a gateway's session that swap their bytes in memory, on one seed and one simulated clock: bytes are cut
-/// anywhere and come late, streams are reset with any code, limits change, the gateway goes away, falls silent, or the
+/// A push exchange and a gateway session that exchange bytes in memory, on one seed and one simulated clock. Bytes are cut
+/// anywhere and arrive late, streams are reset with any code, limits change, the gateway shuts down or becomes silent, or the
 /// connection ends at any byte.
 final class ExchangeSimulation {
-    /// A promise that was broken.
+    /// An invariant that was violated.
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Which kinds of trouble there are.
+    /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
         let rawValue: Int
         static let resets = Troubles(rawValue: 1)
@@ -179,7 +179,7 @@ final class ExchangeSimulation {
         try drain()
     }
 
-    /// The connection ends: a part of what was on its way still arrives.
+    /// Ends the connection. A part of the bytes in flight still arrives.
     private func cut() throws {
         if chance(2) { try pumpUp() }
         let bytes = down.take(int(0...2000))
@@ -245,7 +245,7 @@ final class ExchangeSimulation {
             }
             gateway.free.insert(serial)
         case .unknown(let cause):
-            // The first stream is 1, and each push has the next one.
+            // The first stream is 1, and each push uses the next stream.
             if cause.hasPrefix("no answer"), !up.hasSeenHeaders(of: 2 * serial + 1) {
                 throw Fault(description: "push \(serial) has never left, and is told as unknown")
             }
@@ -276,7 +276,7 @@ final class ExchangeSimulation {
         if let twice = gateway.fault { throw Fault(description: twice) }
     }
 
-    /// No more trouble: everything is settled, and pushes flow.
+    /// Ends the faults. Every push must get an outcome, and new pushes must be delivered.
     private func calmDown() throws {
         silentUntil = now
         if !hasEnded, !isRetired, !gateway.hasSaidGoodbye { gateway.session.setMaxConcurrentStreams(50) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// `PUSHFARM_SEEDS=1000` plays as many seeds of each kind of trouble.
+/// `PUSHFARM_SEEDS=1000` runs that many seeds of each kind of fault.
 @Suite struct ExchangeSimulationTests {
     private static let seeds =
         ProcessInfo.processInfo.environment["PUSHFARM_SEEDS"].flatMap { UInt64($0) } ?? 12
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: troubles.indices)
-    func `every push's outcome is reported once, and truly`(kind: Int) async {
+    func `every push has one reported outcome that is true`(kind: Int) async {
         for seed in 0..<Self.seeds {
             if let error = play(seed, kind) {
                 Issue.record("seed \(seed), kind \(kind): \(error)")
@@ -30,18 +30,18 @@ import Testing
         }
     }
 
-    /// What the product did wrong when these were found.
+    /// Seeds that found faults of the product, with a description of each fault.
     @Test(arguments: [
         ("a push that a limit of 0 held back was given up as unknown, and its connection never ended", 6, 0),
         ("the same", 6, 33),
     ])
-    func `seeds that found something`(what: String, kind: Int, seed: UInt64) {
+    func `seeds that found a fault stay correct`(what: String, kind: Int, seed: UInt64) {
         #expect(play(seed, kind) == nil, "\(what)")
         #expect(play(seed, kind, ExchangeMutant.heldBack) != nil, "the seed proves nothing: \(what)")
     }
 
     @Test(arguments: ExchangeMutant.all)
-    func `a fault put in on purpose is noticed`(mutant: ExchangeMutant) async {
+    func `a deliberate fault is noticed`(mutant: ExchangeMutant) async {
         for seed in 0..<UInt64(70) {
             if play(seed, Int(seed) % Self.troubles.count, mutant) != nil { return }
             await Task.yield()

@@ -1,10 +1,10 @@
-/// Bytes of an HTTP/2 connection on their way: some header blocks are cut into HEADERS and CONTINUATION frames.
+/// The bytes of an HTTP/2 connection in flight. Some header blocks are cut into HEADERS and CONTINUATION frames.
 struct FrameCutter {
     private var whole: [UInt8] = []
-    /// Of a frame that is not yet whole.
+    /// The bytes of an incomplete frame.
     private var rest: [UInt8] = []
     private var preface: Int
-    /// Streams whose HEADERS have begun to leave.
+    /// Streams whose HEADERS have started to leave.
     private var streams: Set<UInt32> = []
 
     private static let headers: UInt8 = 1
@@ -12,12 +12,12 @@ struct FrameCutter {
     private static let endHeaders: UInt8 = 4
     private static let padding: UInt8 = 8 | 32
 
-    /// - Parameter preface: bytes before the first frame.
+    /// - Parameter preface: the number of bytes before the first frame.
     init(preface: Int) { self.preface = preface }
 
-    /// HEADERS of the stream were handed over, or the beginning of them.
+    /// Whether HEADERS of the stream, or their start, were passed to the cutter.
     func hasSeenHeaders(of stream: UInt32) -> Bool {
-        // The frame that is not yet whole.
+        // The incomplete frame may be the HEADERS of the stream.
         streams.contains(stream) || rest.count >= 9 && rest[3] == Self.headers && Self.stream(rest) == stream
             || rest.count < 9 && !rest.isEmpty
     }
@@ -74,7 +74,7 @@ struct FrameCutter {
         whole += payload
     }
 
-    /// What arrives next, at most so many bytes.
+    /// Returns the next bytes to arrive, at most `most`.
     mutating func take(_ most: Int) -> [UInt8] {
         let bytes = Array(whole.prefix(most))
         whole.removeFirst(bytes.count)

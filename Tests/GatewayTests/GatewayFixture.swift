@@ -9,13 +9,13 @@ import Transport
 
 @testable import Gateway
 
-/// A simulated gateway in this process and a sender that follows it.
+/// A simulated gateway in this process and a sender that uses it.
 @Loop final class GatewayFixture {
     let gateway: SimulatedGateway
     let sender = Sender()
     private let folder: String
 
-    /// Runs `body` with a gateway that is set up by `change`, and cleans up after it.
+    /// Runs `body` with a gateway that `change` configures, and cleans up afterwards.
     nonisolated static func run(
         _ change: (inout SimulatorOptions) -> Void = { _ in },
         _ body: @escaping @Loop (GatewayFixture) async throws -> Void
@@ -58,7 +58,7 @@ import Transport
             wire: wire, connections: connections, firstAddress: 0)
     }
 
-    /// A provider token that the gateway accepts, unless it is too old.
+    /// A provider token that the gateway accepts, unless `age` is too high.
     func token(age: Int64 = 0) throws -> [UInt8] {
         let signer = try SigningKey(file: gateway.credentials.signingKeyFile)
         return ProviderToken.make(
@@ -67,7 +67,7 @@ import Transport
         ) { signer.sign($0) }
     }
 
-    /// Carries out a command of the simulator.
+    /// Executes a command of the simulator.
     func order(_ line: String) throws {
         _ = try gateway.carryOut(FaultCommand(line, now: Int64(Date().timeIntervalSince1970 * 1000)))
     }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Gateway
 
-/// What governs a connection, all together on one simulated clock: streams, deadlines, breaker, back-off, against a gateway
-/// that answers, fails, is silent, changes its limit, goes away and comes back.
+/// All parts that control a connection on one simulated clock: streams, deadlines, breaker and backoff. The gateway responds,
+/// fails, is silent, changes its limit, disappears and returns.
 @Suite struct GovernorWalkTests {
     private static let timeout = Duration.seconds(5)
 
     private enum Answer { case good, trouble, none }
 
-    /// A promise that was broken. Not `#require`, which takes longer than what it looks at, in a million places.
+    /// An invariant that was violated. `#require` is not used, because it is slower than the check itself in a million places.
     private struct Fault: Error, CustomStringConvertible {
         let description: String
 
@@ -23,14 +23,14 @@ import Testing
     private struct Walk: ~Copyable {
         var random: SplitMix
         var now = ContinuousClock.now
-        /// Milliseconds that have passed.
+        /// The elapsed milliseconds.
         var moment: UInt32 = 0
         var budget: StreamBudget
         var pushes = OpenPushes(timeout: UInt32(GovernorWalkTests.timeout / .milliseconds(1)))
         var breaker = ServerBreaker()
         var backOff = BackOff()
         var open: [(slot: Int, sentAt: Instant, answer: Answer, at: Instant)] = []
-        /// Streams whose request is given up and whose end has not come.
+        /// Streams whose request is abandoned and that have not ended.
         var abandoned = 0
         var limit = 0
         var isConnected = false
@@ -87,7 +87,7 @@ import Testing
             budget.settings(maxConcurrentStreams: UInt32(limit))
         }
 
-        /// The connection is lost: everything open has an unknown outcome.
+        /// The connection is lost, so every open push has an unknown outcome.
         private mutating func lose() {
             isConnected = false
             for request in open { close(request.slot) }
@@ -121,7 +121,7 @@ import Testing
                 pushes.remove(late)
                 if isProbing { troubled() }
             }
-            // What is given up is reset, and its stream ends at once.
+            // An abandoned request is reset, and its stream ends at once.
             for _ in 0..<abandoned { budget.closed() }
             abandoned = 0
             if (waiting - pushes.waiting) * 8 > waiting { budget.timedOut() }
@@ -171,7 +171,7 @@ import Testing
             try Fault.unless(budget.open <= max(budget.limit, open.count), "more streams than are allowed")
         }
 
-        /// The gateway is well again: pushes must flow within a bounded time.
+        /// The gateway recovers. Pushes must be delivered within a bounded time.
         mutating func heal() throws(Fault) {
             isHealthy = true
             let before = answered
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8)
-    func `limits hold, nothing waits for ever, and all flows when the gateway is well`(
+    func `limits hold and pushes flow within a bounded time after a recovery`(
         block: UInt64
     ) {
         for seed in block * 250..<(block + 1) * 250 {

@@ -6,19 +6,19 @@ import Transport
 
 @testable import Gateway
 
-/// A gateway over TLS whose first connections misbehave; the later ones respond to everything.
+/// A gateway over TLS whose first connections misbehave. Later connections respond to every request.
 @Loop final class HostileGateway {
-    /// What a connection does instead of responding.
+    /// The behaviour of a connection that does not respond.
     enum Behaviour: CaseIterable, Sendable {
         case pings, emptyData, drippingBody, shutWindow, noStreams, bytewise, silence
-        /// GOAWAY at once: with last stream 0, or with the highest one and no response ever.
+        /// GOAWAY at once: with last stream 0, or with the highest last stream and no response.
         case farewell, announcedFarewell
         case refusals
     }
 
     let conduct: Behaviour
     let authority: ThrowAwayAuthority
-    /// Connections that misbehave, and requests to which one of them responds first.
+    /// The number of connections that misbehave, and the number of requests to which such a connection responds first.
     var misbehaving: Int
     let responses: Int
     private(set) var connections = 0
@@ -62,7 +62,7 @@ import Transport
     private let session: ServerSession
     private let conduct: HostileGateway.Behaviour?
     private var responses: Int
-    /// A request came; or a PING.
+    /// Called for each request (true) and each PING (false).
     private let count: @Loop (Bool) -> Void
     private var open: [Int32] = []
     private var isSilent = false
@@ -134,7 +134,7 @@ import Transport
         case .emptyData: for number in open { write(type: 0, flags: 0, stream: number, []) }
         case .drippingBody: for number in open { write(type: 0, flags: 0, stream: number, [0x7B]) }
         case .bytewise where hasTurned:
-            // The beginning of a frame of a type that is to be passed over, and then its payload, a byte at a time.
+            // Sends the start of a frame of an unknown type, and then its payload, one byte at a time.
             if !isSilent {
                 stream.sendNow()
                 write(Array([0, 0x3E, 0x80, 0x2A, 0, 0, 0, 0, 0]))

@@ -5,7 +5,7 @@ import Transport
 
 @testable import Gateway
 
-/// Gateways that keep a connection busy with anything but responses.
+/// Gateways that send frames on a connection but no responses.
 @Suite(.timeLimit(.minutes(5))) struct HostileGatewayTests {
     @Loop private func run(
         _ gateway: HostileGateway, _ body: @Loop (Sender) async throws -> Void
@@ -21,7 +21,7 @@ import Transport
     ]
 
     @Test(arguments: silentConducts, [0, 5])
-    func `a connection without responses is replaced, and every push is delivered`(
+    func `a connection without responses is replaced and every push is delivered`(
         conduct: HostileGateway.Behaviour, responses: Int
     ) async throws {
         try await onLoop { () async throws -> Void in
@@ -32,14 +32,14 @@ import Transport
                 try await sender.finish()
                 #expect(sender.isBalanced && sender.deliveredPushes == Set(0..<100))
                 #expect(sender.pool.dials == 2 && gateway.connections == 2)
-                // It is closed, too, though it never ends by itself.
+                // The old connection is closed too, though it never ends by itself.
                 #expect(await until { sender.ended.all.count == 1 && sender.pool.connections.count == 1 })
             }
         }
     }
 
     @Test(arguments: [HostileGateway.Behaviour.farewell, .announcedFarewell, .silence, .noStreams])
-    func `connections that never respond are dialled with growing pauses, until one does`(
+    func `connections without a response are dialled with growing delays`(
         conduct: HostileGateway.Behaviour
     ) async throws {
         try await onLoop { () async throws -> Void in
@@ -48,7 +48,7 @@ import Transport
                 sender.resendsUnknown = true
                 sender.push(0..<20)
                 #expect(await until { sender.pool.isStalled })
-                // One dial a pause, and those pauses double.
+                // One dial per delay, and the delays double.
                 #expect(sender.pool.dials == 3 && sender.delivered == 0, "\(sender.pool.dials)")
                 gateway.misbehaving = 0
                 try await sender.finish()
@@ -58,7 +58,7 @@ import Transport
         }
     }
 
-    @Test(arguments: [0, 5]) func `a gateway that refuses every stream is tried with single ones`(
+    @Test(arguments: [0, 5]) func `a gateway that refuses every stream is tried with single streams`(
         responses: Int
     ) async throws {
         try await onLoop { () async throws -> Void in
@@ -66,17 +66,17 @@ import Transport
             try await self.run(gateway) { sender in
                 sender.push(0..<1000)
                 #expect(await until { sender.pool.isStalled })
-                // What was open when the first refusals came, and then one push after each of two pauses.
+                // The pushes that were open at the first refusals, and then one push after each of two delays.
                 #expect(gateway.requests <= 50 + 50 + 5, "\(gateway.requests)")
                 #expect(gateway.connections == 1 && sender.delivered == responses)
-                // The next one may be on its way.
+                // The next push may be in flight.
                 #expect(await until { sender.unprocessed == gateway.requests - responses })
                 #expect(sender.pool.connections.allSatisfy { $0.isSlowed && $0.isRefused })
             }
         }
     }
 
-    @Test func `an idle connection is asked whether it lives as often as the plan says`() async throws {
+    @Test func `an idle connection is pinged at the interval of the plan`() async throws {
         try await onLoop { () async throws -> Void in
             let gateway = try await HostileGateway(.silence, misbehaving: 0)
             let sender = Sender()
@@ -91,7 +91,7 @@ import Transport
         }
     }
 
-    @Test func `a gateway that refuses every stream for a while gets all when it responds again`()
+    @Test func `a gateway that refused every stream gets all streams after it responds`()
         async throws
     {
         try await GatewayFixture.run {
@@ -110,7 +110,7 @@ import Transport
         }
     }
 
-    @Test func `one that refuses some and responds to others is not paused`() async throws {
+    @Test func `a gateway that refuses some streams and responds to others is not paused`() async throws {
         try await GatewayFixture.run {
             $0.faults = ["refuse 30%", "latency 5ms"]
         } _: { farm in
@@ -118,7 +118,7 @@ import Transport
             farm.sender.push(0..<3000)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.accepted == 3000)
-            // Three of ten: a push is sent 1.43 times in the mean, and streams stay as wide as the gateway says.
+            // Three of ten streams are refused: a push is sent 1.43 times on average, and the gateway's stream limit is used fully.
             #expect(farm.counters.refusedStreams < 1800 && farm.counters.connections == 1)
             #expect(farm.sender.mostOpen > 500)
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// A `~Copyable` value cannot be used inside `#expect`, so mutations are made by these.
+/// A `~Copyable` value cannot be used inside `#expect`, so these functions make the mutations.
 private func late(_ pushes: inout OpenPushes, _ now: UInt32) -> Int? { pushes.takeLate(at: now) }
 
 private func isInTime(_ pushes: inout OpenPushes, _ slot: Int) -> Bool? { pushes.remove(slot)?.isInTime }
@@ -14,7 +14,7 @@ private func add(_ pushes: inout OpenPushes, at now: UInt32, position: UInt32 = 
 
 struct OpenPushesTests {
     @Test(arguments: [0, UInt32.max - 500] as [UInt32])
-    func `the oldest is late first, and not before its time`(start: UInt32) {
+    func `the oldest push is late first and not before its time`(start: UInt32) {
         var pushes = OpenPushes(timeout: 1000)
         let slots = [0, 5, 5].map { add(&pushes, at: start &+ $0) }
         #expect(Set(slots).count == 3)
@@ -29,7 +29,7 @@ struct OpenPushesTests {
         #expect(waiting == 0)
     }
 
-    @Test func `an answered push is never late, and its slot is used again`() {
+    @Test func `a push with a response is never late and its slot is reused`() {
         var pushes = OpenPushes(timeout: 1000)
         let (first, second) = (add(&pushes, at: 0), add(&pushes, at: 1))
         var found = isInTime(&pushes, first)
@@ -46,7 +46,7 @@ struct OpenPushesTests {
         #expect(found == false)
     }
 
-    @Test func `a late push has its outcome before its stream ends, or after, and once`() {
+    @Test func `a late push gets one outcome before or after the end of its stream`() {
         var pushes = OpenPushes(timeout: 1000)
         let slot = add(&pushes, at: 0, position: 7)
         _ = late(&pushes, 1000)
@@ -56,7 +56,7 @@ struct OpenPushesTests {
         #expect(found == nil)
     }
 
-    @Test func `agrees with a plain list`() {
+    @Test func `open pushes agree with a plain list`() {
         for seed in 0..<500 as Range<UInt64> {
             var random = SplitMix(seed: seed)
             var pushes = OpenPushes(timeout: 100)

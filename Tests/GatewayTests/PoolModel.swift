@@ -5,18 +5,18 @@ import RandomTesting
 
 @testable import Gateway
 
-/// One worker's connections to a binary gateway, on one seed and in virtual time: what the pool decides by its cores, and what
-/// a list with bad tokens comes to, with replies and dials that take as long as they are told to.
+/// One worker's connections to a binary gateway, on one seed and in virtual time. The pool's cores decide, and the model measures
+/// the time for a list with bad tokens. The setting gives the duration of replies and dials.
 struct PoolModel {
     typealias Instant = ContinuousClock.Instant
 
     struct Setting: Sendable {
-        /// Pushes, and one in how many is bad.
+        /// The number of pushes. The next property tells how many of them are bad.
         var pushes = 50_000
         var badEvery = 100
-        /// From a refused push to its reply, in milliseconds.
+        /// The time from a refused push to its reply, in milliseconds.
         var reply: ClosedRange<Int> = 300...700
-        /// What a dial takes, in milliseconds.
+        /// The duration of a dial in milliseconds.
         var dial = 3
         var connections = 28
         var dialsPerMinute = 1_500
@@ -25,11 +25,11 @@ struct PoolModel {
     private struct Connection {
         var number: Int
         var pushes: [Bool] = []
-        /// The reply to its first bad push comes then.
+        /// The time of the reply to the first bad push.
         var endsAt: Instant?
         var accepted = 0
         var fullSince: Instant?
-        /// When something was last put on it.
+        /// The time of the last send on the connection.
         var sentAt: Instant
     }
 
@@ -39,7 +39,7 @@ struct PoolModel {
     private var rate: DialRate
     private let start = ContinuousClock.now
     private var now: Instant
-    /// Not sent yet, or given back: whether each is bad.
+    /// Pushes that are unsent or returned. Each element tells whether the push is bad.
     private var backlog: [Bool]
     private var connections: [Connection] = []
     private var dialsDone: [Instant] = []
@@ -64,7 +64,7 @@ struct PoolModel {
         for _ in 0..<setting.pushes { backlog.append(random.int(in: 1...setting.badEvery) == 1) }
     }
 
-    /// Until every push has its outcome, or for an hour.
+    /// Runs until every push has its outcome, at most for an hour.
     mutating func run() {
         while !backlog.isEmpty || connections.contains(where: { !$0.pushes.isEmpty }), seconds < 3_600 {
             while turn() {}
@@ -76,7 +76,7 @@ struct PoolModel {
 
     // MARK: A turn of sending
 
-    /// - Returns: whether a dial has begun, so that more may be in hand now.
+    /// - Returns: whether a dial has started. The worker may then hold more pushes.
     private mutating func turn() -> Bool {
         var left = inHand
         experience.waiting = (left, setting.connections)
@@ -104,13 +104,13 @@ struct PoolModel {
         return hasBegun
     }
 
-    /// Pushes that the worker has in hand and that are not sent.
+    /// The pushes that the worker holds and that are not sent.
     private var inHand: Int {
         let room = connections.reduce(0) { $0 + max(0, experience.pace.window - $1.pushes.count) }
         return min(backlog.count, room + demand.headroom)
     }
 
-    /// One connection is kept for messages, as soon as there are two.
+    /// The connection with the most room. One connection is reserved for `high` pushes when there are at least two.
     private var roomiest: Int? {
         let able = connections.indices.dropFirst(connections.count > 1 ? 1 : 0)
         let best = able.min { connections[$0].pushes.count < connections[$1].pushes.count }
@@ -191,7 +191,7 @@ struct PoolModel {
         refused += 1
         if culprit > 0 { experience.pace.accepted(culprit) }
         experience.pace.refused(after: connection.accepted + culprit)
-        // As its reply took, as far as is known.
+        // The quiet time learns the delay of the reply.
         experience.quiet.replied(after: .milliseconds(random.int(in: setting.reply)))
         backlog += connection.pushes[(culprit + 1)...]
     }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Gateway
 
-/// The promises about how fast a list with bad tokens is done, in virtual time: 100,000 pushes, 1,000 of them bad, two workers with 28
-/// connections each. A worker has half of it.
+/// Checks the promised time for a list with bad tokens, in virtual time: 100,000 pushes, 1,000 of them bad, two workers with 28
+/// connections each. The model has one worker with half of the list.
 @Suite struct PoolModelTests {
     private func play(_ change: (inout PoolModel.Setting) -> Void, seed: UInt64) -> PoolModel {
         var setting = PoolModel.Setting()
@@ -27,7 +27,7 @@ import Testing
             Delay(reply: 50...100, bar: 10), Delay(reply: 300...700, bar: 20),
             Delay(reply: 1_000...2_000, bar: 60),
         ], 0..<3 as Range<UInt64>)
-    func `while a backlog waits all connections are used, whatever replies take`(delay: Delay, seed: UInt64) {
+    func `a backlog uses all connections whatever the reply time`(delay: Delay, seed: UInt64) {
         let model = play({ $0.reply = delay.reply }, seed: seed)
         #expect(model.seconds <= delay.bar, "\(model.seconds) s")
         if delay.reply.upperBound >= 300 { #expect(model.mostOpen == 28) }
@@ -44,20 +44,20 @@ import Testing
             Dialling(dial: 3_000, reply: 300...700), Dialling(dial: 3_000, reply: 50...100),
             Dialling(dial: 1_000, reply: 300...700), Dialling(dial: 1_000, reply: 50...100),
         ], 0..<3 as Range<UInt64>)
-    func `dials that take seconds run side by side, on all connections`(dialling: Dialling, seed: UInt64) {
+    func `slow dials run in parallel on all connections`(dialling: Dialling, seed: UInt64) {
         let model = play({ ($0.dial, $0.reply) = (dialling.dial, dialling.reply) }, seed: seed)
-        // What the dials take if they run on all connections all the time.
+        // The minimum time if the dials run on all connections all the time.
         let least = Double(model.dials) * Double(dialling.dial) / 1_000 / 28
         #expect(model.seconds <= 1.3 * least, "\(model.seconds) s, \(model.dials) dials in \(least) s")
         #expect(model.mostDialling == 28)
     }
 
-    @Test func `good tokens need few connections, and no dial twice`() {
+    @Test func `good tokens need few connections and no repeated dial`() {
         let model = play({ $0.badEvery = 1_000_000_000 }, seed: 1)
         #expect(model.dials <= 28 && model.dials == model.mostOpen)
     }
 
-    @Test func `dials a minute are bounded, and the list comes to its end`() {
+    @Test func `dials per minute are bounded and the list finishes`() {
         let model = play({ ($0.dialsPerMinute, $0.pushes) = (60, 20_000) }, seed: 1)
         #expect(Double(model.dials) <= 60 * (model.seconds / 60 + 1))
     }

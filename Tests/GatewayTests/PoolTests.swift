@@ -9,9 +9,9 @@ import Transport
 
 @testable import Gateway
 
-/// Pushes to a simulated gateway; what was accepted is counted there, never here.
+/// Sends pushes to a simulated gateway, which counts the accepted pushes.
 @Suite(.timeLimit(.minutes(5))) struct PoolTests {
-    @Test func `every push is accepted once, over one connection`() async throws {
+    @Test func `every push is accepted once over one connection`() async throws {
         try await GatewayFixture.run { farm in
             farm.sender.pool.follow(try farm.plan())
             farm.sender.push(0..<3000)
@@ -25,7 +25,7 @@ import Transport
         }
     }
 
-    @Test func `the first push goes alone until it has proved the provider token`() async throws {
+    @Test func `the first push is sent alone until it proves the provider token`() async throws {
         try await GatewayFixture.run {
             $0.streams = 50
             $0.faults = ["latency 2ms"]
@@ -42,7 +42,7 @@ import Transport
         }
     }
 
-    /// What the gateway is told to answer, and what the refusal must say.
+    /// The gateway's configured response, and the expected fields of the refusal.
     private static let refusals: [(order: String, verdict: Verdict, status: UInt16, retryAfter: UInt32?)] = [
         (
             "400 reason=BadDeviceToken",
@@ -64,7 +64,8 @@ import Transport
         ("418 reason=Teapot", .requestWrong(reason: "Teapot"), 418, nil),
     ]
 
-    @Test(arguments: refusals.indices) func `a refusal says what the gateway said`(row: Int) async throws {
+    @Test(arguments: refusals.indices) func `a refusal carries the gateway's response`(row: Int) async throws
+    {
         let (order, verdict, status, retryAfter) = Self.refusals[row]
         try await GatewayFixture.run { farm in
             try farm.order("answer \(order)")
@@ -80,7 +81,7 @@ import Transport
         }
     }
 
-    @Test func `dead tokens come with their time, and do not stop the others`() async throws {
+    @Test func `unregistered tokens have their time and do not stop other pushes`() async throws {
         try await GatewayFixture.run { farm in
             // 0x6553F100 is a second of the year 2023.
             farm.sender.prefix = { $0 % 10 == 0 ? [0xDE, 0xAD, 0x00, 0x01, 0x65, 0x53, 0xF1, 0x00] : [] }
@@ -97,7 +98,7 @@ import Transport
         }
     }
 
-    @Test func `obeys the limit of streams, lowered and raised in flight`() async throws {
+    @Test func `a changed limit of streams applies to pushes in flight`() async throws {
         try await GatewayFixture.run {
             $0.faults = ["latency 1ms"]
         } _: { farm in
@@ -107,7 +108,7 @@ import Transport
                 try await farm.sender.settled(settled)
                 try farm.order("streams \(limit)")
                 if limit == 0 {
-                    // What was under way comes to its end; then nothing may be open.
+                    // Pushes in flight get their outcomes. Then no stream may be open.
                     #expect(await until { farm.sender.pool.openStreams == 0 && farm.sender.pool.limit == 0 })
                 }
                 if limit == 7 {
@@ -120,7 +121,7 @@ import Transport
         }
     }
 
-    @Test func `a limit that falls at each refusal is obeyed as well`() async throws {
+    @Test func `a limit that falls at each refusal is obeyed`() async throws {
         try await GatewayFixture.run {
             $0.limitDropsAfterRefusal = true
         } _: { farm in
@@ -134,7 +135,7 @@ import Transport
     }
 
     @Test(arguments: ["goaway 100", "goaway 100 announced", "goaway 100 reason=Shutdown", "refuse 20%"])
-    func `what the gateway did not process goes out again, and nothing twice`(fault: String) async throws {
+    func `unprocessed pushes are sent again and no push is sent twice`(fault: String) async throws {
         try await GatewayFixture.run {
             $0.faults = [fault, "latency 0ms-2ms"]
         } _: { farm in
@@ -145,7 +146,7 @@ import Transport
             #expect(farm.sender.unknownCauses.isEmpty)
             #expect(farm.counters.accepted == 1500 && farm.repeated == 0)
             if fault.hasPrefix("goaway") {
-                // An announced one ends only what has not been begun.
+                // An announced shutdown affects only requests that have not started.
                 let fewest = fault.contains("announced") ? 2 : 10
                 #expect(farm.counters.connections >= fewest && farm.sender.spent.all.count >= fewest)
                 #expect(farm.sender.spent.all.allSatisfy { $0.hasPrefix("GOAWAY") })
@@ -157,7 +158,7 @@ import Transport
         }
     }
 
-    @Test(arguments: ["", " processed"]) func `a reset stream is of unknown outcome, whatever it was`(
+    @Test(arguments: ["", " processed"]) func `a push on a reset stream has an unknown outcome`(
         processed: String
     ) async throws {
         try await GatewayFixture.run {
@@ -173,7 +174,7 @@ import Transport
         }
     }
 
-    @Test func `silence ends with the deadline; the stream is reset and its place used again`() async throws {
+    @Test func `a silent stream is reset at its deadline and its place is reused`() async throws {
         try await GatewayFixture.run {
             $0.streams = 4
         } _: { farm in
@@ -181,11 +182,11 @@ import Transport
             farm.sender.push(0..<1)
             try await farm.sender.finish()
             try farm.order("silence 100%")
-            // One more without a response would end the connection.
+            // One more request without a response would end the connection.
             farm.sender.push(1..<3)
             try await farm.sender.finish()
             try farm.order("calm")
-            // The deadline has told us; only the gateway's books say when the streams are really closed.
+            // The deadline informs only the farm. The gateway's ledger shows when the streams are really closed.
             farm.sender.push(3..<100)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.sender.unknown == 2 && farm.sender.delivered == 98)
@@ -195,7 +196,7 @@ import Transport
         }
     }
 
-    @Test func `a TCP reset leaves what is open of unknown outcome`() async throws {
+    @Test func `a TCP reset leaves open pushes with an unknown outcome`() async throws {
         try await GatewayFixture.run {
             $0.streams = 10
             $0.faults = ["cut 40"]
@@ -224,7 +225,7 @@ import Transport
         }
     }
 
-    @Test func `a connection that was idle for too long is replaced when there is something to send`()
+    @Test func `a connection after a long idle time is replaced at the next push`()
         async throws
     {
         try await GatewayFixture.run { farm in
@@ -241,7 +242,7 @@ import Transport
         }
     }
 
-    @Test func `a retired connection awaits its answers, then closes`() async throws {
+    @Test func `a retired connection awaits its responses and then closes`() async throws {
         try await GatewayFixture.run { farm in
             farm.sender.pool.follow(try farm.plan())
             farm.sender.push(0..<1)
@@ -273,7 +274,7 @@ import Transport
         }
     }
 
-    @Test func `a plan that comes before the old one's first answer is followed without a pause`()
+    @Test func `a plan before the first response to the old plan is used without a delay`()
         async throws
     {
         try await GatewayFixture.run { farm in
@@ -287,7 +288,7 @@ import Transport
         }
     }
 
-    @Test func `a renewed provider token is used by living connections`() async throws {
+    @Test func `open connections use a renewed provider token`() async throws {
         try await GatewayFixture.run {
             $0.tokenUpdateInterval = 0
         } _: { farm in
@@ -304,7 +305,7 @@ import Transport
         }
     }
 
-    @Test func `a certificate speaks for us, and the first push need not go alone`() async throws {
+    @Test func `with a certificate the first push need not be sent alone`() async throws {
         try await GatewayFixture.run {
             $0.faults = ["latency 2ms"]
         } _: { farm in
@@ -321,7 +322,7 @@ import Transport
         }
     }
 
-    @Test func `one binary connection is kept free of bulk as long as there can be another`()
+    @Test func `one binary connection is kept free of bulk while another is possible`()
         async throws
     {
         try await GatewayFixture.run {
@@ -358,7 +359,7 @@ import Transport
         }
     }
 
-    @Test func `a gateway of an unknown authority gets nothing`() async throws {
+    @Test func `a gateway of an unknown authority gets no push`() async throws {
         try await GatewayFixture.run { farm in
             let other = try ThrowAwayAuthority().certificatePEM
             farm.sender.pool.follow(try farm.plan(trust: .authorities(other)))
@@ -369,7 +370,7 @@ import Transport
         }
     }
 
-    @Test(arguments: TLSVersion.allCases) func `a gateway that refuses our certificate is told as such`(
+    @Test(arguments: TLSVersion.allCases) func `a refused client certificate is reported as such`(
         version: TLSVersion
     ) async throws {
         try await GatewayFixture.run { farm in
@@ -393,7 +394,7 @@ import Transport
         }
     }
 
-    @Test func `goes through a proxy`() async throws {
+    @Test func `a connection goes through a proxy`() async throws {
         try await GatewayFixture.run { farm in
             let gateway = Endpoint.tcp(host: "127.0.0.1", port: farm.gateway.port)
             var streams: [ByteStream] = []
@@ -425,7 +426,7 @@ import Transport
         }
     }
 
-    @Test func `several connections share the load, and no more are made than asked for`() async throws {
+    @Test func `several connections share the load and their number is bounded`() async throws {
         try await GatewayFixture.run {
             $0.streams = 10
             $0.faults = ["latency 2ms"]

@@ -5,15 +5,15 @@ import Transport
 
 @testable import Gateway
 
-/// A gateway over plain TCP whose every move is the test's: one connection, and what comes over it.
+/// A gateway over plain TCP with one connection. The test controls every action.
 @Loop final class RawGateway {
     let session: ServerSession
     let stream: ByteStream
-    /// Stream numbers of whole requests.
+    /// Stream numbers of complete requests.
     let requests = Mailbox<Int32>()
-    /// What they said of their length, and how long they were.
+    /// The stated and the real length of each request.
     private(set) var lengths: [(said: String, had: Int)] = []
-    /// Called with what came, before anything else is done about it.
+    /// Called with received bytes before any other action.
     var onInput: @Loop () -> Void = {}
     let ended = Mailbox<Void>()
 
@@ -44,7 +44,7 @@ import Transport
         }
     }
 
-    /// A connection, with the sender that uses it, to a gateway with these settings.
+    /// Connects a sender to a gateway with these settings.
     static func connect(
         token: String? = "token", timeout: Duration = .seconds(20),
         _ change: (inout SessionSettings) -> Void = { _ in }

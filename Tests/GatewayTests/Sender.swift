@@ -5,22 +5,22 @@ import PushModel
 
 @testable import Gateway
 
-/// Sends numbered pushes over a pool or a connection, again if they were not processed, and keeps the books:
-/// every send must be settled exactly once.
+/// Sends numbered pushes over a pool or a connection, repeats unprocessed pushes, and keeps the accounting:
+/// every send must get exactly one outcome.
 @Loop final class Sender: ConnectionPool.Owner, TurnListener {
     private(set) lazy var pool = ConnectionPool(owner: self)
-    /// Used instead of the pool, if there is one.
+    /// Used instead of the pool if set.
     var connection: (any GatewayConnection)?
     /// The push of each send, by the ticket's position.
     private(set) var sends: [Int] = []
     private(set) var fates: [SendOutcome?] = []
     private(set) var settledTwice = 0
-    /// Sends that a connection with room did not take.
+    /// Sends that a connection refused although it had room.
     private(set) var refusedSends = 0
     private(set) var settledCount = 0
-    /// Pushes of which a gateway said too late that it did not accept them.
+    /// Pushes that a gateway refused too late.
     private(set) var lost = 0
-    /// The most pushes that were open at a time.
+    /// The maximum of pushes that were open at the same time.
     private(set) var mostOpen = 0
     private var backlog: [Int] = []
     private var waiter = Mailbox<Void>()
@@ -33,11 +33,11 @@ import PushModel
     let settledEvents = Mailbox<Void>()
     private let head: PushHead
     private let job = PushID.Job(id: "job")
-    /// The bytes that a token begins with, by push; the rest is the push's number.
+    /// The first bytes of a token by push. The rest of the token is the push's number.
     var prefix: @Loop (Int) -> [UInt8] = { _ in [] }
-    /// Called at each settlement.
+    /// Called for each outcome.
     var onSettled: @Loop (Int, SendOutcome) -> Void = { _, _ in }
-    /// Pushes of unknown outcome are sent again, too.
+    /// Repeats pushes with an unknown outcome too.
     var resendsUnknown = false
     var payload = Array(#"{"aps":{"alert":"Hi"}}"#.utf8)
 
@@ -45,21 +45,21 @@ import PushModel
         head = PushHead(PushOptions(), appTopic: topic)
     }
 
-    /// Adds pushes and sends what may be sent.
+    /// Adds pushes and sends all pushes that may be sent.
     func push(_ numbers: Range<Int>) {
         backlog.append(contentsOf: numbers.reversed())
         schedule()
     }
 
-    /// Waits until everything is sent and settled.
+    /// Waits until every push is sent and has an outcome.
     func finish() async throws {
         while !(backlog.isEmpty && settledCount == sends.count) { try await waiter.next() }
     }
 
-    /// Waits until so many sends are settled.
+    /// Waits until `count` sends have an outcome.
     func settled(_ count: Int) async throws { try await settledEvents.wait(until: count) }
 
-    /// How many sends ended so.
+    /// The number of sends whose outcome matches.
     func count(_ matches: (SendOutcome) -> Bool) -> Int { fates.count { $0.map(matches) ?? false } }
     var delivered: Int { count { if case .delivered = $0 { true } else { false } } }
     var deliveredPushes: Set<Int> {
@@ -73,7 +73,7 @@ import PushModel
     var refusals: [Rejection] {
         fates.compactMap { if case .refused(let refusal)? = $0 { refusal } else { nil } }
     }
-    /// Whether each send was settled, and once.
+    /// Whether each send has exactly one outcome.
     var isBalanced: Bool { settledTwice == 0 && settledCount == sends.count && refusedSends == 0 }
 
     func loopTurnEnded() {

@@ -1,26 +1,26 @@
 import HTTP2
 
-/// A gateway that is told what to do, and keeps a ledger of what it did.
+/// A gateway that the simulation controls, with a ledger of its actions.
 final class SimulatedPeer {
     typealias Serial = ExchangeSimulation.Serial
 
     let session: ServerSession
-    /// Pushes that it acted on.
+    /// Pushes that the gateway processed.
     private(set) var processed: Set<Serial> = []
-    /// The statuses that it answered, whether they arrived or not.
+    /// The statuses that the gateway sent. They may not have arrived.
     private(set) var answers: [Serial: Int] = [:]
-    /// Pushes that it refused without acting on them.
+    /// Pushes that the gateway refused without processing.
     private(set) var refused: Set<Serial> = []
-    /// Pushes that the client takes for unprocessed: they may come again, over another connection.
+    /// Pushes that the client considers unprocessed. They may be sent again over another connection.
     var free: Set<Serial> = []
-    /// What must not happen.
+    /// An error that must not happen.
     private(set) var fault: String?
     private(set) var hasSaidGoodbye = false
 
     private var open: [(stream: Int32, serial: Serial)] = []
     private var answered: [(stream: Int32, serial: Serial)] = []
     private var newestProcessed: Int32 = 0
-    /// The last stream that its farewell names.
+    /// The last stream in the GOAWAY of the gateway.
     private var last: Int32?
     private let accepted = HeaderBlock([.fixed(":status", "200")])
     private static let statuses = [400, 410, 429, 500, 503]
@@ -49,7 +49,7 @@ final class SimulatedPeer {
                 guard request.value(.contentLength).map({ String(decoding: $0, as: UTF8.self) }) == "2" else {
                     throw ExchangeSimulation.Fault(description: "push \(serial) does not say how long it is")
                 }
-                // What comes above the last stream is none of its business, even before it has said so.
+                // The gateway ignores streams above the last stream, even before it has sent GOAWAY.
                 if request.stream <= last ?? .max { open.append((request.stream, serial)) }
             case .closed(let stream, _, _):
                 open.removeAll { $0.stream == stream }
@@ -69,7 +69,7 @@ final class SimulatedPeer {
         newestProcessed = max(newestProcessed, push.stream)
     }
 
-    /// Answers a push, most often well.
+    /// Responds to a push, mostly with success.
     func act(chance: (ClosedRange<Int>) -> Int) throws {
         guard !open.isEmpty else { return }
         let push = open.remove(at: chance(0...open.count - 1))
@@ -87,7 +87,7 @@ final class SimulatedPeer {
         answered.append(push)
     }
 
-    /// Resets a push with any code, acted upon or not; or in the middle of its answer.
+    /// Resets a push with any code: before processing, after processing, or during its response.
     func reset(chance: (ClosedRange<Int>) -> Int) {
         if chance(0...3) == 0, !answered.isEmpty {
             let push = answered.remove(at: chance(0...answered.count - 1))
@@ -104,7 +104,7 @@ final class SimulatedPeer {
         session.reset(push.stream, code: code)
     }
 
-    /// Says that it goes: with no last stream first, or with one that is true.
+    /// Sends GOAWAY: first without a last stream, or with the true last stream.
     func goAway(chance: (ClosedRange<Int>) -> Int) {
         guard last == nil else { return }
         hasSaidGoodbye = true
@@ -116,9 +116,9 @@ final class SimulatedPeer {
         open.removeAll { $0.stream > last }
     }
 
-    /// The connection is gone; what has arrived may be acted upon all the same.
+    /// The connection is lost. The gateway may still process bytes that have arrived.
     func finish(_ bytes: [UInt8], chance: (ClosedRange<Int>) -> Int) throws {
-        // A client that has gone may have left in the middle of a frame.
+        // A client that is gone may have stopped in the middle of a frame.
         try bytes.withUnsafeBytes { try receive($0) }
         for push in open where chance(0...1) == 0 { process(push) }
         open = []

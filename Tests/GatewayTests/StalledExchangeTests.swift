@@ -5,8 +5,8 @@ import Testing
 @testable import Gateway
 
 struct StalledExchangeTests {
-    /// Its resets can never be written, and its PINGs keep the connection from being taken for dead.
-    @Test func `a connection to a gateway that reads nothing is over when its pushes are`() {
+    /// The exchange's resets can never be written, and the gateway's PINGs keep the connection alive.
+    @Test func `a connection to a gateway that reads nothing ends with its pushes`() {
         var now = ContinuousClock.now
         let exchange = PushExchange<APNsService>(
             StreamSettings(
@@ -30,7 +30,7 @@ struct StalledExchangeTests {
             }
             #expect(isTaken)
         }
-        // So much still fits between the two.
+        // The space that still fits between both sides.
         var space = [UInt8](repeating: 0, count: 65_536)
         #expect(space.withUnsafeMutableBytes { exchange.fill($0) } > 0)
         exchange.didFill()

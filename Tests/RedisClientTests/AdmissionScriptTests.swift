@@ -5,7 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The count of open pushes, the gate, and the function that producers call.
+/// Checks the count of open pushes, admission, and the function that producers call.
 @Suite struct AdmissionScriptTests {
     let fixture: StoreFixture
     init() throws {
@@ -90,7 +90,7 @@ import Testing
         try fixture.perform(Settle([StoreFixture.settlement(try fixture.results()[0], "j1", delivered: 1)]))
         let freed = try take()
         #expect(freed.jobs.count == 1 && freed.heldBack == nil)
-        // What is taken already is answered however full the app is.
+        // Jobs that were already taken are returned even if the app is full.
         limits.backlog = 1
         try updateAdmission(limits)
         #expect(try take().jobs.count == 1)
@@ -115,18 +115,18 @@ import Testing
         try updateAdmission(isByMemory ? .full : .keep, held: !isByMemory)
         try queue(128, "HSET", "states")
         #expect(try take(known: 0).heldBack != nil)
-        // Also while the inbox is empty: whoever waited for the next job would have it taken.
+        // This holds for an empty inbox too. Otherwise a process that waits for the next job would take it.
         try fixture.redis.run("RENAME", "pushfarm:demo", "{pushfarm:demo}:aside")
         #expect(try take(known: 0).heldBack != nil)
         try fixture.redis.run("RENAME", "{pushfarm:demo}:aside", "pushfarm:demo")
-        // What waits for its time is no reason either: it may be days.
+        // Delayed pushes do not count either, because they may be delayed for days.
         try queue(1, "ZADD", "delayed")
         #expect(try take(known: 0).jobs.count == 1)
         try fixture.redis.run("DEL", "{pushfarm:demo}:delayed")
         try fixture.perform(PushJob(job: Array("job".utf8)))
         #expect(try take(known: 1).heldBack != nil)
         try fixture.redis.run("HDEL", "{pushfarm:demo}:states", "5")
-        // The app's own limit holds, too.
+        // The app's own limit applies too.
         try fixture.redis.run("HSET", "{pushfarm:demo}:load", "open", "1000")
         #expect(try take(known: 1).heldBack != nil)
         try fixture.redis.run("HSET", "{pushfarm:demo}:load", "open", "999")
@@ -146,7 +146,7 @@ import Testing
             try updateAdmission(.full) == .init(full: .memory, isNew: true, open: 0, inbox: 0, batches: 0))
         #expect(
             try updateAdmission(.full) == .init(full: .memory, isNew: false, open: 0, inbox: 0, batches: 0))
-        // Between the marks it stays as it was.
+        // Between the marks the state does not change.
         #expect(try updateAdmission(.keep).full == .memory)
         let since = try #require(try fixture.perform(ReadAppState()).full?.since)
         #expect(since > 1_700_000_000_000)
@@ -221,7 +221,7 @@ import Testing
         }
         #expect(pauses.count > 1)
         #expect(try fixture.redis.run("LLEN", "pushfarm:demo").integer == 0)
-        // A push by hand is never refused.
+        // A push with the PUSH command is never refused.
         try fixture.perform(PushJob(job: Array("job".utf8)))
         try updateAdmission(.relieved)
         #expect(try submit() == .accepted(waiting: 2))
@@ -237,7 +237,7 @@ import Testing
         var limits = Self.wide
         limits.backlog = 10
         #expect(try reason(limits) == nil)
-        // Nobody presses between these two.
+        // No heartbeat updates admission between these two calls.
         guard case .busy(_, "backlog") = try submit() else {
             Issue.record("not busy")
             return

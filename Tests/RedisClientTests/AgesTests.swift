@@ -5,7 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// How old what waits is.
+/// Checks the age of the oldest waiting batch.
 @Suite struct AgesTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -25,7 +25,7 @@ import Testing
         let plain = try fixture.redis.performPlainly(request, fixture.keys)
         for lane in Lane.allCases {
             #expect((plain[lane] == nil) == (reply[lane] == nil))
-            // Some milliseconds later.
+            // The second reading is some milliseconds later.
             let step = (plain[lane] ?? .zero) - (reply[lane] ?? .zero)
             #expect(step >= .zero && step < .seconds(10))
         }
@@ -51,7 +51,7 @@ import Testing
         var ages = try ages()
         #expect((3600...3610).contains(try #require(ages.high)))
         #expect((5...15).contains(try #require(ages.bulk)))
-        // What a worker has counts, too.
+        // Batches in a worker's hands count too.
         try put("in_flight:01", "01.b.\(Self.moment(now - 7_200_000)).2")
         ages = try self.ages()
         #expect((7200...7210).contains(try #require(ages.bulk)))

@@ -4,7 +4,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What a checkout leaves for the next one.
+/// Checks which batches a checkout leaves for the next checkout.
 @Suite struct CheckoutBoundsTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }

@@ -4,7 +4,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Checkout, report, put back.
+/// Checks checkout, report and putback.
 @Suite struct DeliveryTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -103,7 +103,7 @@ import Testing
         #expect(
             try fixture.report(batch, 2..<4, entry: entry)
                 == .taken(.init(open: 0, granted: 4, isDone: true)))
-        // The batch is gone: whatever was said about it has been handed over.
+        // The batch is deleted, because its reports have been handed over.
         #expect(
             try fixture.report(batch, 2..<4, entry: entry)
                 == .taken(.init(open: 0, granted: 0, isDone: true)))
@@ -158,7 +158,7 @@ import Testing
                 == .taken(.init(open: 3, granted: 0, isDone: false, staleness: .redelivered)))
         #expect(try fixture.jobRecord("j1").inFlight == 1)
         #expect(try fixture.audit() == [])
-        // Another worker has it now; the rest of the old one's facts end the batch wherever it is.
+        // Another worker has the batch now. The remaining final facts of the old worker end the batch in any place.
         let second = try #require(try fixture.checkout("w2").batches.first)
         #expect(second.delivery == 2 && second.map == Array("x...".utf8))
         #expect(

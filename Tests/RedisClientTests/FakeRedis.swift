@@ -5,24 +5,24 @@ import Transport
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Speaks Redis's protocol and does as it is told: for trouble that a real Redis does not make on demand.
+/// A server with the Redis protocol whose replies the test chooses, for faults that a real Redis does not show on demand.
 @Loop final class FakeRedis {
-    /// What a command is answered with; nil: silence.
+    /// The reply to a command. Nil means no reply.
     enum Answer {
         case line(String)
-        /// The connection ends behind the answer, in the same write.
+        /// The connection ends after the reply, in the same write.
         case last(String)
         case nothing
-        /// The connection ends without an answer.
+        /// The connection ends without a reply.
         case end
     }
 
-    /// Every command but those of the log-in, as its words.
+    /// Every command as its words, without the commands of the log-in.
     private(set) var commands: [[String]] = []
     private(set) var connections = 0
-    /// Decides about commands that are not of the log-in.
+    /// Chooses the reply to a command that is not part of the log-in.
     var answer: (_ words: [String]) -> Answer = { _ in .line(":1") }
-    /// Decides about the log-in: what it answers nil to is answered well.
+    /// Chooses the reply to the log-in. Nil means a normal reply.
     var logIn: (_ words: [String]) -> Answer? = { _ in nil }
 
     private var listener: Listener?
@@ -38,7 +38,7 @@ import Transport
         listener?.close()
         for (stream, _) in streams { stream.close() }
         streams = []
-        // What a test decides by may hold this fake.
+        // The closure may keep a reference to this fake.
         answer = { _ in .nothing }
         logIn = { _ in nil }
     }
@@ -49,7 +49,7 @@ import Transport
             address: RedisAddress(endpoint: .tcp(host: "127.0.0.1", port: port)), clientName: "test")
     }
 
-    /// Says a line to all, now.
+    /// Sends a line to all connections now.
     func say(_ line: String) {
         for (stream, _) in streams {
             Array((line + "\r\n").utf8).withUnsafeBytes { stream.write($0) }

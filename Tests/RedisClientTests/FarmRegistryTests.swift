@@ -128,7 +128,7 @@ import Testing
             try await registry.leave(host: "c", nonce: "n")
             hosts = try await registry.hosts()
             #expect(hosts.map(\.name) == ["a-b"])
-            // A line that has ended shows for an hour, and is no member.
+            // A heartbeat that has ended stays visible for an hour, but its host is no member.
             _ = try await registry.heartbeat(line("c"), lifetime: .milliseconds(1))
             try await Loop.sleep(for: .milliseconds(5))
             let last = try await registry.heartbeat(line("a-b"), lifetime: .seconds(10))
@@ -143,10 +143,10 @@ import Testing
             let refused = try await registry.heartbeat(line("a", "n2"), lifetime: .seconds(10))
             let left = try #require(refused.heldFor)
             #expect(left > .seconds(8) && left <= .seconds(10) && refused.members.map(\.nonce) == ["n1"])
-            // Nor can it be taken out by another.
+            // Another coordinator cannot remove the host either.
             try await registry.leave(host: "a", nonce: "n2")
             #expect(try await registry.hosts().map(\.name) == ["a"])
-            // Its successor on the same host knows that it is gone.
+            // The successor on the same host knows that the coordinator is gone.
             let newOwner = try await registry.heartbeat(
                 line("a", "n2"), predecessor: "n1", lifetime: .milliseconds(1))
             #expect(newOwner.heldFor == nil)
@@ -192,7 +192,7 @@ import Testing
                 #expect(try await registry.providerToken(of: owner) == [UInt8(number)])
                 #expect(try await registry.refusedProviderToken(of: owner, by: "production") == nil)
             }
-            // A late word about an older token takes nothing back.
+            // A late refusal of an older token changes nothing.
             for time in [1_800_000_000, 1_800_000_100, 1_800_000_050] as [Int64] {
                 try await registry.refuseProviderToken(
                     of: owners[0], issuedAt: time, by: "production", lifetime: .seconds(60))

@@ -3,7 +3,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Wishes and readings of one millisecond, and of a clock that was put back: what is stored is ahead of it here.
+/// Requests and readings within one millisecond and with a clock that was set back. The stored time is in the future here.
 @Suite struct FeedbackRequestTests {
     private static let ahead: Int64 = 60_000
     let fixture: StoreFixture
@@ -34,7 +34,7 @@ import Testing
         #expect(try begin("r1") == .read(failures: 0))
         try set("begun_at", try fixture.perform(AskForFeedback()) + Self.ahead)
         let askedAt = try fixture.perform(AskForFeedback())
-        // The same reader asks again, as after a lost reply: its reading began before the wish all the same.
+        // The same reader asks again, as after a lost reply. Its reading still began before the request.
         #expect(try begin("r1") == .read(failures: 0))
         #expect(try end("r1").served <= askedAt)
         #expect(try begin("r2") == .read(failures: 0))

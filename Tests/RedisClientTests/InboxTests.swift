@@ -6,7 +6,7 @@ import class FarmHarness.BlockingRedisClient
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Waiting for the next job of an inbox.
+/// Checks the wait for the next job of an inbox.
 @Suite struct InboxTests {
     private func command(_ keys: Keys, seconds: Int = 10) -> RESPCommand {
         NextJob(timeout: .seconds(seconds)).command(keys, hash: nil)
@@ -30,7 +30,7 @@ import class FarmHarness.BlockingRedisClient
         #expect(try NextJob.result(two.receive()) == Array("b".utf8))
         #expect(try list("pushfarm:demo", fixture) == ["c"])
         #expect(try list("{pushfarm:demo}:taken", fixture) == ["a", "b"])
-        // With jobs there, it answers at once.
+        // With jobs in the inbox, the command replies at once.
         #expect(try NextJob.result(one.run(command(fixture.keys))) == Array("c".utf8))
         #expect(try list("{pushfarm:demo}:taken", fixture) == ["a", "b", "c"])
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Jobs that bring down the process that parses them.
+/// Checks jobs that crash the process that parses them.
 @Suite struct IntakeCrashTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -156,7 +156,7 @@ import Testing
         let record = try #require(try fixture.results().first)
         try fixture.perform(Settle([StoreFixture.settlement(record, "big", delivered: 2)]))
         #expect(try fixture.jobRecord("big").state == .open)
-        // What does not parse any more is refused: the same way, as lost.
+        // A job that no longer parses is refused. Its pushes fail as lost.
         try fixture.perform(
             Refuse(
                 token: fixture.token, step: 2, job: nil, field: "tokens", position: 0, reason: "changed",

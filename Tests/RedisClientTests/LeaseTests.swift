@@ -35,7 +35,7 @@ import Testing
         let answers = try fixture.perform(fixture.acquire("n2", predecessor: "n1")).answers
         #expect(answers == Array(repeating: .ours(token), count: 5))
         #expect(token.epoch == 2 && token.nonce == "n2" && token.host == "host")
-        // Nothing of it stays, however often a coordinator is killed.
+        // No lease of a killed coordinator stays, however often coordinators are killed.
         #expect(try Set(fixture.perform(ReadOwners()).leaseEnds.keys) == ["n2"])
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(try fixture.perform(ReadOwners()).leaseEnds["n2"] == nil)
         let token = FenceToken(Array("2:n2:h2".utf8))
         #expect(try claim("n2", wanted: [.shard(2)], [.intake]) == [.ours(token), .free])
-        // What is ours is answered as ours, however it is asked for.
+        // A coordinator's own lease is returned as its own in every form of the request.
         #expect(try claim("n2", [.shard(2)]) == [.ours(token)])
     }
 
@@ -104,7 +104,7 @@ import Testing
             Issue.record("n is not n2, only how it begins")
             return
         }
-        // A later nonce of the same process is the process's.
+        // A later nonce of the same process belongs to the same process.
         try fixture.redis.run(
             "HSET", "{pushfarm:demo}:owners", "03", "5:p.1:host", "until:p.1", "99999999999999")
         #expect(
@@ -121,7 +121,7 @@ import Testing
         #expect(try fixture.redis.run("HGET", "{pushfarm:demo}:owners", "until:n1").text == "\(ends)")
     }
 
-    /// Redis's clock was put back: an owner that is gone must not keep its shards until the old time comes again.
+    /// After the Redis clock is set back, an owner that is gone must not keep its shards until the clock reaches the old time again.
     @Test func `an end that is later than a lease is not believed, and the owner that lives loses nothing`()
         throws
     {

@@ -4,7 +4,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What holds when Redis has no memory left.
+/// Checks the behaviour when Redis has no memory left.
 @Suite struct MemoryTests {
     @Test func `producers are refused, and everything accepted is taken in and drained`() throws {
         let fixture = try StoreFixture()
@@ -58,7 +58,7 @@ import Testing
         let swap = try fixture.redis.run("GET", "nothing")
         #expect(swap.isNull)
 
-        // A coordinator that starts now finds its group, and the job that was accepted before comes to its end, too.
+        // A coordinator that starts now finds its consumer group, and jobs that were accepted before finish too.
         try fixture.perform(CreateResultsGroup())
         let taken = try fixture.perform(
             Take(token: fixture.token, known: 0, maxJobs: 9, maxBytes: 1000, maxJobBytes: 1000))

@@ -4,7 +4,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// How what operators want is written down and read.
+/// Checks how pauses of operators are written and read.
 @Suite struct PausesTests {
     @Test func `a mark says what, who, when and why`() throws {
         let fixture = try StoreFixture()

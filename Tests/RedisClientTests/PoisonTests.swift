@@ -4,21 +4,21 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Pushes that end their workers: found with few crashes, and nothing else of their batches suffers.
+/// Pushes that end their workers are found after few crashes, and other pushes of the batch are not affected.
 @Suite struct PoisonTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    /// How a worker that sends poison ends.
+    /// The end of a worker that sends poison.
     enum SendOutcome { case crash, kill, killAmidOthers }
 
-    /// Workers that send what they may, until nothing is left, and end at each push of `poison`, in the middle of the rest.
+    /// Runs workers that send all allowed pushes until none is left. A worker ends at each push in `poison`, in the middle of the rest.
     /// Positions are counted from 0.
     private struct Search {
         var crashes = 0
         var rounds = 0
         var poisoned: [Int] = []
-        /// How often each position was sent.
+        /// The number of sends by position.
         var sent: [Int: Int] = [:]
         var largestGroup: [Int] = []
     }
@@ -193,7 +193,7 @@ import Testing
             granted = state.granted
             #expect(granted == next)
         }
-        // A crash behind the suspects is a first one.
+        // A crash after the suspects counts as a first crash.
         _ = try reclaim("b", .crash(hadSent: true))
         #expect(
             try fixture.checkout("c").batches.first?.suspicion
@@ -228,7 +228,7 @@ import Testing
         return reply
     }
 
-    /// Asks for all the credit that there is.
+    /// Requests the maximum of credit.
     private func ask(_ batch: Checkout.Batch, _ worker: String) throws -> Int {
         let ask = Report(
             token: fixture.token, worker: worker, batch: batch.id, delivery: batch.delivery,

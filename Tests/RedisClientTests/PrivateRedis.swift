@@ -7,18 +7,18 @@ import class FarmHarness.RedisServer
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A redis-server of one test's own, with a blocking client that makes requests as the product does.
+/// A redis-server of a single test with a blocking client that sends requests like the product.
 final class PrivateRedis {
     private let server: RedisServer
     private let client: BlockingRedisClient
     private let timeout: Int32
     private var hashes: [Script: [UInt8]] = [:]
-    /// How scripts are loaded.
+    /// The variant in which scripts are loaded.
     var variant = ScriptVariant() {
         didSet { forgetScripts() }
     }
 
-    /// - Parameter timeout: milliseconds that its clients wait for a reply.
+    /// - Parameter timeout: the time in milliseconds that clients wait for a reply.
     init(_ options: [String] = [], timeout: Int32 = 30_000) throws {
         server = try RedisServer(scratch: options)
         client = try BlockingRedisClient(server.socket, waitsForServer: true, timeout: timeout)
@@ -27,12 +27,12 @@ final class PrivateRedis {
 
     var address: RedisAddress { RedisAddress(endpoint: .unix(path: server.socket)) }
 
-    /// Another client, such as one that blocks.
+    /// Returns another client, for example for a blocking command.
     func anotherClient() throws -> BlockingRedisClient {
         try BlockingRedisClient(server.socket, waitsForServer: true, timeout: timeout)
     }
 
-    /// Whether it answers what it is asked: not while a script runs without end, nor an answer behind afterwards.
+    /// Whether Redis replies correctly. It does not while a script runs forever, nor with one reply too many afterwards.
     var answers: Bool { (try? run("PING"))?.text == "PONG" }
 
     @discardableResult
@@ -49,7 +49,7 @@ final class PrivateRedis {
         try Step.result(client.reply(to: command(request, keys)))
     }
 
-    /// As a client does that may not run scripts.
+    /// Performs a request like a client that may not run scripts.
     func performPlainly<Step: Request>(_ request: Step, _ keys: Keys) throws -> Step.Reply {
         try request.readPlain(run(together: request.plain(keys)), keys)
     }
@@ -58,13 +58,13 @@ final class PrivateRedis {
         request.command(keys, hash: try Step.script.map(hash))
     }
 
-    /// The answers to commands that are sent in one go.
+    /// The replies to commands that are sent together.
     func run(together commands: [RESPCommand]) throws -> [RESPValue] {
         try client.send(commands)
         return try commands.map { _ in try client.receive() }
     }
 
-    /// They are loaded again when they are needed.
+    /// Forgets the loaded scripts, which are loaded again when needed.
     func forgetScripts() { hashes = [:] }
 
     func hash(_ script: Script) throws -> [UInt8] {

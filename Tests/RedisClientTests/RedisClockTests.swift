@@ -6,7 +6,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The time that a farm's processes agree on, whatever their hosts' clocks say.
+/// The common time of a farm's processes, independent of the clocks of their hosts.
 @Suite(.timeLimit(.minutes(1))) struct RedisClockTests {
     @Test func `until Redis has been heard it is the host's`() {
         #expect(abs(RedisClock().seconds - WallClock.seconds) <= 1)

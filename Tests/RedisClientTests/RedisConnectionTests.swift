@@ -7,7 +7,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The live connection, against a real Redis.
+/// Checks the live connection with a real Redis.
 @Suite(.timeLimit(.minutes(5))) struct RedisConnectionTests {
     @Loop private func connect(_ redis: PrivateRedis, _ change: (inout RedisSettings) -> Void = { _ in })
         async -> RedisConnection
@@ -111,7 +111,7 @@ import Testing
             var isSilent = true
             fake.answer = { _ in isSilent ? .nothing : .line("+PONG") }
             var settings = fake.settings
-            // The second call has to get its answer within it, even if a thousand tests are on the loop.
+            // The second call must get its reply within this time, even if a thousand tests share the loop.
             settings.timeout = .seconds(3)
             let connection = RedisConnection(settings)
             connection.start()
@@ -137,10 +137,10 @@ import Testing
             session.send(RESPCommand("PING"), timeout: .seconds(20)) { answers.append($0) }
             #expect(await until { !fake.commands.isEmpty })
             fake.say("+PONG")
-            // It is there, and the loop has not had a turn to see it.
+            // The reply has arrived, but the loop has not yet read it.
             session.checkDeadlines(at: .now + .seconds(60))
             #expect(try answers.first?.get().text == "PONG" && session.isOpen)
-            // What has not come is late.
+            // A reply that has not arrived is late.
             session.send(RESPCommand("PING"), timeout: .seconds(20)) { answers.append($0) }
             session.checkDeadlines(at: .now + .seconds(60))
             #expect(throws: RedisError.timedOut) { try answers.last?.get() }

@@ -7,7 +7,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Everything that Redis may say instead of doing it: wait, and make the same call again.
+/// Checks all temporary refusals of Redis. The client waits and repeats the same call.
 @Suite(.timeLimit(.minutes(5))) struct RedisRefusalTests {
     private static let notNow = [
         "LOADING Redis is loading the dataset in memory",
@@ -40,7 +40,7 @@ import Testing
             }
             let store = AppStore(app: "demo", connection: connection)
             #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
-            // The same call each time, and on the same connection.
+            // The client repeats the same call on the same connection.
             #expect(fake.commands.count >= 6 && Set(fake.commands).count == 1)
             #expect(fake.connections == 1)
             connection.close()
@@ -99,7 +99,7 @@ import Testing
             #expect(fake.connections >= 5)
             #expect(outages.count == 2 && outages.last == "ended", "\(outages)")
             let first = try #require(outages.first)
-            // On a busy machine the first try may also run out of time.
+            // On a busy machine the first attempt may also time out.
             #expect(
                 first.contains(refusal) || first.contains("no time left") || first.contains("timed out"),
                 "\(outages)")
@@ -122,7 +122,7 @@ import Testing
             let store = AppStore(app: "demo", connection: connection)
             #expect(try await store.performWithRetries(ReleaseLeases(nonce: "n", tokens: nil)) == 1)
             #expect(fake.commands.count == 7 && Set(fake.commands).count == 1 && fake.connections == 7)
-            // Each time the first try brought it back: nobody has to hear of it. On a busy machine it may run out of time.
+            // The first attempt always reconnects, so no outage is reported. On a busy machine an attempt may time out.
             #expect(outages.allSatisfy { $0.contains("no time left") }, "\(outages)")
             connection.close()
             fake.stop()
@@ -139,7 +139,7 @@ import Testing
             let connection = RedisConnection(settings)
             connection.start()
             await connection.whenReady()
-            // At least: on a busy machine a hundred milliseconds are soon over.
+            // The number is a minimum, because a hundred milliseconds pass quickly on a busy machine.
             let tries = fake.connections
             #expect(tries >= 3)
             fake.answer = { _ in .nothing }
@@ -157,7 +157,7 @@ import Testing
         var backoff = BackOff.redis
         let pauses = (0..<200).map { _ in backoff.failed() }
         #expect(pauses.allSatisfy { $0 >= .milliseconds(25) && $0 <= .seconds(1) })
-        // Below the limit by chance: those who lost Redis together do not come back together.
+        // Delays are random below the limit, so clients that lost Redis together reconnect at different times.
         #expect(Set(pauses.suffix(100)).count > 90)
         #expect(pauses.suffix(100).allSatisfy { $0 >= .milliseconds(500) })
     }

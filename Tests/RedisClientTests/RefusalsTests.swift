@@ -6,9 +6,9 @@ import Testing
 @testable import StoreProtocol
 
 extension StoreFixture {
-    /// Many jobs were refused in this minute: so many have an event, the others wait for one.
-    /// - Parameter age: milliseconds since the last event. As it stands the event lies ahead, so that the next one is not due
-    ///   however slow the test is.
+    /// Simulates many refused jobs in this minute: `written` jobs have an event, and `pending` jobs have no event yet.
+    /// - Parameter age: the milliseconds since the last event. By default the event is in the future, so that the next event is not due
+    ///   even in a slow test.
     func flood(written: Int, pending: Int, duplicates: Int = 0, age: Int64 = -30_000) throws {
         let time = try redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } } ?? []
         let now = time[0] * 1000 + time[1] / 1000
@@ -18,7 +18,7 @@ extension StoreFixture {
     }
 }
 
-/// Refused jobs and duplicates are counted exactly, and a flood of them does not push other events out.
+/// Refused jobs and duplicates are counted exactly, and many of them do not remove other events.
 @Suite struct RefusalsTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -64,7 +64,7 @@ extension StoreFixture {
         #expect(before.count == written && written < flood)
         #expect(jobs(before) <= flood)
         #expect(try counts().refused == flood)
-        // What has no event yet gets one from the next press that comes a second later.
+        // Jobs without an event get one from the next heartbeat that comes a second later.
         try fixture.redis.run("HSET", "{pushfarm:demo}:refusals", "last_event_at", "1000")
         try fixture.perform(Self.updateAdmission)
         #expect(try jobs(events("job.refused")) == flood)

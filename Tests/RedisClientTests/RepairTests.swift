@@ -5,14 +5,14 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Damage of every kind is named by the audit and repaired, and the books close.
+/// The audit names every kind of damage, and a repair restores the accounting.
 @Suite struct RepairTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
     private static let app = "{pushfarm:demo}:"
 
-    /// Three jobs: one waits, one is in a worker's hands and half reported, one is put off. Their batches.
+    /// Makes three jobs: one queued, one half reported by a worker, and one delayed. Returns their batches.
     private func farm() throws -> [String] {
         try fixture.split(step: 1, [("waits", 4)], shard: 0)
         try fixture.split(step: 2, [("flies", 4)], shard: 1)
@@ -41,7 +41,7 @@ import Testing
         return try fixture.redis.run(command)
     }
 
-    /// The jobs of all pages.
+    /// The unsettled jobs of all pages.
     private func unsettled() throws -> [String] {
         var jobs: [String] = []
         var cursor: String? = "0"
@@ -53,13 +53,13 @@ import Testing
         return jobs
     }
 
-    /// What `pushfarm fsck --repair` does.
+    /// Repairs like `pushfarm fsck --repair`.
     @discardableResult
     private func repair() throws -> [String] {
         var done: [String] = []
         for _ in 0..<5 {
             let faults = try fixture.audit()
-            // What the command looks at is enough to see the same.
+            // The pages that the command reads are enough to find the same faults.
             let unsettled = try unsettled()
             #expect(
                 try Set(fixture.perform(CheckAccounting(shards: StoreFixture.shards, jobs: unsettled)))
@@ -74,7 +74,7 @@ import Testing
         return done
     }
 
-    /// Damage; W, F and L stand for the batches. Then the pushes of waits, flies and later that are lost by it.
+    /// Kinds of damage. W, F and L stand for the batches. `lost` has the lost pushes of the jobs waits, flies and later.
     static let damages: [(name: String, commands: [[String]], lost: [Int])] = [
         ("a waiting batch in no list", [["LREM", "ready:00", "0", "W"]], [0, 0, 0]),
         ("a batch in flight in no list", [["LREM", "in_flight:01", "0", "F"]], [0, 0, 0]),
@@ -170,7 +170,7 @@ import Testing
         try deliverTheRest()
     }
 
-    /// Everything that is left can be delivered, once, and then every job record is finished.
+    /// Delivers each remaining push once, and then checks that every job record is finished.
     private func deliverTheRest() throws {
         _ = try fixture.perform(
             Reclaim(.gone(["w1"]), shards: (0..<StoreFixture.shards).map { ($0, fixture.token) }))
@@ -268,7 +268,7 @@ import Testing
             try run(["SET", name, "x"])
             let found = try fixture.perform(ReadFaults(shards: StoreFixture.shards)).wrongTypes
             #expect(found.map(\.key) == ["{pushfarm:demo}:" + name] && found.first?.found == "string")
-            // A user who may not run scripts sees the same.
+            // A user without permission to run scripts sees the same result.
             let plain = try fixture.redis.performPlainly(
                 ReadFaults(shards: StoreFixture.shards), fixture.keys)
             #expect(plain.wrongTypes == found)
@@ -310,7 +310,7 @@ import Testing
         #expect(try unsettled().sorted() == ["flies", "later", "waits"])
     }
 
-    /// A farm keeps a million of them: nothing that holds Redis up may read them all.
+    /// A farm keeps a million finished job records, so no command that blocks Redis may read all of them.
     @Test func `finished jobRecords are looked at in pages, and not again with the queues`() throws {
         let batches = try farm()
         for number in 0..<2_000 {
@@ -337,7 +337,7 @@ import Testing
         #expect(try accountsRead() - before < 20)
         let all = try fixture.audit()
         #expect(faults.count == 4 && Set(faults) == Set(all), "\(faults)")
-        // What is open is looked at without being named.
+        // Open jobs are checked without being named.
         try run(["LREM", "ready:00", "0", batches[0]])
         try run(["HSET", "job:later", "delayed", "3"])
         #expect(
@@ -350,7 +350,7 @@ import Testing
         #expect(try fixture.jobRecord("old 7").failed == 1 && fixture.jobRecord("old 8").inFlight == 1)
     }
 
-    /// How many job records Redis was ever asked for.
+    /// The number of job records that were read from Redis.
     private func accountsRead() throws -> Int {
         let text = try fixture.redis.run("INFO", "commandstats").text ?? ""
         let line = text.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_hgetall:calls=") }

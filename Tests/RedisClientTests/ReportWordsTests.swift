@@ -4,12 +4,12 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The positions that a report is about, at their edges.
+/// Checks the positions of a report at their limits.
 @Suite struct ReportWordsTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    /// - Parameter runs: first and last of each, as they are.
+    /// - Parameter runs: the first and last position of each run, without a check.
     private func report(_ batch: Checkout.Batch, _ runs: [(UInt8, UInt8)], open: String = "") throws
         -> RESPValue
     {

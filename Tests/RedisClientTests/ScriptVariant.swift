@@ -3,16 +3,16 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// How the tests load the scripts: as they are, under a clock that a key holds, or with a fault put in on purpose.
+/// The variant of the scripts in a test: unchanged, with a clock that a key holds, or with a deliberate fault.
 struct ScriptVariant: Sendable {
-    /// A fault put into a script on purpose.
+    /// A deliberate fault in a script.
     var mutant: Mutant?
     /// A script with one line changed.
     var change: LineMutant?
-    /// `TIME` and the ids of streams are the test's: see ``clockKey``.
+    /// The test sets `TIME` and the ids of stream entries: see ``clockKey``.
     var isTimed = false
 
-    /// A string: microseconds since 1970. Without it, a timed script fails.
+    /// The key with the time, as a string of microseconds since 1970. Without this key, a timed script fails.
     static let clockKey = "test:clock"
 
     func loadCommand(of script: Script) throws -> RESPCommand {
@@ -23,7 +23,7 @@ struct ScriptVariant: Sendable {
         let text =
             try mutant?.text(of: script) ?? change?.text(of: script) ?? ScriptFolder.text(of: script)
             ?? String(decoding: script.text, as: UTF8.self)
-        // What only reads is faster as it is.
+        // A read-only script is faster without changes.
         guard isTimed, !script.isReadOnly else { return text }
         return text.replacing("local call = redis.call\n", with: Self.clock, maxReplacements: 1)
     }

@@ -9,7 +9,7 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    /// Two jobs of three, all reported as delivered in two entries.
+    /// Makes two jobs of three pushes. Two entries report all pushes as delivered.
     private func reported() throws -> [ResultsRecord] {
         try fixture.split([("j1", 3), ("j2", 3)])
         let batch = try #require(try fixture.checkout().batches.first)
@@ -104,7 +104,7 @@ import Testing
         var retention = Retention()
         retention.suppressed = 200
         try fixture.perform(Settle([settlement], retention: retention))
-        // Whole nodes of the stream go.
+        // Redis trims whole nodes of the stream.
         let left = try fixture.suppressed()
         #expect((200..<300).contains(left.count))
         #expect(left.map { Array($0.token) } == Array(StoreFixture.tokens(500).suffix(left.count)))
@@ -139,7 +139,7 @@ import Testing
         #expect(try fixture.redis.run("XLEN", "{pushfarm:demo}:results").integer == 2)
     }
 
-    /// Everything that Redis holds of the app.
+    /// All data that Redis holds for the app.
     private func dump() throws -> [String: [UInt8]] {
         var all: [String: [UInt8]] = [:]
         for key in try fixture.redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {

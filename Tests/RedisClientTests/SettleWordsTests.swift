@@ -5,18 +5,18 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Words and keys that are not as agreed: `settle` refuses them before its first effect.
+/// `settle` refuses invalid arguments and keys before its first effect.
 @Suite struct SettleWordsTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    /// A call that books two entries: the words of the first are 6 to 12, those of the second 13 to 32.
+    /// A call that settles two entries. Arguments 6 to 12 are the first entry, and arguments 13 to 32 the second.
     private func words() throws -> [String] {
         let batch = try fixture.held([("a", 4)])
         _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
         _ = try fixture.report(batch, 1..<4, entry: StoreFixture.delivered("a", 3))
         let ids = try fixture.results().map(\.id.description)
-        // One delivered, one failed for a reason, one to be tried again that may be doubled.
+        // One delivered push, one failed push with a reason, and one retry that may be a duplicate.
         let packed = Self.counts(1, 1, 0, 0, 1, 1) + "\u{1}\u{3}bad\0\0\0\u{1}"
         return ["259200", "100000", "1", "00000007", "here topic", "2"]
             + [ids[0], "5", "", "0", "0", "0", "0"] + [ids[1], "18", packed]
@@ -36,7 +36,7 @@ import Testing
         return try fixture.redis.run(command)
     }
 
-    /// Other words in place of these, by the place of the first.
+    /// Replacement arguments, with the position of the first.
     private static let wrong: [(place: Int, words: [String], error: String)] = [
         (0, ["x"], "no count: x"), (0, ["-1"], "no count: -1"), (0, ["1.5"], "no count: 1.5"),
         (1, ["x"], "no count: x"), (1, ["-1"], "no count: -1"),
@@ -67,7 +67,7 @@ import Testing
             changed.replaceSubrange(wrong.place..<wrong.place + wrong.words.count, with: wrong.words)
             return (changed, wrong.error)
         }
-        // A byte too many, and the last event's words are fewer than it says.
+        // One byte too many. The last event has fewer arguments than its count.
         var longer = words
         longer[15] += "\0"
         calls.append((longer, "too short"))
@@ -85,7 +85,7 @@ import Testing
         #expect(try settle(words) == .array([.integer(2), .integer(0)]))
     }
 
-    /// The same call with a dead letter in the second entry: its words are 33 to 41.
+    /// The same call with a dead letter in the second entry, as arguments 33 to 41.
     private func wordsWithLetter() throws -> [String] {
         var words = try words()
         words[14] = "27"
@@ -130,7 +130,7 @@ import Testing
         #expect(try fixture.events().dropLast().last?.count == 501)
     }
 
-    /// Keys without the app's prefix.
+    /// Damaged keys, without the app's prefix.
     private static let damages = [
         ["SET", "events", "x"], ["SET", "delayed", "x"], ["SET", "states", "x"], ["SET", "batches", "x"],
         ["SET", "suppressed:01", "x"], ["SET", "suppression", "x"], ["SET", "scopes", "x"],
@@ -148,7 +148,7 @@ import Testing
         #expect(try RedisDump(fixture.redis) == before)
     }
 
-    /// Hash, field, and what it holds instead of a number.
+    /// A hash, a field, and a value that is not a number.
     private static let spoilt = [
         ["guard", "answers", "x"], ["guard", "answers", "0.5"], ["guard", "bad", "x"],
         ["guard", "bad", "nan"],
@@ -170,7 +170,7 @@ import Testing
         let written = try fixture.events().filter { $0["type"] == "data.unreadable" }
         #expect(written.map { $0["entry"] } == [name])
         if field[0] == "job:a", field[1] != "accepted" { #expect(try fixture.jobRecord("a").accepted == 4) }
-        // What they find is named and put right: these entries were made up.
+        // The audit names the faults and repairs them, because these entries are invented.
         _ = try fixture.audit()
         _ = try fixture.perform(Repair(.jobRecords(nil), shards: StoreFixture.shards))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What split refuses, it refuses before it does anything.
+/// Checks that split refuses a call before its first effect.
 @Suite struct SplitTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -51,7 +51,7 @@ import Testing
         #expect(try fixture.perform(split([job("x")])) == .doneBefore)
     }
 
-    /// Redis went back to before they were taken: they are in the inbox, and will be taken again.
+    /// Redis returned to a state in which the jobs were not taken. They are in the inbox, and will be taken again.
     @Test func `jobs that are not taken`() throws {
         try expectRefused(.fewerTaken(0), split([job("x")]))
         try expectRefused(

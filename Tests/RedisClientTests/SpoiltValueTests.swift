@@ -5,7 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Values that no script writes, in keys of the right type: they stop nothing beside them.
+/// Values that no script writes, in keys of the right type. Such a value stops nothing else.
 @Suite struct SpoiltValueTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -15,7 +15,7 @@ import Testing
     ]
     private static let app = "{pushfarm:demo}:"
 
-    /// Two entries wait to be settled: two pushes of `a` failed, two of `b` were delivered.
+    /// Makes two unsettled entries: two pushes of `a` failed, and two pushes of `b` were delivered.
     private func twoEntries() throws -> Settle {
         try fixture.split([("a", 2), ("b", 2)])
         let batch = try fixture.checkout().batches[0]

@@ -5,7 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A small farm on a private Redis: four shards, one coordinator, and short ways to make batches and entries.
+/// A small farm on a private Redis with four shards and one coordinator, and helpers that make batches and entries.
 struct StoreFixture {
     static let shards = 4
     let redis: PrivateRedis
@@ -14,7 +14,7 @@ struct StoreFixture {
 
     init() throws { try self.init(on: PrivateRedis()) }
 
-    /// What is in it goes.
+    /// Deletes all data in `redis`.
     init(on redis: PrivateRedis) throws {
         self.redis = redis
         try redis.run("FLUSHALL")
@@ -32,14 +32,14 @@ struct StoreFixture {
             fields: [.intake] + (0..<Self.shards).map { .shard($0) })
     }
 
-    /// What "n1" gives back.
+    /// Releases leases of "n1".
     func release(_ fields: [LeaseField]) -> ReleaseLeases {
         ReleaseLeases(
             nonce: "n1",
             tokens: Dictionary(fields.map { ($0, token) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Faults in the books.
+    /// The faults that an audit of the accounting finds.
     func audit() throws -> [String] { try perform(CheckAccounting(shards: Self.shards)) }
 
     func jobRecord(_ job: String) throws -> JobRecord {
@@ -52,7 +52,7 @@ struct StoreFixture {
         }
     }
 
-    /// A body of one segment a job.
+    /// A batch body with one segment for each job.
     static func body(
         _ jobs: [(id: String, tokens: Int)], delivery: DeliveryGuarantee = .atLeastOnce, attempt: UInt8 = 0
     ) -> [UInt8] {
@@ -118,7 +118,7 @@ struct StoreFixture {
                 wanted: wanted, isFactsOnly: facts, runs: runs, entry: entry))
     }
 
-    /// An entry that says that so many pushes of a job were delivered.
+    /// An entry that reports `count` delivered pushes of a job.
     static func delivered(_ job: String, _ count: Int) -> [UInt8] {
         var builder = ResultsBuilder()
         Array(job.utf8).withUnsafeBytes { builder.beginDelivered(jobID: $0, receipts: .failures) }
@@ -131,19 +131,19 @@ struct StoreFixture {
         try batches.map { try Batch(decoding: $0.body).jobID(of: 0) }
     }
 
-    /// Makes everything due that is delayed.
+    /// Makes all delayed pushes due.
     func makeDue() throws {
         for id in try redis.run("ZRANGE", "{pushfarm:demo}:delayed", "0", "-1").array ?? [] {
             try redis.run("ZADD", "{pushfarm:demo}:delayed", "1", id.text ?? "")
         }
     }
 
-    /// All entries that are not settled and that nobody was given.
+    /// All entries that are unsettled and not delivered to a consumer.
     func results() throws -> [ResultsRecord] {
         try perform(ReadResults(gatherer: "g1", .new))
     }
 
-    /// What books an entry as delivered.
+    /// A settlement of an entry as delivered.
     static func settlement(_ record: ResultsRecord, _ job: String, delivered: Int) -> Settlement {
         var settlement = Settlement(entry: record.id)
         var booked = Settlement.Job(id: job)
@@ -154,7 +154,7 @@ struct StoreFixture {
 
     static let scope = SuppressionScope(environment: "production", topic: "com.example.demo")
 
-    /// A token that the gateway declared dead, of the one scope.
+    /// A token that the gateway reported as unregistered, in a fixed scope.
     static func dead(
         _ token: [UInt8], shard: Int = 1, _ reason: SuppressionReason = .badDeviceToken, time: Int64 = 7
     ) -> Settlement.InvalidToken {
@@ -165,12 +165,12 @@ struct StoreFixture {
                 .tokenInvalid, job: "j1", token: token[...], reason: reason.name, timestamp: time * 1000))
     }
 
-    /// Suppressed tokens of a shard, as the list has them.
+    /// The suppressed tokens of a shard.
     func suppressed(_ shard: Int = 1) throws -> [SuppressionRecord] {
         try perform(ReadSuppressed(shard: shard)).compactMap(\.record)
     }
 
-    /// The events so far: type and fields.
+    /// All events with their type and fields.
     func events() throws -> [[String: String]] {
         let entries = try redis.run("XRANGE", "{pushfarm:demo}:events", "-", "+").array ?? []
         return entries.compactMap { entry in

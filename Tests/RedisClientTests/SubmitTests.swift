@@ -8,7 +8,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What producers are told at once: that their app is unknown, and what is wrong with their job.
+/// Checks the immediate reply to producers: the app is unknown, or the job is invalid.
 @Suite struct SubmitTests {
     let fixture: StoreFixture
     init() throws {
@@ -18,7 +18,7 @@ import Testing
 
     private static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 
-    /// A job that is welcome, with more fields if wanted; `bytes` long.
+    /// An acceptable job with optional further fields and a size of `bytes`.
     static func job(_ fields: String = "", bytes: Int = 0) -> String {
         let start =
             #"{"tokens":["\#(token)"],"payload":{"aps":{"alert":"Hi"}}"# + (fields.isEmpty ? "" : ",")
@@ -53,7 +53,7 @@ import Testing
     // MARK: The app
 
     @Test func `an unknown app is refused, with the name that was meant`() throws {
-        // Nobody has told this Redis any app: it may have been emptied a moment ago.
+        // This Redis knows no app yet, because it may have been emptied a moment ago.
         guard case .busy(let wait, "starting") = try submit(Self.job(), to: "shp") else {
             Issue.record("an app is refused before the first one is known")
             return
@@ -77,7 +77,7 @@ import Testing
         #expect(try refusal(Self.job(), to: "shp") == #"unknown app "shp": no coordinator has configured it"#)
         #expect(
             try refusal(Self.job(), to: "shop") == #"unknown app "shop": no coordinator has configured it"#)
-        // A coordinator that does configure it says so within a second.
+        // A coordinator that configures the app updates its list of apps within a second.
         try configure("shop")
         #expect(try submit(Self.job(), to: "shop") == .accepted(waiting: 1))
     }
@@ -128,7 +128,7 @@ import Testing
         let reason = try #require(try refusal(text))
         #expect(reason.hasPrefix(field + ": ") && reason.utf8.count > field.utf8.count + 10, "\(reason)")
         #expect(try fixture.redis.run("EXISTS", "pushfarm:demo").integer == 0)
-        // The farm's parser says the same.
+        // The farm's parser reports the same error.
         let error = #expect(throws: JobError.self) { try Self.parse(Array(text.utf8)) }
         #expect(error?.field == field)
     }
@@ -157,7 +157,7 @@ import Testing
         #expect(try refusal("{" + tokens + "}")?.hasPrefix("payload: ") == true)
         #expect(try refusal("[" + tokens + "]")?.hasPrefix("job: ") == true)
         #expect(try submit("{" + tokens + #","payload":{}}"#) == .accepted(waiting: 1))
-        // Names may be written with escapes.
+        // Field names may contain escapes.
         #expect(try submit("{" + tokens + #","\u0070ayload":{}}"#) == .accepted(waiting: 2))
         #expect(throws: Never.self) { try Self.parse(Array(("{" + tokens + #","\u0070ayload":{}}"#).utf8)) }
     }
@@ -173,7 +173,7 @@ import Testing
             #expect(try refusal(Self.job(text(-3, zone))) == #"expires_at: "expires_at" is in the past"#)
             #expect(try refusal(Self.job(text(2, zone))) == nil)
         }
-        // Days that the calendar's rules are about, against another reckoning.
+        // Compares days at the special cases of the calendar with another calculation.
         for year in [1970, 1999, 2000, 2001, 2004, 2023, 2024] {
             for day in ["01-01", "02-28", "03-01", "12-31"] {
                 let past = #""expires_at":"\#(year)-\#(day)T00:00:00Z""#
@@ -192,7 +192,7 @@ import Testing
             bytes, app: "demo", topic: "com.example.demo", now: Int64(Date().timeIntervalSince1970))
     }
 
-    /// Jobs of the fuzzer's corpus, and seeds that hold each field.
+    /// The jobs of the fuzzer's corpus, and jobs that contain each field.
     private static var seeds: [[UInt8]] {
         get throws {
             let folder = Repository.root.appending(path: "Tests/Tools/Fuzzing/Corpora/job")
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    /// The function may let through what the parser refuses, never the other way round.
+    /// The function may accept a job that the parser refuses. The reverse must not happen.
     @Test func `a job that the farm's parser takes is never refused`() throws {
         try configure("demo")
         let seeds = try Self.seeds
@@ -235,7 +235,7 @@ import Testing
         #expect(accepted > 200 && refused > 200 && both == refused, "\(accepted) \(refused)")
     }
 
-    /// A few bytes are changed, doubled or left out; words of jobs come in.
+    /// Changes, repeats or removes a few bytes, or inserts words of jobs.
     private static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix) {
         let day = Date().addingTimeInterval(-Double.random(in: 0...3, using: &random) * 86_400)
             .ISO8601Format().prefix(10)

@@ -10,7 +10,7 @@ import Testing
             (5, .max, true),
             (5, .min, false), (.max, 1, false), (.min, 1, true),
         ] as [(Int64, Int64, Bool)])
-    func `a token may be registered after the gateway found it invalid`(
+    func `detects a registration after the gateway found the token invalid`(
         timestamp: Int64, registeredAt: Int64, isAfter: Bool
     ) {
         #expect(SuppressionFilter.isRegistration(atSecond: registeredAt, after: timestamp) == isAfter)

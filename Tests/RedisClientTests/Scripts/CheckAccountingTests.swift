@@ -5,9 +5,9 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What is spoilt on purpose must be named by the audit: it judges the simulation.
+/// The audit judges the simulation, so it must name every deliberate damage.
 @Suite struct CheckAccountingTests {
-    /// A waits in ready:01, b in bulk:02, c is with a worker in flight:00 and reported in part, d is delayed.
+    /// Batch a is in ready:01, b is in bulk:02, c is with a worker in flight:00 and partly reported, and d is delayed.
     private func fixture() throws -> (fixture: StoreFixture, ids: [String: String]) {
         let fixture = try StoreFixture()
         try fixture.split(step: 1, [("c", 4)], shard: 0)
@@ -24,7 +24,7 @@ import Testing
         return (fixture, ids)
     }
 
-    /// `A`, `B`, `C`, `D` stand for the ids of the batches; keys without the app's prefix.
+    /// `A`, `B`, `C`, `D` stand for the ids of the batches. Keys have no app prefix.
     @Test(arguments: [
         ("RPUSH paused A", "batch A is in ready:01 and in paused"),
         ("LPOP ready:01", "batch A is nowhere"),

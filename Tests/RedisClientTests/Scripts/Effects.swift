@@ -1,6 +1,6 @@
 import Foundation
 
-/// What each case answers, rings and changes, as it is written down in `effects.txt`.
+/// The recorded reply, wake-ups and changes of each case, from `effects.txt`.
 enum Effects {
     private static let file = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "effects.txt")
@@ -14,10 +14,10 @@ enum Effects {
             + outcome.after.changes(since: outcome.before)
     }
 
-    /// By the description of the case.
+    /// The recorded effects by the description of the case.
     static func written() throws -> [String: [String]] { try read.get() }
 
-    /// Once: every case asks for it.
+    /// The file is read once, because every case needs it.
     private static let read = Result { try read(file) }
 
     private static func read(_ file: URL) throws -> [String: [String]] {

@@ -5,9 +5,9 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A call that comes from one who is no longer in charge changes nothing.
+/// Checks that a call with an outdated fencing token changes nothing.
 @Suite struct FenceTests {
-    /// Another owner has everything, and the caller still has its old token.
+    /// Another owner has all leases, and the caller still has its old fencing token.
     private func expectFenced<Step: Request>(
         _ error: StoreError?, _ prepare: (StoreFixture) throws -> Step
     ) throws where Step.Reply: Sendable {

@@ -1,5 +1,5 @@
 extension Mutant {
-    /// Faults that leave the books as exact as they were, so that the simulation cannot see them: the cases do.
+    /// Faults that keep the accounting exact. The simulation cannot notice them, but the cases do.
     static let unseen = farm + letters
 
     private static let farm = [

@@ -1,5 +1,5 @@
 extension Mutant {
-    /// More faults that the simulation must notice: what a step leaves undone, or does to the wrong one.
+    /// More faults that the simulation must notice: a script omits an effect, or applies an effect to the wrong object.
     static let steps = [
         Mutant(
             .take, "takes the jobs in the wrong order", "call('RPUSH', taken,", "call('LPUSH', taken,",

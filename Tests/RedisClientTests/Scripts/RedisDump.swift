@@ -3,16 +3,16 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// All that a Redis holds, as lines of text: times and ids of streams are masked, and moments in ids of batches numbered,
-/// so that two runs of the same steps look the same.
+/// All data of a Redis as lines of text. Times and ids of stream entries are masked, and moments in batch ids are numbered,
+/// so that two runs of the same steps give the same text.
 struct RedisDump: Equatable {
     let lines: Set<String>
-    /// Moments of splits, in their order; each is known by its place.
+    /// The moments of splits in order. The position of a moment is its number.
     private let moments: [String]
 
     static func == (one: RedisDump, other: RedisDump) -> Bool { one.lines == other.lines }
 
-    /// - Parameter before: an earlier dump of the same Redis: its batches keep their names.
+    /// - Parameter before: an earlier dump of the same Redis. Batches keep their names from this dump.
     init(_ redis: PrivateRedis, since before: RedisDump? = nil) throws {
         var lines: Set<String> = []
         for key in try redis.run("KEYS", "*").array?.compactMap(\.text) ?? [] {
@@ -28,12 +28,12 @@ struct RedisDump: Equatable {
         self.moments = moments
     }
 
-    /// What is between the dots of a line.
+    /// The parts of a line between its dots.
     private static func parts(of line: String) -> [Substring] {
         line.split(separator: ".", omittingEmptySubsequences: false)
     }
 
-    /// In an id of a batch: microseconds, in 13 hexadecimal digits.
+    /// Whether a part of a batch id is a moment: microseconds in 13 hexadecimal digits.
     private static func isMoment(_ part: Substring) -> Bool {
         part.utf8.count == 13
             && part.utf8.allSatisfy {
@@ -47,16 +47,16 @@ struct RedisDump: Equatable {
         }.joined(separator: ".")
     }
 
-    /// An answer in one line, with the names that the batches have here.
+    /// A reply as one line, with the batch names of this dump.
     func text(_ value: RESPValue) -> String { Self.named(Self.text(value), moments) }
 
-    /// What came and what went, sorted.
+    /// The added and removed lines, sorted.
     func changes(since before: RedisDump) -> [String] {
         before.lines.subtracting(lines).sorted().map { "- " + $0 }
             + lines.subtracting(before.lines).sorted().map { "+ " + $0 }
     }
 
-    /// Lists and streams keep their order: each element is shown with its place.
+    /// Lists and streams keep their order. Each element is shown with its position.
     private static func values(of key: String, in redis: PrivateRedis) throws -> [String] {
         func numbered(_ value: RESPValue) -> [String] {
             (value.array ?? []).enumerated().map { "\($0.offset): \(text($0.element))" }
@@ -94,7 +94,7 @@ struct RedisDump: Equatable {
         return masked(escaped.joined())
     }
 
-    /// Numbers of 13 digits and more are times, or the ids of a stream's entries.
+    /// Numbers of at least 13 digits are times or ids of stream entries.
     ///
     /// The moment in a batch's id is not masked, should it have no letter. By hand: some ten thousand words are masked in a run of all cases, and a pattern would be read again for each.
     private static func masked(_ text: String) -> String {

@@ -4,7 +4,7 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What lets go on, keeps waiting or tells who is there, at its edges: each was found by `make mutants`.
+/// Limits of admission, waiting and membership. `make mutants` found each case.
 extension ScriptCase {
     static let admissions = resumes + appPauses + hosts + operations
 
@@ -114,7 +114,7 @@ extension ScriptCase {
         },
     ]
 
-    /// When a line ends, in Unix milliseconds.
+    /// The end of a heartbeat in Unix milliseconds.
     static func end(_ fixture: StoreFixture, in seconds: Int64) throws -> Int64 {
         ((try fixture.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0) + seconds) * 1000
     }
@@ -160,7 +160,7 @@ extension ScriptCase {
         },
     ]
 
-    /// A command of operators, in a farm that knows it already if `fields` are there.
+    /// A command of an operator. With `fields`, the farm already knows the command.
     private static func operate(_ fixture: StoreFixture, _ fields: [String], _ words: [String]) throws
         -> [String]
     {

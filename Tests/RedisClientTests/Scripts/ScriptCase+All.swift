@@ -4,7 +4,7 @@ import PushModel
 @testable import StoreProtocol
 
 extension ScriptCase {
-    /// At least one for each script.
+    /// At least one case for each script.
     static let all =
         owners + intake + delivery + poison + results + suppression + farm + fsck + repairs + admissions
         + shared
@@ -329,7 +329,7 @@ extension ScriptCase {
             BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60))
         },
         ScriptCase("begins no reading while another reads", again: .any) { fixture in
-            // So long that the rest of it is masked.
+            // The number is long enough that the rest of the text is masked.
             let long = Duration.seconds(4_000_000_000_000)
             try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: long))
             return BeginFeedback(token: fixture.token, reader: "r2", limit: long)
@@ -363,7 +363,7 @@ extension ScriptCase {
         },
     ]
 
-    /// The feedback service was read once, and is to be again in an hour.
+    /// The feedback service was read once, and the next reading is due in an hour.
     private static func read(_ fixture: StoreFixture, _ error: String) throws {
         try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60)))
         try fixture.perform(EndFeedback(reader: "r1", tuples: 3, next: .seconds(3600), error: error))
@@ -479,7 +479,7 @@ extension ScriptCase {
             return ReadDepths(shards: 3)
         },
         ScriptCase("tells how old the oldest pushes are", again: .same) { fixture in
-            // Without a batch in their lists, and in the future, which counts as now: real ages differ from run to run.
+            // The entries have no batch in their lists and a future time, which counts as now. Real ages differ from run to run.
             for (step, shard) in [0, 2].enumerated() {
                 try fixture.split(step: step + 1, [("j\(shard)", 1)], shard: shard, lane: .high)
             }

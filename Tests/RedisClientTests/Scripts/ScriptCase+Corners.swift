@@ -3,11 +3,11 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Situations with more than one thing at a time: each was found by `make mutants`.
+/// Situations with several conditions at a time. `make mutants` found each case.
 extension ScriptCase {
     static let corners = reports + checkouts + settlements + losses.map(Self.loss) + reclaims + splits
 
-    /// The first batch that waits in shard 1.
+    /// The batch at `place` in the queue of shard 1.
     static func first(_ fixture: StoreFixture, _ place: Int = 0) throws -> BatchID {
         BatchID(try fixture.redis.run("LINDEX", app + "ready:01", "\(place)").bytes ?? [])
     }
@@ -20,7 +20,7 @@ extension ScriptCase {
             shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
     }
 
-    /// A batch that w1 had, and that w2 has now, with the pushes of job q parked.
+    /// A batch that w1 had and that w2 has now. The pushes of job q are quarantined.
     private static func handedOn(_ fixture: StoreFixture, _ jobs: [(id: String, tokens: Int)]) throws
         -> BatchID
     {
@@ -53,7 +53,7 @@ extension ScriptCase {
         },
     ]
 
-    /// So many ids without a batch, then a batch that nobody can read, one of a quarantined job, and one to be given.
+    /// Adds `count` ids without a batch, then an unreadable batch, a batch of a quarantined job, and a batch that can be checked out.
     static func rubbish(_ fixture: StoreFixture, _ count: Int) throws {
         for number in 1...count - 2 {
             try fixture.redis.run("RPUSH", app + "ready:01", "01.h.none.\(number)")
@@ -123,7 +123,7 @@ extension ScriptCase {
         }
     ]
 
-    /// How a worker was lost that had a batch of job a in this state, without the worker's name.
+    /// How a worker with a batch of job a in this state was lost, without the worker's name.
     private static let losses: [(what: String, state: String, loss: WorkerLoss)] = [
         (
             "keeps a single suspect when it is among others again", "2|3|3,1,1,0,3,2,1,0|2|x..",
@@ -213,7 +213,7 @@ extension ScriptCase {
         },
     ]
 
-    /// So many hours before now, as Redis has it.
+    /// The time some hours ago by the Redis clock.
     private static func ago(_ fixture: StoreFixture, hours: Int64) throws -> Int64 {
         let seconds = try fixture.redis.run("TIME").array?.first?.text.flatMap { Int64($0) } ?? 0
         return (seconds - hours * 3600) * 1000

@@ -4,11 +4,11 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Dead letters: how they come, go by themselves, and are sent or dropped by an operator.
+/// How dead letters are created, expire, and are sent or dropped by an operator.
 extension ScriptCase {
     static let letters = keptLetters + trims + replays + refusals + repeats
 
-    /// An entry of five pushes of which so many failed, for two reasons.
+    /// An entry of five pushes. Some of them failed, for two reasons.
     private static func keptLetter(_ fixture: StoreFixture, retention: Retention = Retention()) throws
         -> Settle
     {
@@ -58,7 +58,7 @@ extension ScriptCase {
         },
     ]
 
-    /// Books two entries of three, with what an audit gets.
+    /// Settles two of three entries with audit records.
     private static func audited(_ fixture: StoreFixture, bytes: Int) throws -> Settle {
         let batch = try fixture.held([("a", 3)])
         for position in 0..<3 {
@@ -72,7 +72,7 @@ extension ScriptCase {
         return Settle(settlements, retention: retention)
     }
 
-    /// Everything is kept that is not older than a moment, in seconds.
+    /// Trims all dead letters that are older than a time in seconds.
     private static func trim(_ retention: Retention = Retention(), from moment: Int64, most: Int = 256)
         -> TrimDeadLetters
     {
@@ -215,7 +215,7 @@ extension ScriptCase {
 }
 
 extension StoreFixture {
-    /// A dead letter, and its place in the sums.
+    /// Adds a dead letter and updates the sums.
     func bury(_ job: String, _ pushes: Int, at id: String, reason: String = "BadTopic") throws {
         let body = Self.body([(job, pushes)])
         var command = RESPCommand("XADD", "{pushfarm:demo}:dead_letters", id)
@@ -226,7 +226,7 @@ extension StoreFixture {
         try redis.run("HINCRBY", "{pushfarm:demo}:dead_letter_counts", "bytes", "\(body.count)")
     }
 
-    /// An entry of the audit, and its place in the sum.
+    /// Adds an audit record and updates the sum.
     func remember(_ record: String, at id: String) throws {
         try redis.run("XADD", "{pushfarm:demo}:audit", id, "a", record)
         try redis.run("HINCRBY", "{pushfarm:demo}:dead_letter_counts", "audit", "\(100 + record.utf8.count)")

@@ -3,7 +3,7 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Edges that nothing but a slip of the hand would touch: each was found by `make mutants`.
+/// Edge cases that only an accidental change of a line would break. `make mutants` found each case.
 extension ScriptCase {
     static let edges = splits + takes + deliveries + leases + settlements + returns + promotions
 
@@ -21,7 +21,7 @@ extension ScriptCase {
             retention: retention, alone: Array(alone.utf8))
     }
 
-    /// A job record that ended at `time`, and has this place in the list.
+    /// A job record that ended at `time`, with its position in the list of ended jobs.
     static func ended(_ fixture: StoreFixture, _ job: String, at time: Int64, place: Int64? = nil) throws {
         try fixture.redis.run(
             "HSET", app + "job:\(job)", "state", "finished", "created_at", "\(time)", "finished_at",
@@ -30,9 +30,9 @@ extension ScriptCase {
         try fixture.redis.run("ZADD", app + "jobs", "\(place ?? time)", job)
     }
 
-    /// A moment that no retention reaches.
+    /// A time that is older than every retention.
     static let longAgo: Int64 = 1_000_000
-    /// A moment that every retention reaches.
+    /// A time that lies far in the future.
     static let farAhead: Int64 = 4_000_000_000_000
 
     static func kept(_ jobRecords: Int, seconds: Int = 72 * 3600) -> Retention {
@@ -140,7 +140,7 @@ extension ScriptCase {
         for job in jobs { try fixture.perform(PushJob(job: Array(job.utf8))) }
     }
 
-    /// Jobs that came to `taken` unseen, as a watcher of the inbox moves them.
+    /// Moves jobs to `taken` without a reply, like a blocking move from the inbox.
     private static func slip(_ fixture: StoreFixture, _ jobs: String...) throws {
         for job in jobs { try fixture.redis.run("RPUSH", app + "taken", job) }
     }
@@ -332,7 +332,7 @@ extension ScriptCase {
         },
     ]
 
-    /// A held gate, two jobs in the inbox, and so many batches, of which one is delayed and one parked.
+    /// A paused intake with two jobs in the inbox, and `batches` batches. One batch is delayed and one is quarantined.
     private static func trickle(_ fixture: StoreFixture, batches: Int) throws {
         try fixture.redis.run("HSET", app + "admission", "trickle", "1")
         for batch in 1...batches { try fixture.redis.run("HSET", app + "states", "\(batch)", "x") }
@@ -354,7 +354,7 @@ extension ScriptCase {
             shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
     }
 
-    /// Shard 1 gets another owner.
+    /// Gives shard 1 to another owner.
     private static func lose(_ fixture: StoreFixture) throws {
         try fixture.redis.run("HSET", app + "owners", "01", "2:n9:x")
     }
@@ -620,7 +620,7 @@ extension ScriptCase {
         ScriptCase("books nothing of no entries", again: .same) { _ in Settle([]) },
     ]
 
-    /// One more delivered push, and what `change` makes of its settlement.
+    /// One more delivered push with a settlement that `change` modifies.
     private static func one(
         _ fixture: StoreFixture, answers: Int, _ change: (inout Settlement) -> Void
     ) throws -> Settle {
@@ -633,8 +633,8 @@ extension ScriptCase {
         return Settle([settlement])
     }
 
-    /// Eight hundred good answers and two of bad tokens are settled; the rest of a thousand comes, `bad` of them bad, and
-    /// two tokens of them are told.
+    /// Settles eight hundred good responses and two bad tokens. Then the rest of a thousand arrives with `bad` bad tokens,
+    /// of which two are reported.
     private static func guarded(_ fixture: StoreFixture, bad: Int) throws -> Settle {
         let batch = try fixture.held([("a", 3)])
         for place in 0..<3 {

@@ -3,7 +3,7 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What operators hold back, call back and hurry.
+/// Pauses, cancels and immediate starts by operators.
 extension ScriptCase {
     static let pauses = orders + cancellations + pausesAtCheckout + resumes + dueNow + operators
 
@@ -13,7 +13,7 @@ extension ScriptCase {
             shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
     }
 
-    /// The job is called back from now on.
+    /// Cancels the job from now on.
     static func cancel(_ fixture: StoreFixture, _ job: String, from: Int64 = 0) throws {
         try fixture.perform(SetPause(.cancel(job, from: from, keep: 600), by: "me@here"))
     }

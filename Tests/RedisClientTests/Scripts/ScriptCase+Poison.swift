@@ -6,7 +6,7 @@ import PushModel
 extension ScriptCase {
     private static let nothing = Answer.other("[0, 0, 0, 0, 0, [], [], []]")
 
-    /// Workers that are lost by what they sent, and what becomes of it.
+    /// Workers that crash on a push, and the effects on the push.
     static let poison = [
         ScriptCase("tells what a worker had in the air", again: .same) { fixture in
             for shard in 0..<3 { try fixture.split(step: shard + 1, [("j\(shard)", 3)], shard: shard) }
@@ -208,7 +208,7 @@ extension ScriptCase {
         },
     ]
 
-    /// What an operator repairs.
+    /// Repairs by an operator.
     static let fsck = [
         ScriptCase("puts a batch that no list has into its list", again: .other("[]")) { fixture in
             let batch = try fixture.held([("a", 4)])

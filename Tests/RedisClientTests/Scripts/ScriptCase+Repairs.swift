@@ -4,7 +4,7 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What `fsck` repairs when more than one thing is wrong: each was found by `make mutants`.
+/// Repairs of `fsck` with several faults at a time. `make mutants` found each case.
 extension ScriptCase {
     static let repairs = batches + jobRecords
 
@@ -16,7 +16,7 @@ extension ScriptCase {
         for id in ids { try fixture.redis.run("RPUSH", app + list, id) }
     }
 
-    /// A batch whose first push is a quarantined job's, and whose other was handed over; no list has it.
+    /// A batch that is in no list. Its first push belongs to a quarantined job, and its other push was handed over.
     private static func shelved(_ fixture: StoreFixture) throws -> BatchID {
         try fixture.split([("q", 1), ("a", 1)])
         try fixture.quarantine("q")
@@ -88,7 +88,7 @@ extension ScriptCase {
         },
     ]
 
-    /// A batch that is whole, but for its name.
+    /// A valid batch with a wrong name.
     private static func misnamed(_ fixture: StoreFixture, _ id: String) throws -> Repair {
         try fixture.redis.run("HSET", app + "states", id, "|0|0||2|..")
         var command = RESPCommand("HSET", app + "batches", id)
@@ -97,7 +97,7 @@ extension ScriptCase {
         return Repair(.batch(id), shards: StoreFixture.shards)
     }
 
-    /// The fields of a job record, and its place in the list of jobs.
+    /// The fields of a job record, and its position in the list of jobs.
     private static func jobRecord(
         _ fixture: StoreFixture, _ job: String, _ fields: KeyValuePairs<String, String>
     ) throws {

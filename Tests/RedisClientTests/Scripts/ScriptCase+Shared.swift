@@ -4,7 +4,7 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What several scripts share (`Scripts/Shared`), at its edges: each was found by `make mutants`.
+/// Edge cases of the files that several scripts share (`Scripts/Shared`). `make mutants` found each case.
 extension ScriptCase {
     static let shared = lists + cuts + counts
 
@@ -34,7 +34,7 @@ extension ScriptCase {
         },
     ]
 
-    /// Refuses what is left of a job of five pushes, of which so many are split and these have ended.
+    /// Refuses the rest of a job of five pushes. `offset` pushes are split, and the pushes in `ended` have an outcome.
     private static func cut(_ fixture: StoreFixture, offset: Int, _ ended: KeyValuePairs<String, String>)
         throws
         -> Refuse
@@ -60,7 +60,7 @@ extension ScriptCase {
         },
     ]
 
-    /// An item of each kind, with and without tokens.
+    /// One item of each kind, with and without tokens.
     private static func everyKind() -> [UInt8] {
         var builder = ResultsBuilder()
         let tokens = StoreFixture.tokens(3)

@@ -6,18 +6,18 @@ import class FarmHarness.BlockingRedisClient
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// One call of a script in a situation that is made for it.
+/// One call of a script in a prepared situation.
 struct ScriptCase: Sendable, CustomTestStringConvertible {
     enum Answer: Sendable {
-        /// Running it again answers the same.
+        /// A second run gives the same reply.
         case same
-        /// Running it again answers this.
+        /// A second run gives this reply.
         case other(String)
-        /// The answer has more than what was done.
+        /// The reply of a second run does not matter, because the reply contains more than the effect.
         case any
-        /// It did a part of what is to be done; running it again does the next one.
+        /// The script did a part of the work, and a second run does the next part.
         case next
-        /// It is refused with this, each time, and nothing changes.
+        /// The script refuses each call with this error, and nothing changes.
         case refused(String)
 
         var changesMore: Bool {
@@ -35,9 +35,9 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
 
     let script: Script
     let what: String
-    /// The answer to the same call once more.
+    /// The reply to a repeated call.
     let again: Answer
-    /// Makes the situation, and the call.
+    /// Prepares the situation, and returns the call.
     let prepare: @Sendable (StoreFixture) throws -> RESPCommand
 
     init<Step: Request>(
@@ -51,7 +51,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// A script of the farm: the number of its keys, keys, arguments.
+    /// A script of the farm with its keys and arguments.
     init(
         _ script: Script, _ what: String, again: Answer,
         _ prepare: @escaping @Sendable (StoreFixture) throws -> [String]
@@ -68,12 +68,12 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(script.rawValue): \(what)" }
 
-    /// How a script may come to be run.
+    /// The ways in which a test runs a script.
     enum Way: CaseIterable {
         case once, twice, replyLost, withoutMemory
     }
 
-    /// What there was before, what it answered last, what there is then, and what it rang.
+    /// The data before, the last reply, the data after, and the wake-ups.
     struct Outcome {
         let before: RedisDump
         let answer: String
@@ -81,7 +81,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         let woken: [String]
     }
 
-    /// - Parameter redis: what is in it goes.
+    /// - Parameter redis: a Redis whose data are deleted first.
     func run(_ way: Way, on redis: PrivateRedis) throws -> Outcome {
         let fixture = try StoreFixture(on: redis)
         let command = try prepare(fixture)

@@ -5,7 +5,7 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Layer A of the scripts' proof: what every script promises, whatever it does (docs/internals/proof.md).
+/// Layer A of the proof: the guarantees that every script gives (docs/internals/proof.md).
 @Suite struct ScriptContractTests {
     @Test(arguments: Script.allCases) func `every script has a case`(script: Script) {
         #expect(ScriptCase.all.contains { $0.script == script }, "no case of \(script): see ScriptCase.all")
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Recorded from the scripts, and compared with their contracts by reading; `PUSHFARM_RECORD=1` writes it again.
+    /// The effects were recorded from the scripts and reviewed against their contracts. `PUSHFARM_RECORD=1` records them again.
     @Test(arguments: ScriptCase.all) func `changes what is written down in effects.txt, and nothing else`(
         scriptCase: ScriptCase
     ) throws {

@@ -5,9 +5,9 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Scripts read from the folder that `PUSHFARM_SCRIPTS` names: a fault in one is tried without a new build.
+/// Reads scripts from the folder in `PUSHFARM_SCRIPTS`, so that a test can try a fault without a new build.
 enum ScriptFolder {
-    /// Where the scripts of this tree are.
+    /// The folder with the scripts of this repository.
     static let sources = Repository.root.appending(path: "Sources/Core/StoreProtocol/Scripts")
 
     private static let other = ProcessInfo.processInfo.environment["PUSHFARM_SCRIPTS"].map {
@@ -26,7 +26,7 @@ enum ScriptFolder {
         return try String(contentsOf: folder.appending(path: path), encoding: .utf8)
     }
 
-    /// Nil without such a folder.
+    /// The text of the script, or nil without such a folder.
     static func text(of script: Script) throws -> String? {
         guard let other else { return nil }
         return try assemble(script) { name in
@@ -34,7 +34,7 @@ enum ScriptFolder {
         }
     }
 
-    /// A script as it is loaded, with what it shares with others behind its first line.
+    /// A script as Redis loads it, with its shared files after its first line.
     static func assemble(_ script: Script, _ file: (String) throws -> String) rethrows -> String {
         let body = try file(script.rawValue)
         let shared = try sharedFiles(of: script).map(file).joined()
@@ -42,12 +42,12 @@ enum ScriptFolder {
         return body[...end] + shared + body[body.index(after: end)...]
     }
 
-    /// The names of the files that are put behind a script's first line.
+    /// The names of the files that are inserted after a script's first line.
     static func sharedFiles(of script: Script) -> [String] {
         SharedScript.used(by: script.text).map(\.rawValue)
     }
 
-    /// The function's library, from that folder or as it is built in.
+    /// The library of the function, from the folder or from the program.
     static func functionCommand() throws -> RESPCommand {
         guard let other else { return FunctionLibrary.loadCommand }
         let text = try String(contentsOf: other.appending(path: "submit.lua"), encoding: .utf8)

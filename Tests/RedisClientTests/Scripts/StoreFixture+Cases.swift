@@ -4,22 +4,22 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Situations that many cases begin with.
+/// Start situations that many cases share.
 extension StoreFixture {
-    /// A command of many words.
+    /// Runs a command with these words.
     func run(_ words: [String]) throws {
         var command = RESPCommand()
         for word in words { command.append(word) }
         _ = try redis.run(command)
     }
 
-    /// Pushes jobs and takes them.
+    /// Pushes jobs to the inbox and takes them.
     func take(_ jobs: String...) throws {
         for job in jobs { try perform(PushJob(job: Array(job.utf8))) }
         _ = try perform(Take(token: token, known: 0, maxJobs: 99, maxBytes: 9999, maxJobBytes: 9999))
     }
 
-    /// Two of the five pushes of a job.
+    /// A split of two of the five pushes of a job.
     func firstPart() -> Split {
         Split(
             token: token, step: 1, dropped: 0, head: IntakeHead(job: "big", offset: 2),
@@ -27,7 +27,7 @@ extension StoreFixture {
             batches: [.init(shard: 0, lane: .high, tokens: 2, body: Self.body([("big", 2)]))])
     }
 
-    /// A batch in the hands of the worker w1.
+    /// A batch that the worker w1 holds.
     func held(
         step: Int = 1, _ jobs: [(id: String, tokens: Int)], lane: Lane = .high, credit: Int = 100
     ) throws -> Checkout.Batch {
@@ -35,7 +35,7 @@ extension StoreFixture {
         return try checkout(credit: credit).batches[0]
     }
 
-    /// A batch that was checked out, and then a Redis that went back to when it was delayed.
+    /// A batch that was checked out and became delayed again when Redis returned to an earlier state.
     func delayed(_ jobs: [(id: String, tokens: Int)]) throws -> BatchID {
         try split(jobs, due: 4_000_000_000_000)
         return BatchID(
@@ -57,17 +57,17 @@ extension StoreFixture {
             token: token, worker: "w1", batch: batch.id, delivery: batch.delivery, reason: "unreadable")
     }
 
-    /// Of all shards; nobody is accused unless the caller says so.
+    /// Reclaims the batches of all shards. No job is blamed, unless the caller passes another loss.
     func reclaim(_ gone: [String], _ loss: WorkerLoss = .unrelated) -> Reclaim {
         Reclaim(.gone(gone), loss: loss, shards: (0..<Self.shards).map { ($0, token) })
     }
 
-    /// A batch as it is in the books: `worker|deliveries|granted|caution|open|map`.
+    /// Sets the state of a batch: `worker|deliveries|granted|caution|open|map`.
     func set(_ batch: BatchID, to state: String) throws {
         try redis.run("HSET", "{pushfarm:demo}:states", "\(batch)", state)
     }
 
-    /// As after five crashes that accuse the job.
+    /// Quarantines a job as after `crashes` crashes that blame the job.
     func quarantine(_ job: String, crashes: Int = 5) throws {
         let gate = "{pushfarm:demo}:admission"
         try redis.run("HSET", "{pushfarm:demo}:paused_jobs", job, "7")

@@ -4,8 +4,8 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Looks at an app's keys after every step of a simulation. Written from docs/internals/redis-keys.md alone: it shares nothing with the
-/// product's own audit, which may be wrong in the same way as the scripts.
+/// Checks an app's keys after every step of a simulation. It follows docs/internals/redis-keys.md alone and shares no code with
+/// the product's own audit, which may have the same faults as the scripts.
 enum Judge {
     static func load(into redis: PrivateRedis) throws -> [UInt8] {
         try #require(try redis.run("SCRIPT", "LOAD", text).bytes)

@@ -5,11 +5,11 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// docs/internals/proof.md, C: every line of every script changed in turn (`make mutants`).
+/// Layer C of the proof: every line of every script is changed in turn (docs/internals/proof.md, `make mutants`).
 @Suite struct LineMutantTests {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// What neither the cases nor the simulation notices is written into a folder, for the other tests to be tried on.
+    /// Changes that neither the cases nor the simulation notice are written into a folder, so that other tests can try them.
     @Test(.enabled(if: environment["PUSHFARM_MUTANTS"] != nil))
     func `every changed line is noticed`() async throws {
         let folder = Self.environment["PUSHFARM_MUTANTS"] ?? ""
@@ -36,7 +36,7 @@ import Testing
         )
     }
 
-    /// The folder that `PUSHFARM_SCRIPTS` is to name.
+    /// Writes the mutant to a folder for `PUSHFARM_SCRIPTS`.
     private static func keep(_ mutant: LineMutant, in folder: String) throws {
         let shared = SharedScript.allCases.map(\.rawValue)
         try FileManager.default.createDirectory(
@@ -49,20 +49,20 @@ import Testing
         try "\(mutant)\n".write(toFile: "\(folder)/change", atomically: true, encoding: .utf8)
     }
 
-    /// Who sees that something was changed.
+    /// The kinds of tests that can notice a change.
     enum Notice: CaseIterable {
         case compiler, cases, simulation, nobody
     }
 }
 
-/// Where changed scripts are tried out.
+/// Tries changed scripts.
 private final class MutantBench {
     private var redis: PrivateRedis
     private var run: SimulationRun
     private let cases: [(case: ScriptCase, lines: [String])]
-    /// A changed script may never end: milliseconds until that is taken for noticed.
+    /// Milliseconds until a script that does not end counts as noticed.
     private static let timeout: Int32 = 5_000
-    /// Of each profile.
+    /// The number of seeds of each profile.
     private let seeds: UInt64
 
     private static let environment = ProcessInfo.processInfo.environment
@@ -78,7 +78,7 @@ private final class MutantBench {
         }
     }
 
-    /// A case that would take every change for noticed.
+    /// The error for a case that would count every change as noticed.
     private struct Unfit: Error, CustomStringConvertible {
         let description: String
     }
@@ -91,16 +91,16 @@ private final class MutantBench {
         return one.again.allows(twice.answer, after: once.answer)
     }
 
-    /// - Throws: when it could not be tried, which says nothing about the change.
+    /// - Throws: if the change could not be tried. The change is then neither noticed nor unnoticed.
     func notice(of mutant: LineMutant) throws -> LineMutantTests.Notice {
         var notice = Result<LineMutantTests.Notice, any Error>.success(.nobody)
-        // What prepares a case may expect something that a changed script does not do: it is noticed then.
+        // The preparation of a case may expect an effect that a changed script does not have. The change is then noticed.
         withKnownIssue(isIntermittent: true) { notice = Result { try tryOut(mutant) } }
         return try notice.get()
     }
 
     private func tryOut(_ mutant: LineMutant) throws -> LineMutantTests.Notice {
-        // A script that does not end blocks its Redis for good.
+        // A script that does not end blocks its Redis forever.
         if !redis.answers { redis = try PrivateRedis(timeout: Self.timeout) }
         if !run.redis.answers { run = try SimulationRun(timeout: Self.timeout) }
         redis.variant.change = mutant

@@ -1,13 +1,13 @@
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A fault put into a script on purpose: the simulation must notice it.
+/// A deliberate fault in a script, which the simulation must notice.
 struct Mutant: Sendable, CustomStringConvertible {
     let script: Script
     let description: String
     let original: String
     let replacement: String
-    /// A seed that shows it soon: it is tried first, and only then are the others.
+    /// A seed that quickly reveals the fault. The other seeds are tried only if this seed fails to.
     let shown: Seed?
 
     struct Seed: Sendable {
@@ -24,7 +24,7 @@ struct Mutant: Sendable, CustomStringConvertible {
         self.shown = shown
     }
 
-    /// Nil for the other scripts.
+    /// The changed text, or nil for other scripts.
     func text(of script: Script) -> String? {
         guard script == self.script else { return nil }
         let text = String(decoding: script.text, as: UTF8.self)

@@ -1,14 +1,14 @@
-/// True time, and what Redis takes for it.
+/// The true time and the time of the Redis clock.
 struct SimulatedClock {
-    /// Microseconds since the beginning; never goes back.
+    /// Microseconds since the start. This value never decreases.
     private(set) var now: Int64 = 0
     private(set) var skew: Int64 = 0
 
     private static let start: Int64 = 1_700_000_000_000_000
-    /// Redis's clock is wrong by so much at most.
+    /// The maximum error of the Redis clock in microseconds.
     private static let most: Int64 = 7_200_000_000
 
-    /// Microseconds since 1970.
+    /// The Redis time in microseconds since 1970.
     var redis: Int64 { Self.start + now + skew }
     var redisMilliseconds: Int64 { redis / 1000 }
 

@@ -1,21 +1,21 @@
 import PushModel
 
-/// The only judge of what was sent.
+/// The gateway that records all sent pushes. The final checks compare its record with Redis.
 final class SimulatedGateway {
     enum Answer: Equatable { case delivered, failed, throttled, unknown, unprocessed }
 
-    /// A 200, and when: `isForgotten` if Redis has lost what it knew then.
+    /// A response with status 200 and its turn. `isForgotten` means that Redis has lost its data of that turn.
     struct Acceptance {
         let turn: Int
         var isForgotten: Bool
     }
 
-    /// By token.
+    /// The acceptances by token.
     private(set) var accepted: [[UInt8]: [Acceptance]] = [:]
     /// Tokens that crash the worker that sends them.
     var poison: Set<[UInt8]> = []
 
-    /// How a token ends, whoever sends it; nil: its deadline passes before it is sent.
+    /// The fixed response to a token from any worker. Nil: the deadline of the push passes before a send.
     static func fate(_ token: [UInt8]) -> Answer? {
         switch XXH64.hash(token, seed: 77) % 100 {
         case 0..<80: .delivered
@@ -24,10 +24,10 @@ final class SimulatedGateway {
         }
     }
 
-    /// Whether a push that fails does so because of its token.
+    /// Whether a failed push fails because of its token.
     static func isTokenAtFault(_ token: ArraySlice<UInt8>) -> Bool { (token.last ?? 0) % 2 == 0 }
 
-    /// - Parameter trouble: a number below 100 that says what goes wrong.
+    /// - Parameter trouble: a number below 100 that selects the fault.
     func send(_ token: [UInt8], attempt: UInt8, trouble: Int, at turn: Int, isForgotten: Bool) -> Answer {
         if trouble < 2 { return .unprocessed }
         let share = XXH64.hash(token, seed: 78) % 10
@@ -39,7 +39,7 @@ final class SimulatedGateway {
         return trouble < 5 ? .unknown : fate
     }
 
-    /// Redis has gone back to what it was in this turn.
+    /// Redis has returned to its state of this turn.
     func redisWentBack(to turn: Int) {
         for (token, list) in accepted where list.contains(where: { $0.turn > turn }) {
             accepted[token] = list.map {
@@ -49,6 +49,6 @@ final class SimulatedGateway {
     }
 
     func times(_ token: [UInt8]) -> Int { accepted[token]?.count ?? 0 }
-    /// Without those that Redis cannot have known of.
+    /// The number of acceptances without those that Redis cannot know.
     func timesKnown(_ token: [UInt8]) -> Int { accepted[token]?.count { !$0.isForgotten } ?? 0 }
 }

@@ -3,7 +3,7 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A gatherer: reads entries, decides, settles.
+/// A results consumer that reads entries, decides and settles.
 final class SimulatedGatherer {
     private let name: String
     private unowned let simulation: Simulation

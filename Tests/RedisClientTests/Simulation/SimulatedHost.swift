@@ -3,40 +3,40 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// A coordinator as the scripts see it: leases, intake, gatherer, promoter, two workers.
+/// A coordinator from the view of the scripts: leases, intake, results consumer, promoter and two workers.
 final class SimulatedHost {
-    /// Bytes of a job at most.
+    /// The maximum of bytes of a job.
     static let jobBytes = 1000
     private static let lease = Duration.seconds(10)
     private static let margin: Int64 = 2_000_000
     private static let renewInterval: Int64 = 3_000_000
     private static let sweepInterval: Int64 = 5_000_000
 
-    /// How a worker ended, as its host sees it.
+    /// The end of a worker from the view of its host.
     enum End { case orderly, crash, kill }
 
     let name: String
     private(set) var workers: [SimulatedWorker] = []
     private unowned let simulation: Simulation
-    /// Of this process.
+    /// The instance name of this process.
     private var instance: String
     private var nonce: String
     private var renounced = 0
     private var predecessor = ""
     private var tokens: [LeaseField: FenceToken] = [:]
-    /// Won, and not yet free of what the owner before had in flight: no worker gets it.
+    /// Acquired shards whose earlier in-flight batches are not reclaimed yet. No worker gets such a shard.
     private var unswept: Set<Int> = []
-    /// Shards that it gives to others, until so many turns have passed.
+    /// Shards that the host hands over, with the number of turns to wait.
     private var leaving: [Int: Int] = [:]
     private var givenBack: [LeaseField: FenceToken] = [:]
-    /// Reaped, and not yet taken back from.
+    /// Ended workers whose batches are not reclaimed yet.
     private var dead: [(name: String, slot: Int, end: End)] = []
-    /// When workers were killed in the last minute.
+    /// The times of worker kills in the last minute.
     private var kills: [Int64] = []
     private var leaseEnd: Int64 = 0
     private var lastKept: Int64 = -renewInterval
     private var lastSwept: Int64 = -sweepInterval
-    /// A script said FENCED.
+    /// A script replied FENCED.
     private var isDoubtful = false
     private var stoppedUntil = 0
     private lazy var intake = SimulatedIntake(simulation)
@@ -48,9 +48,9 @@ final class SimulatedHost {
         nonce = instance
     }
 
-    /// A new process in the place of the old one.
+    /// Replaces the process with a new process.
     ///
-    /// It holds the host's lock, so it knows that the old one is gone, and takes its leases over at once.
+    /// The new process holds the host's lock. It therefore knows that the old process is gone, and takes its leases over at once.
     func restart(after turns: Int) {
         predecessor = instance
         instance = simulation.name(name)
@@ -90,13 +90,13 @@ final class SimulatedHost {
         }
     }
 
-    /// What is under way has no answer; leases are looked at at once.
+    /// Calls in flight get no reply, and leases are checked at once.
     func redisIsAnother() {
         for worker in workers { worker.redisIsAnother() }
         lastKept = -Self.renewInterval
     }
 
-    /// Gives one of its shards to whoever wants it, gracefully.
+    /// Hands one of its shards over in order to any host.
     func handOver() {
         let mine = (0..<Simulation.shards).filter { tokens[.shard($0)] != nil && leaving[$0] == nil }
         guard let shard = simulation.pick(mine) else { return }
@@ -129,7 +129,7 @@ final class SimulatedHost {
         }
     }
 
-    /// Nothing goes wrong: what is left is done soon.
+    /// Finishes the remaining work without faults.
     private func doAll() throws {
         try recover()
         for _ in 0..<2 { hire() }
@@ -140,7 +140,7 @@ final class SimulatedHost {
         for _ in 0..<6 { try stepWorker() }
     }
 
-    /// Ends what was called back.
+    /// Cancels the unsent pushes of cancelled jobs.
     private func sweepCancelled() throws {
         guard simulation.profile.cancels > 0, try !simulation.pauses(.cancels).isEmpty else { return }
         guard let page = try simulation.attempt(ScanBatches()) else { return }
@@ -204,7 +204,7 @@ final class SimulatedHost {
         unswept.remove(shard)
     }
 
-    /// A new nonce makes tokens that no script has ever seen; the old ones are known to be gone, for they were ours.
+    /// A new nonce makes fencing tokens that no script has seen. The old tokens are known to be gone, because this host owned them.
     private func renounce() {
         renounced += 1
         (isDoubtful, givenBack) = (false, [:])
@@ -229,7 +229,7 @@ final class SimulatedHost {
         return true
     }
 
-    /// Takes back what the owners before have left in flight.
+    /// Reclaims the batches that previous owners left in flight.
     private func sweepWon() throws {
         let won = unswept.sorted().compactMap { shard in tokens[.shard(shard)].map { (shard, $0) } }
         guard !won.isEmpty else { return }
@@ -239,7 +239,7 @@ final class SimulatedHost {
         unswept = []
     }
 
-    /// Nothing of these shards is in a worker's hands: those that are leaving are given back.
+    /// No worker holds a batch of these shards. Shards that are being handed over are released.
     private func emptied(_ shards: some Sequence<Int>) {
         for shard in shards where leaving[shard] != nil {
             guard let token = tokens[.shard(shard)] else { continue }
@@ -248,7 +248,7 @@ final class SimulatedHost {
         }
     }
 
-    /// Without Redis's confirmation nothing is ours.
+    /// Without a confirmation by Redis the host owns nothing.
     private func forgetLeases() {
         guard !tokens.isEmpty else { return }
         (tokens, unswept, leaving) = ([:], [], [:])

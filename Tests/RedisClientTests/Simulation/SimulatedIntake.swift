@@ -3,15 +3,15 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// The intake of a coordinator: takes jobs, splits and refuses them in steps.
+/// The intake of a coordinator. It takes jobs, and splits or refuses them in steps.
 final class SimulatedIntake {
-    /// A taken job, and what is known of it.
+    /// A taken job and its known state.
     private struct Taken {
         let raw: [UInt8]
-        /// Nil: it is to be refused.
+        /// The number of the job, or nil if the job is to be refused.
         var job: Int?
         var id: String
-        /// Accepted pushes that are in batches; nil before its job record is open.
+        /// The number of accepted pushes in batches, or nil before the job record is open.
         var split: Int?
     }
 
@@ -24,10 +24,10 @@ final class SimulatedIntake {
     private var served: FenceToken?
     private var step = 0
     private var taken: [Taken] = []
-    /// The step that was made and not answered: it is made again as it was.
+    /// The step that got no reply. The intake repeats the same step.
     private var plan: Plan?
 
-    /// The process that parses, and the ones that were ended by what they parsed.
+    /// The process that parses jobs, and the processes that a job ended.
     private var process = ""
     private var ended: (name: String, isAlone: Bool)?
 
@@ -91,7 +91,7 @@ final class SimulatedIntake {
         hold(reply.jobs, head: head)
     }
 
-    /// - Returns: whether all of them can be read.
+    /// - Returns: whether all jobs are readable.
     @discardableResult
     private func hold(_ jobs: [[UInt8]], head: IntakeHead?) -> Bool {
         var head = head
@@ -104,7 +104,7 @@ final class SimulatedIntake {
         return taken.allSatisfy { $0.job != nil }
     }
 
-    /// Has a job moved to those that are taken, whoever is the intake, and splits it if it came alone.
+    /// Moves a job to the taken jobs under any intake, and splits the job if it came alone.
     private func wait(_ token: FenceToken) throws {
         guard let raw = try simulation.attempt(NextJob(timeout: .zero)) ?? nil else {
             served = nil
@@ -179,7 +179,7 @@ final class SimulatedIntake {
     }
 }
 
-/// Packs jobs' tokens into batches of several segments.
+/// Packs the tokens of jobs into batches of several segments.
 private struct SimulatedPacker {
     private struct Kind: Hashable, Comparable {
         let due: Int64

@@ -1,21 +1,21 @@
 import PushModel
 
-/// A job as a producer pushed it, and what must become of it.
+/// A job from a producer and its expected result.
 struct SimulatedJob {
     let number: Int
-    /// Nil when the farm makes one.
+    /// The id of the job, or nil if the farm makes the id.
     let id: String?
     let tokens: [[UInt8]]
     let delivery: DeliveryGuarantee
     let lane: Lane
-    /// Redis's milliseconds before which nothing of it is sent; 0 for now.
+    /// The Redis time in milliseconds before which no push is sent, or 0 for now.
     let due: Int64
     let raw: [UInt8]
-    /// Whoever reads one of its batches crashes.
+    /// A process that reads a batch of the job crashes.
     let isPoison: Bool
-    /// Redis went back to before it was pushed.
+    /// Redis returned to a state before the job was pushed.
     var mayBeLost = false
-    /// An operator has called it back.
+    /// An operator has cancelled the job.
     var mayBeCancelled = false
 
     init(number: Int, simulation: Simulation) {

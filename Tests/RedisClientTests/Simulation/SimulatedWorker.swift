@@ -19,31 +19,31 @@ final class SimulatedWorker {
     }
 
     let name: String
-    /// Its place in the host: which shards it serves.
+    /// The place of the worker in its host, which determines its shards.
     let slot: Int
     private unowned let simulation: Simulation
     private let window: Window
-    /// Until when its coordinator told it that it may start pushes.
+    /// The end of the lease that the coordinator sent. The worker may start pushes until then.
     var leaseEnd: Int64 = 0
-    /// Its coordinator is gone: it finishes.
+    /// The coordinator is gone, so the worker finishes.
     private(set) var isOrphaned = false
-    /// A script said that a shard is another's; to be read by the coordinator.
+    /// A script replied that a shard has another owner. The coordinator reads this flag.
     var isFenced = false
-    /// Withdrawn shards of which it has nothing any more; to be read by the coordinator.
+    /// Withdrawn shards without held batches. The coordinator reads this set.
     var released: Set<Int> = []
     private(set) var isGone = false
     private var assigned: [Int: FenceToken] = [:]
     private var recalled: Set<Int> = []
     private(set) var isCrashed = false
-    /// Calls on their way to Redis.
+    /// Calls in flight to Redis.
     private var wire: [Call] = []
     private var flying: [Flying] = []
     private var isConnected = true
-    /// What answers when it is connected again is not what there was before.
+    /// The next connection reaches a different Redis.
     private var isRedisAnother = false
     private var isBroken = false
     private var stoppedUntil = 0
-    /// It looked at its lease just before it was stopped.
+    /// The worker checked its lease just before it was suspended.
     private var isBlind = false
     private var lastLook: Int64 = 0
 
@@ -65,7 +65,7 @@ final class SimulatedWorker {
         window.assign(isOrphaned ? [:] : assigned.filter { !recalled.contains($0.key) })
     }
 
-    /// As the product's ``AppSender`` does: the shards are emptied, and then served again.
+    /// Drains the shards and then serves them again, like ``AppSender``.
     func recall(_ jobs: Set<String>, _ shards: Set<Int>) {
         let affected = window.shards(of: jobs).union(shards).filter { window.shards.tokens[$0] != nil }
         guard !affected.isEmpty else { return }
@@ -87,14 +87,14 @@ final class SimulatedWorker {
 
     func resume() { stoppedUntil = 0 }
 
-    /// It stops to begin anything new, and ends when it has told what it knows.
+    /// Starts nothing new, and ends after all outcomes are reported.
     func finish() {
         isOrphaned = true
         window.now = now
         window.change(to: .returning)
     }
 
-    /// The connection is gone, and so is the Redis that was behind it.
+    /// The connection is lost, and so is the Redis behind it.
     func redisIsAnother() { (isBroken, isRedisAnother) = (true, true) }
 
     private var now: ContinuousClock.Instant { Self.start + .microseconds(simulation.clock.now) }
@@ -127,7 +127,7 @@ final class SimulatedWorker {
         if isOrphaned, window.isIdle && flying.isEmpty || simulation.chance(3) { isGone = true }
     }
 
-    /// The end of a turn of the loop: what the window wants is on its way.
+    /// The end of a turn of the loop: the requests of the window are sent.
     private func turn() throws {
         window.yieldsToSuspect = window.suspect != nil
         for action in window.takeActions() {
@@ -243,7 +243,7 @@ final class SimulatedWorker {
         window.reconnected(isOther: isOther)
     }
 
-    /// So many calls on their way are done, now or later; none has an answer.
+    /// Executes `calls` of the calls in flight now or later. No call gets a reply.
     private func breakConnection(calls: Int) throws {
         simulation.note("\(name) loses its connection")
         if !isBroken {
@@ -286,7 +286,7 @@ final class SimulatedWorker {
         }
     }
 
-    /// It has no answer.
+    /// The call gets no reply.
     private func fail(_ call: Call) {
         let lost = StoreError.redis(.notConnected("lost"))
         switch call {
@@ -319,7 +319,7 @@ final class SimulatedWorker {
         }
     }
 
-    /// For whoever looks for the cause of a fault.
+    /// A description for the search for a fault.
     var description: String {
         let held = window.held.values.sorted { $0.number < $1.number }.map {
             "\($0.id) \($0.ownership) credit \($0.granted)/\($0.count) reported \($0.reported) unreported \($0.unreported)"

@@ -3,16 +3,16 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Lets everything come to its end, and checks every number.
+/// Finishes all work and checks every number.
 extension Simulation {
-    /// Turns without faults after which everything is done; it takes some dozens.
+    /// The maximum of turns without faults until all work is done. A normal run needs some dozens.
     private static let mostRounds = 800
 
     func finish() throws {
         isQuiet = true
         isPaused = false
         note("quiet")
-        // One host is left; the leases of the others run out.
+        // One host is left, and the leases of the other hosts expire.
         orphans = []
         hosts.removeLast(hosts.count - 1)
         hosts[0].resume()
@@ -21,7 +21,7 @@ extension Simulation {
             guard round % 4 == 0 else { continue }
             let depths = try perform(ReadDepths(shards: Self.shards))
             if round % 12 == 0, depths.delayed > 0 {
-                // Redis's clock may have been hours ahead when something was put off.
+                // The Redis clock may have been hours ahead when a push was delayed.
                 clock.jump(600_000_000)
             }
             guard depths.isEmpty else { continue }
@@ -29,7 +29,7 @@ extension Simulation {
                 note("the end, after \(round) turns")
                 return try checkBooks()
             }
-            // The cause is mended, and an operator lets them go on.
+            // The cause is fixed, and an operator resumes the jobs.
             if !isCured { try checkPaused(depths.paused) }
             isCured = true
             try releaseAll()
@@ -73,7 +73,7 @@ extension Simulation {
             try check(mine[0], of: job)
             suspected += mine[0].maybeDuplicated
         }
-        // What a Redis that went back cannot have known of is what a failing disk may cost on top.
+        // A failing disk may add duplicates that a restored Redis cannot know.
         let (duplicates, unknown) = gateway.duplicates
         guard duplicates <= suspected + unknown else {
             let twice = gateway.accepted.filter { $0.value.count > 1 }.map {
@@ -102,7 +102,7 @@ extension Simulation {
         try check(jobRecord.reasons["poison", default: 0] <= poison, "fails healthy pushes as poison")
         let reached = job.tokens.count { gateway.timesKnown($0) > 0 }
         if jobRecord.cancelled > 0 {
-            // Some of what was in doubt may have reached the gateway all the same.
+            // Some pushes with an unknown outcome may have reached the gateway.
             let unknown = jobRecord.reasons["unknown", default: 0]
             try check(
                 reached <= jobRecord.delivered + jobRecord.maybeDuplicated + unknown,
@@ -125,7 +125,7 @@ extension Simulation {
         try check(jobRecord.submitted == job.tokens.count, "was submitted with \(job.tokens.count)")
     }
 
-    /// Each event is there once: what producers rely on. Those that Redis forgot went with their cause.
+    /// Each event exists once, because producers rely on this. Events that Redis forgot were lost together with their cause.
     private func checkEvents() throws {
         var seen: [String: Int] = [:]
         var kinds: [String: Int] = [:]
@@ -166,7 +166,7 @@ extension Simulation {
         }
     }
 
-    /// Nothing is left behind that grows.
+    /// Checks that no growing data remain.
     private func checkRest() throws {
         let left = try redis.run("KEYS", "*").array?.compactMap(\.text) ?? []
         let known = [
@@ -182,7 +182,7 @@ extension Simulation {
         }
         let pending = try redis.run("XPENDING", "{pushfarm:demo}:results", "settlement").array?.first?.integer
         guard pending == 0 else { throw SimulationFault.count("\(pending ?? -1) entries are pending") }
-        // An operator may have held back a job that Redis then forgot.
+        // An operator may have paused a job that Redis then forgot.
         let parked = try (pauses(.jobs) + pauses(.cancels)).contains { mark in
             !jobs.contains { $0.id == mark.text && $0.mayBeLost }
         }
@@ -191,7 +191,7 @@ extension Simulation {
 }
 
 extension SimulatedGateway {
-    /// How many 200s were one too many, and how many Redis cannot have known of.
+    /// The number of duplicate 200 responses, and the number that Redis cannot know.
     fileprivate var duplicates: (all: Int, forgotten: Int) {
         accepted.values.reduce((0, 0)) { sum, list in
             (sum.0 + list.count - 1, sum.1 + list.count { $0.isForgotten })
@@ -200,7 +200,7 @@ extension SimulatedGateway {
 }
 
 extension ReadDepths.Reply {
-    /// Nothing is left but what is parked.
+    /// Only quarantined batches remain.
     fileprivate var isEmpty: Bool {
         inbox + taken + delayed + results == 0 && shards.allSatisfy { $0.high + $0.bulk + $0.flight == 0 }
     }

@@ -3,9 +3,9 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What goes wrong.
+/// The faults of a simulation.
 extension Simulation {
-    /// - Returns: whether something went wrong in this turn.
+    /// - Returns: whether a fault happened in this turn.
     func somethingHappens() throws -> Bool {
         var dice = below(10_000)
         func falls(_ share: Int) -> Bool {
@@ -61,7 +61,7 @@ extension Simulation {
     private func killHost() {
         guard let host = pick(hosts) else { return }
         note("\(host.name) is killed")
-        // The workers notice, stop, and report what they have; or they are stopped themselves, or dead.
+        // The workers notice the loss, stop, and report their outcomes. Some workers are suspended or dead instead.
         for worker in host.workers where chance(60) {
             if chance(80) { worker.finish() }
             if chance(30) { worker.stop(for: 5 + below(245)) }
@@ -73,7 +73,7 @@ extension Simulation {
 
     // MARK: Redis goes back in time
 
-    /// What a Redis may forget that has lost its disk's last writes, and more: what a worker keeps.
+    /// The maximum of microseconds that a Redis forgets. This is more than a lost disk write, and covers what a worker keeps.
     private static let forgetfulness: Int64 = 6_000_000
     private static let databases = 1...9
 
@@ -105,7 +105,7 @@ extension Simulation {
             for _, key in ipairs(redis.call('KEYS', '*')) do redis.call('COPY', key, key, 'DB', 0) end
             """, "0", "\(checkpoint.database)")
         for number in checkpoint.jobs..<max(checkpoint.jobs, jobs.count) { jobs[number].mayBeLost = true }
-        // A later copy has what is not any more.
+        // Later copies contain data that no longer exist.
         checkpoints.removeAll { $0.turn > checkpoint.turn }
         gateway.redisWentBack(to: checkpoint.turn)
         forgetLateRequests()

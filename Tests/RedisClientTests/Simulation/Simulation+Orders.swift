@@ -3,7 +3,7 @@ import PushModel
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// What operators do.
+/// The commands of operators.
 extension Simulation {
     private static let by = "me@here"
 
@@ -12,7 +12,7 @@ extension Simulation {
             return
         }
         let later = chance(20) ? clock.redisMilliseconds + Int64(below(5_000)) : 0
-        // The job record says whether it was done, whatever becomes of the answer.
+        // The job record shows whether the cancel happened, even if the reply is lost.
         jobs[number].mayBeCancelled = true
         note("an operator cancels \(id)")
         guard try attempt(SetPause(.cancel(id, from: later, keep: 259_200), by: Self.by)) != nil else {
@@ -66,12 +66,12 @@ extension Simulation {
         return request.pauses(try perform(request))
     }
 
-    /// Most workers hear of it, some at once and some not.
+    /// Most workers receive the recall. Some receive it at once and some never.
     private func recall(_ jobs: Set<String>, _ shards: Set<Int>) {
         for worker in hosts.flatMap(\.workers) where chance(85) { worker.recall(jobs, shards) }
     }
 
-    /// The last operator lets everything go on.
+    /// The last operator resumes everything.
     func releaseAll() throws {
         for item in try pauses(.jobs) { try perform(ResumePaused(.job(item.text), limit: 1000)) }
         for item in try pauses(.devices) { try perform(ResumePaused(.device(item.name), limit: 1000)) }

@@ -3,7 +3,7 @@ import RedisProtocol
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Requests and answers in words, for whoever looks for the cause of a fault.
+/// Describes requests and replies in words, for the search for a fault.
 extension Simulation {
     func traced<Step: Request>(_ request: Step) -> String {
         guard trace != nil else { return "" }

@@ -6,14 +6,14 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Coordinators, workers and a gateway on one real Redis, one step at a time, everything decided by one sequence of
-/// random numbers: requests get lost, are done twice or late, lose their replies; workers and hosts die, stop and
-/// come back; Redis goes back in time, its clock jumps.
+/// Coordinators, workers and a gateway on one real Redis, one step at a time. One sequence of random numbers decides everything:
+/// requests get lost, are executed twice or late, or lose their replies. Workers and hosts die, stop and return.
+/// Redis returns to earlier states, and its clock jumps.
 ///
-/// After every script a ``Judge`` looks at the books. A token's final fate is fixed, so that at the end each count is known.
+/// After every script a ``Judge`` checks the accounting. The final outcome of each token is fixed, so each final count is known.
 final class Simulation {
     static let shards = 4
-    /// Whoever parses it crashes.
+    /// A process that parses this job crashes.
     static let deadlyJob = Array("deadly".utf8)
     private static let mostJobs = 16
     let redis: PrivateRedis
@@ -27,23 +27,23 @@ final class Simulation {
     /// Workers whose coordinator is gone.
     var orphans: [SimulatedWorker] = []
     var jobs: [SimulatedJob] = []
-    /// States of Redis to go back to, oldest first.
+    /// Earlier states of Redis for a restore, oldest first.
     var checkpoints: [Checkpoint] = []
     var ownCrashes = 0
-    /// No more faults: what is left must come to its end.
+    /// No more faults happen, and the remaining work must finish.
     var isQuiet = false
-    /// Jobs that crash their readers do so no more.
+    /// Jobs no longer crash their readers.
     var isCured = false
     var isPaused = false
-    /// What Redis did, by kind of request.
+    /// The calls that Redis executed, by kind of request.
     private(set) var calls: [String: Int] = [:]
-    /// The last things that happened; nil when nobody wants to know.
+    /// The last events, or nil when no trace is requested.
     private(set) var trace: [String]?
     private var late: [(turn: Int, action: () throws -> Void)] = []
     private var names = 0
     private let judge: [UInt8]
 
-    /// A copy of Redis.
+    /// A copy of the data of Redis.
     struct Checkpoint {
         let database: Int
         let turn: Int
@@ -81,7 +81,7 @@ final class Simulation {
 
     // MARK: Requests
 
-    /// Makes a request over a bad line. Nil: no reply came, and nobody knows whether it was done.
+    /// Sends a request over an unreliable connection. Nil means that no reply came and that the execution is unknown.
     func attempt<Step: Request>(_ request: Step) throws -> Step.Reply? {
         if isQuiet { return try perform(request) }
         var dice = below(1000)
@@ -94,7 +94,7 @@ final class Simulation {
             return nil
         }
         if falls(profile.twice) {
-            // As by a client that repeats it; what the first answer was is lost.
+            // Repeats the request like a client. The first reply is lost.
             note("twice:")
             _ = try perform(request, orStoreError: true)
             return try perform(request)
@@ -111,21 +111,21 @@ final class Simulation {
         return try perform(request)
     }
 
-    /// Redis reads later what a connection that is gone had still in its buffers.
+    /// Redis later reads a request that was in the buffers of a lost connection.
     func postpone<Step: Request>(_ request: Step) {
         note("later: \(traced(request))")
         let action = { [unowned self] in _ = try perform(request, orStoreError: true) }
         late.append((turn + 1 + below(30), action))
     }
 
-    /// With Redis go all connections.
+    /// All connections end together with Redis.
     func forgetLateRequests() { late = [] }
 
     private func perform<Step: Request>(_ request: Step, orStoreError: Bool) throws -> Step.Reply? {
         do { return try perform(request) } catch is StoreError { return nil }
     }
 
-    /// Makes a request by the simulated clock, and has the books judged after it.
+    /// Sends a request at the simulated time, and then judges the accounting.
     @discardableResult
     func perform<Step: Request>(_ request: Step) throws -> Step.Reply {
         calls["\(Step.self)", default: 0] += 1
@@ -146,7 +146,7 @@ final class Simulation {
     }
 
     private func run<Step: Request>(_ request: Step) throws -> [RESPValue] {
-        // No two scripts run in the same microsecond.
+        // Two scripts never run in the same microsecond.
         clock.advance(100)
         let time = RESPCommand("SET", ScriptVariant.clockKey, "\(clock.redis)")
         var commands = [time, try redis.command(request, keys)]
@@ -179,7 +179,7 @@ final class Simulation {
             try perform(PushJob(job: [UInt8](repeating: 120, count: SimulatedHost.jobBytes + 1)))
         case 5..<8: if profile.poisonJobs > 0 { try perform(PushJob(job: Self.deadlyJob)) }
         case 8..<16:
-            // A producer that did not get its answer.
+            // A producer without a reply repeats its job.
             if let job = pick(jobs.filter { $0.id != nil && !$0.mayBeLost }) {
                 try perform(PushJob(job: job.raw))
             }

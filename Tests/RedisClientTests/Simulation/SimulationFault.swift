@@ -2,10 +2,10 @@
 @testable import StoreProtocol
 
 enum SimulationFault: Error, CustomStringConvertible {
-    /// What the judge says.
+    /// The faults that the judge found.
     case accounting([String])
     case count(String)
-    /// It never came to its end.
+    /// The simulation never finished.
     case stuck(ReadDepths.Reply, String)
 
     var description: String {

@@ -1,12 +1,12 @@
-/// What goes wrong in a simulation, and how often.
+/// The kinds and rates of faults in a simulation.
 struct SimulationProfile: Sendable, CustomStringConvertible {
     let name: String
-    /// Of 1000 requests: lost, done twice, done without a reply, done later without a reply.
+    /// Of 1000 requests: lost, executed twice, executed without a reply, and executed later without a reply.
     var lost = 20
     var twice = 30
     var replyLost = 30
     var late = 10
-    /// Of 10,000 turns.
+    /// The number in 10,000 turns.
     var workerKills = 0
     var workerStops = 0
     var hostKills = 0
@@ -16,44 +16,44 @@ struct SimulationProfile: Sendable, CustomStringConvertible {
     var clockJumps = 0
     var flushes = 0
     var pauses = 0
-    /// What operators do to one job: call it back, pause or resume it, make it due; and to a device.
+    /// Commands of operators on one job: cancel, pause, resume and immediate start. Also pauses of a device.
     var cancels = 0
     var holds = 0
     var promotions = 0
-    /// Workers that crash by themselves without a push's fault, in a whole run.
+    /// Workers that crash without a push's fault in a whole run.
     var ownCrashes = 0
-    /// Of 100 jobs: with a token that kills whoever sends it, with a body that kills whoever reads it.
+    /// Of 100 jobs: with a token that crashes its sender, and with a body that crashes its reader.
     var poisonTokens = 0
     var poisonJobs = 0
 
     var description: String { name }
 
-    /// Lines that lose, repeat and delay.
+    /// Connections that lose, repeat and delay requests.
     static let quiet = SimulationProfile(name: "quiet", handOvers: 60, pauses: 20)
-    /// Processes and machines that die, stop and come back.
+    /// Processes and machines that die, stop and return.
     static let kills = SimulationProfile(
         name: "kills", workerKills: 150, workerStops: 60, hostKills: 50, hostStops: 40, handOvers: 60,
         flushes: 10, pauses: 20, ownCrashes: 2)
-    /// Pushes that crash whoever sends or reads them.
+    /// Pushes that crash their sender or reader.
     static let poison = SimulationProfile(
         name: "poison", workerKills: 20, handOvers: 30, poisonTokens: 12, poisonJobs: 5)
     /// A Redis that forgets its last seconds.
     static let rollBacks = SimulationProfile(
         name: "roll-backs", workerKills: 60, workerStops: 30, hostKills: 20, hostStops: 20, handOvers: 40,
         rollBacks: 120, flushes: 10)
-    /// A Redis whose clock jumps, to and fro.
+    /// A Redis whose clock jumps forward and back.
     static let clock = SimulationProfile(
         name: "clock", workerKills: 40, workerStops: 40, hostStops: 30, handOvers: 40, clockJumps: 150)
-    /// All of that.
+    /// All faults together.
     static let everything = SimulationProfile(
         name: "everything", workerKills: 80, workerStops: 40, hostKills: 30, hostStops: 30, handOvers: 40,
         rollBacks: 60, clockJumps: 60, flushes: 20, pauses: 10, ownCrashes: 1, poisonTokens: 6, poisonJobs: 2)
 
-    /// Operators who cannot leave jobs alone.
+    /// Operators who change jobs very often.
     static let orders = SimulationProfile(
         name: "orders", workerKills: 30, workerStops: 20, hostKills: 20, hostStops: 20, handOvers: 40,
         pauses: 20, cancels: 150, holds: 250, promotions: 80)
-    /// And a Redis that forgets what they said.
+    /// Operator commands and a Redis that forgets them.
     static let forgottenOrders = SimulationProfile(
         name: "forgotten-orders", workerKills: 30, handOvers: 30, rollBacks: 80, cancels: 120, holds: 200,
         promotions: 50)

@@ -1,9 +1,9 @@
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// Runs simulations one after the other on one Redis.
+/// Runs simulations one after another on one Redis.
 struct SimulationRun {
-    /// A seed that failed, and how it came to that.
+    /// A failed seed and the events before the failure.
     struct Failure: Error, CustomStringConvertible {
         let seed: UInt64
         let profile: SimulationProfile
@@ -29,7 +29,7 @@ struct SimulationRun {
         redis.variant = variant
     }
 
-    /// - Returns: what the run had to do with, by kind of request.
+    /// - Returns: the number of calls by kind of request.
     @discardableResult
     func run(seed: UInt64, _ profile: SimulationProfile, isTraced: Bool = false) throws -> [String: Int] {
         let simulation = try Simulation(redis, seed: seed, profile: profile, traced: isTraced)
@@ -42,12 +42,12 @@ struct SimulationRun {
         return simulation.calls
     }
 
-    /// As ``run(seed:_:isTraced:)``; when it fails, with all that happened.
+    /// Like ``run(seed:_:isTraced:)``. A failure contains all events.
     @discardableResult
     func explain(seed: UInt64, _ profile: SimulationProfile) throws -> [String: Int] {
         do { return try run(seed: seed, profile) } catch {
             try run(seed: seed, profile, isTraced: true)
-            // The same seed must do the same: anything else is a fault of the simulation.
+            // The same seed must give the same run. Otherwise the simulation itself has a fault.
             throw error
         }
     }

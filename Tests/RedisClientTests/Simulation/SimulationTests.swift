@@ -4,9 +4,9 @@ import Testing
 @testable import RedisClient
 @testable import StoreProtocol
 
-/// docs/internals/proof.md, B and C: the books after every script, whatever goes wrong.
+/// Layers B and C of the proof: the accounting after every script, with any fault (docs/internals/proof.md).
 @Suite struct SimulationTests {
-    /// Of each profile, in a run of all tests.
+    /// The seeds of each profile in a run of all tests.
     private static let seeds = UInt64(1)...6
 
     @Test(arguments: SimulationProfile.all)
@@ -18,13 +18,13 @@ import Testing
         }
     }
 
-    /// Found by `make simulate`.
+    /// Seeds that `make simulate` found.
     private static let failed: [(UInt64, SimulationProfile)] = [
-        // The intake split jobs that a Redis which went back had no longer taken: they were split twice.
+        // The intake split jobs that a restored Redis had no longer taken, so the jobs were split twice.
         (10, .rollBacks), (26, .rollBacks), (4, .everything), (24, .everything),
-        // A lease of a host that is gone held for hours, for Redis's clock was put back.
+        // After the Redis clock was set back, a lease of a host that was gone stayed valid for hours.
         (66, .everything), (73, .everything),
-        // A worker went on giving a batch back whose report a Redis that went back had forgotten.
+        // A worker kept returning a batch whose report a restored Redis had forgotten.
         (36, .rollBacks),
     ]
 
@@ -43,7 +43,7 @@ import Testing
 
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// `make simulate`.
+    /// `make simulate` runs this test.
     @Test(.enabled(if: environment["PUSHFARM_SEEDS"] != nil))
     func `many seeds`() async throws {
         func number(_ name: String) -> UInt64? { Self.environment[name].flatMap { UInt64($0) } }
@@ -81,7 +81,7 @@ import Testing
 }
 
 extension SimulationRun {
-    /// Whether one of the first seeds fails, of whatever profile.
+    /// Whether one of the first seeds of any profile fails.
     func notices(seeds: UInt64) -> Bool {
         (1..<seeds + 1).contains { seed in
             SimulationProfile.all.contains { fails(seed: seed, $0) }
