@@ -118,7 +118,7 @@ import Transport
             farm.sender.push(0..<3000)
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.accepted == 3000)
-            // Three of ten streams are refused: a push is sent 1.43 times on average, and the gateway's stream limit is used fully.
+            // Three of ten streams are refused: a push is sent 1.43 times on average, and the stream limit is used fully.
             #expect(farm.counters.refusedStreams < 1800 && farm.counters.connections == 1)
             #expect(farm.sender.mostOpen > 500)
         }

@@ -1,4 +1,4 @@
-/// The bytes of lower-case or upper-case hex text in a test.
+/// Converts hexadecimal text in either case to bytes.
 func bytes(hex: String) -> [UInt8] {
     let digits = hex.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }

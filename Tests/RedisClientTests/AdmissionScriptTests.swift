@@ -47,7 +47,7 @@ import Testing
 
     // MARK: The count
 
-    @Test func `open pushes are counted from the split to their outcome, through retries`() throws {
+    @Test func `open pushes are counted from the split to their outcome with retries`() throws {
         try fixture.split(step: 1, [("j1", 3), ("j2", 4)])
         #expect(try open() == 7)
         #expect(try fixture.perform(fixture.splitRequest(step: 1, [("j1", 3), ("j2", 4)])) == .doneBefore)
@@ -67,7 +67,7 @@ import Testing
         #expect(try open() == 5 && fixture.audit() == [])
     }
 
-    @Test func `the audit tells when the count is not what there is`() throws {
+    @Test func `the audit reports a wrong count`() throws {
         try fixture.split([("j1", 3)])
         #expect(try fixture.audit() == [])
         try fixture.redis.run("HINCRBY", "{pushfarm:demo}:load", "open", "2")
@@ -76,7 +76,7 @@ import Testing
 
     // MARK: The intake
 
-    @Test func `at its limit an app's jobs stay in the inbox, and go on when there is room`() throws {
+    @Test func `jobs of an app at its limit stay in the inbox until there is room`() throws {
         try fixture.split(step: 1, [("j1", 3)])
         try fixture.perform(PushJob(job: Array("job".utf8)))
         var limits = Self.wide
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `while it is held the intake keeps to a trickle`(isByMemory: Bool) throws {
+    func `the intake takes few jobs while it is paused`(isByMemory: Bool) throws {
         func queue(_ batches: Int, _ command: String, _ key: String) throws {
             var words = [command, "{pushfarm:demo}:\(key)"]
             for number in 0..<batches {
@@ -140,7 +140,7 @@ import Testing
 
     // MARK: The gate
 
-    @Test func `full and relieved are told once each, whoever presses how often`() throws {
+    @Test func `full and relieved are each reported once for any number of updates`() throws {
         #expect(try updateAdmission() == .init(full: nil, isNew: false, open: 0, inbox: 0, batches: 0))
         #expect(
             try updateAdmission(.full) == .init(full: .memory, isNew: true, open: 0, inbox: 0, batches: 0))
@@ -158,7 +158,7 @@ import Testing
         #expect(try fixture.perform(ReadAppState()).pause == nil)
     }
 
-    @Test func `an app over its own limit is full until it is below nine tenths of it`() throws {
+    @Test func `an app over its own limit is full until it falls below nine tenths of it`() throws {
         var limits = Self.wide
         limits.backlog = 10
         try fixture.split([("j1", 9)])
@@ -175,7 +175,7 @@ import Testing
         #expect(try fullEvents() == ["admission.closed backlog", "admission.opened backlog"])
     }
 
-    @Test func `batches are counted that workers may send`() throws {
+    @Test func `batches that workers may send are counted`() throws {
         try fixture.split([("j1", 9)])
         #expect(try updateAdmission().batches == 1)
         _ = try #require(try fixture.checkout().batches.first)
@@ -187,7 +187,7 @@ import Testing
         #expect(try updateAdmission().batches == 0)
     }
 
-    @Test func `a pause and a gate do not know of each other`() throws {
+    @Test func `a pause and admission are independent`() throws {
         try updateAdmission(.full)
         try fixture.perform(PauseApp(reason: "why"))
         try fixture.perform(ResumeApp())
@@ -199,7 +199,7 @@ import Testing
 
     // MARK: The function
 
-    @Test func `a job that is welcome is pushed as it stands`() throws {
+    @Test func `an acceptable job is pushed unchanged`() throws {
         let (first, second) = (SubmitTests.job(), SubmitTests.job(#""lane" : "bulk""#))
         try updateAdmission()
         #expect(try submit(first) == .accepted(waiting: 1))
@@ -208,7 +208,7 @@ import Testing
         #expect(jobs == [first, second])
     }
 
-    @Test func `producers wait while the farm is full, and come back spread`() throws {
+    @Test func `producers wait while the farm is full and return at random times`() throws {
         try updateAdmission(.full)
         var pauses: Set<Duration> = []
         for _ in 0..<50 {
@@ -227,7 +227,7 @@ import Testing
         #expect(try submit() == .accepted(waiting: 2))
     }
 
-    @Test func `an app's own limits hold at once, between two presses`() throws {
+    @Test func `an app's own limits apply at once between two updates`() throws {
         func reason(_ limits: AppLimits, _ text: String = SubmitTests.job()) throws -> String? {
             try updateAdmission(limits)
             guard case .busy(_, let reason) = try submit(text) else { return nil }
@@ -237,7 +237,7 @@ import Testing
         var limits = Self.wide
         limits.backlog = 10
         #expect(try reason(limits) == nil)
-        // No heartbeat updates admission between these two calls.
+        // No admission update happens between these two calls.
         guard case .busy(_, "backlog") = try submit() else {
             Issue.record("not busy")
             return
@@ -256,14 +256,14 @@ import Testing
         #expect(try reason(limits, SubmitTests.job(bytes: 1000)) == nil)
     }
 
-    @Test func `a job that is too large is refused for good`() throws {
+    @Test func `a job that is too large is always refused`() throws {
         try updateAdmission()
         #expect(try submit(SubmitTests.job(bytes: 1024)) == .accepted(waiting: 1))
         let large = try submit(SubmitTests.job(bytes: 1025))
         #expect(large == .refused(reason: "larger than 1024 bytes: 1025"))
     }
 
-    @Test func `a known id is answered as a duplicate, until it is a day old`() throws {
+    @Test func `a known id is a duplicate until it is a day old`() throws {
         try updateAdmission()
         try fixture.split([("j1", 1)])
         #expect(try submit(id: "j1") == .duplicate)
@@ -283,14 +283,14 @@ import Testing
         ["0", "job"], ["1", "pushfarm:demo"], ["1", "elsewhere", "job"], ["1", "pushfarm:", "job"],
         ["2", "pushfarm:demo", "pushfarm:other", "job"], ["1", "pushfarm:demo", "job", "id", "more"],
     ])
-    func `a wrong call is an error that says how`(words: [String]) throws {
+    func `a wrong call is an error with a usage text`(words: [String]) throws {
         var command = RESPCommand("FCALL", FunctionLibrary.submit)
         for word in words { command.append(word) }
         let error = try #require(try fixture.redis.run(command).error)
         #expect(error.message.hasPrefix("ERR usage: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]"))
     }
 
-    @Test func `a library says its version`() {
+    @Test func `a library reports its version`() {
         #expect(FunctionLibrary.version(of: FunctionLibrary.text) >= 1)
         #expect(FunctionLibrary.version(of: Array("#!lua name=pushfarm\n-- version 12\nx".utf8)) == 12)
         #expect(FunctionLibrary.version(of: Array("#!lua name=pushfarm\n-- vision 12\nx".utf8)) == 0)

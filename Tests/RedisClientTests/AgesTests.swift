@@ -43,7 +43,7 @@ import Testing
         #expect(ages.high == nil && ages.bulk == nil)
     }
 
-    @Test func `the age is the oldest's, by lane, wherever it waits`() throws {
+    @Test func `the age is that of the oldest batch in the lane`() throws {
         let now = try now()
         try put("ready:00", "00.h.\(Self.moment(now - 60_000)).1")
         try put("ready:01", "01.h.\(Self.moment(now - 3_600_000)).1")
@@ -58,7 +58,7 @@ import Testing
         #expect((3600...3610).contains(try #require(ages.high)))
     }
 
-    @Test func `what was put off is as old as its time, what was tried as its last report`() throws {
+    @Test func `the age of a delayed batch starts at its due time and of a tried one at its report`() throws {
         let now = try now()
         try put("ready:00", "00.h.\(Self.moment(now - 86_400_000)).1.\(String(now - 30_000, radix: 16))")
         try put("bulk:00", "00.b.r\(now - 40_000)-3.1")
@@ -84,7 +84,7 @@ import Testing
         #expect(full.open == 10 && full.inbox == 1 && full.delayed == 1 && full.shards[1].bulk == 1)
     }
 
-    @Test func `split gives ids whose age begins when they are due`() throws {
+    @Test func `split makes ids whose age starts at their due time`() throws {
         let now = try now()
         try fixture.split(step: 1, [("a", 1)], shard: 0, lane: .high)
         try fixture.split(step: 2, [("b", 1)], shard: 1, lane: .high, due: now + 500_000)
@@ -96,7 +96,7 @@ import Testing
         #expect(BatchID(Array("00.h.r1700000000000-0.1".utf8)).waitsSince == nil)
     }
 
-    @Test func `ids of batches that were put off differ though they are due at the same time`() throws {
+    @Test func `ids of delayed batches differ even with the same due time`() throws {
         let due = try now() + 500_000
         for step in 1...3 {
             try fixture.split(step: step, [("j\(step)", 2)], shard: 0, lane: .high, due: due)

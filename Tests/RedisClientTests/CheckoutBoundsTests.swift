@@ -9,7 +9,7 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    @Test func `a call looks at 32 batches that cannot be given, whatever is wrong with them`() throws {
+    @Test func `a call checks at most 32 batches that cannot be checked out`() throws {
         try ScriptCase.rubbish(fixture, 32)
         let first = try fixture.checkout()
         #expect(first.batches.isEmpty && first.left.contains(1))
@@ -24,7 +24,7 @@ import Testing
         #expect(try StoreFixture.jobs(fixture.checkout(known: nil).batches) == ["j2"])
     }
 
-    @Test func `without credit the next shard's batch stays`() throws {
+    @Test func `without credit the batch of the next shard stays`() throws {
         for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)], shard: step) }
         let first = try fixture.checkout(credit: 2, known: nil)
         #expect(try StoreFixture.jobs(first.batches) == ["j1"] && first.left.contains(2))
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [(255, ["j1", "j2"]), (327, ["j1"]), (328, ["j1", "j2"])])
-    func `what is left of a large credit is not given to a further batch when it is little`(
+    func `a small rest of a large credit is not given to a further batch`(
         credit: Int, given: [String]
     ) throws {
         for step in 1...2 { try fixture.split(step: step, [("j\(step)", 200)], shard: step) }

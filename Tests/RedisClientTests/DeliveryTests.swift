@@ -9,7 +9,7 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    @Test func `grants no more than the credit, and writes it down first`() throws {
+    @Test func `a checkout grants at most the credit and stores it first`() throws {
         try fixture.split([("j1", 6), ("j2", 4)])
         let reply = try fixture.checkout(credit: 7)
         let batch = try #require(reply.batches.first)
@@ -21,7 +21,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a batch whose checkout was lost is adopted, and no other worker gets it`() throws {
+    @Test func `a batch with a lost checkout is adopted by the same worker only`() throws {
         try fixture.split([("j1", 4)])
         let lost = try fixture.checkout().batches
         let again = try fixture.checkout().batches
@@ -33,7 +33,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a fact about a batch whose body is gone changes nothing, however often it is told`() throws {
+    @Test func `a report about a batch without a body never has an effect`() throws {
         try fixture.split([("j1", 4)])
         let batch = try #require(try fixture.checkout().batches.first)
         try fixture.perform(
@@ -47,7 +47,7 @@ import Testing
         #expect(try fixture.results().isEmpty && fixture.jobRecord("j1").inFlight == 0)
     }
 
-    @Test func `high goes before bulk, and shards in turns`() throws {
+    @Test func `high is checked out before bulk and shards take turns`() throws {
         for (step, shard, lane) in [
             (1, 0, Lane.bulk), (2, 0, .high), (3, 0, .high), (4, 1, .high), (5, 1, .bulk),
         ] {
@@ -62,7 +62,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a shard that is not ours is named, the others go on`() throws {
+    @Test func `a shard of another owner is named and the others continue`() throws {
         try fixture.split(step: 1, [("j1", 1)], shard: 0)
         try fixture.split(step: 2, [("j2", 1)], shard: 1)
         _ = try fixture.perform(
@@ -73,7 +73,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a paused app gives nothing new, but what was lost`() throws {
+    @Test func `a paused app gives no new batch except lost ones`() throws {
         try fixture.split(step: 1, [("j1", 1)])
         let lost = try fixture.checkout().batches
         try fixture.split(step: 2, [("j2", 1)])
@@ -111,7 +111,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `credit alone can be asked for`() throws {
+    @Test func `credit can be requested without a report`() throws {
         try fixture.split([("j1", 4)])
         #expect(try fixture.checkout(credit: 0).batches.isEmpty)
         let batch = try #require(try fixture.checkout(credit: 1).batches.first)
@@ -125,7 +125,7 @@ import Testing
         #expect(try fixture.results().isEmpty)
     }
 
-    @Test func `several runs leave the map as they say`() throws {
+    @Test func `several runs update the map correctly`() throws {
         try fixture.split([("j1", 300)])
         let batch = try #require(try fixture.checkout(credit: 300).batches.first)
         var runs = PositionRuns()
@@ -144,7 +144,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `stale facts are taken, stale decisions are not`() throws {
+    @Test func `stale final facts are accepted and stale decisions are not`() throws {
         try fixture.split([("j1", 4)])
         let batch = try #require(try fixture.checkout().batches.first)
         _ = try fixture.perform(Reclaim(.gone(["w1"]), shards: [(1, fixture.token)]))
@@ -173,7 +173,7 @@ import Testing
         #expect(try fixture.perform(ReadDepths(shards: 4)).shards[1] == .init(high: 0, bulk: 0, flight: 0))
     }
 
-    @Test func `what is put back stands first again, in order, and was not sent`() throws {
+    @Test func `returned batches are first again, in order and unsent`() throws {
         for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
         let batches = try fixture.checkout(most: 2).batches
         _ = try fixture.report(batches[0], 0..<1, entry: StoreFixture.delivered("j1", 1))
@@ -192,7 +192,7 @@ import Testing
         #expect(throws: StoreError.fenced(field: "01")) { try fixture.perform(foreign) }
     }
 
-    @Test func `what is put back later stands behind what is older, whoever puts it back`() throws {
+    @Test func `a late return stays behind older batches whoever returns it`() throws {
         for step in 1...4 { try fixture.split(step: step, [("j\(step)", 2)]) }
         let batches = try fixture.checkout(most: 3).batches
         for batch in [batches[1], batches[0]] {
@@ -206,7 +206,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a worker puts back nothing that another has by now`() throws {
+    @Test func `a worker cannot return a batch that another worker has`() throws {
         try fixture.split([("j1", 2)])
         let batch = try #require(try fixture.checkout("w1").batches.first)
         _ = try fixture.perform(Reclaim(.gone(["w1"]), shards: [(1, fixture.token)]))

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `a farm is founded on a Redis that jobs have filled`() async throws {
+    @Test func `a farm can start on a Redis that already has jobs`() async throws {
         try await withRegistry { registry, redis in
             try redis.run("RPUSH", "pushfarm:demo", "{}")
             try redis.run("CONFIG", "SET", "maxmemory", "1")
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `the first coordinator writes the data's format, and its data are accepted`() async throws {
+    @Test func `the first coordinator writes the data format and accepts its data`() async throws {
         try await withRegistry { registry, redis in
             try await registry.checkFormat(apps: ["demo"])
             try redis.run("RPUSH", "pushfarm:demo", "{}")
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "0", "2", "x"] as [String?])
-    func `data in another format are refused, with the number of open pushes`(format: String?) async throws {
+    func `data in another format are refused with the number of open pushes`(format: String?) async throws {
         try await withRegistry { registry, redis in
             try redis.run("HSET", "{pushfarm}:farm", "shards", "64", "version", "1")
             if let format { try redis.run("HSET", "{pushfarm}:farm", "format", format) }
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `old keys are found where the farm's own key is gone`() async throws {
+    @Test func `old keys are found when the farm's own key is missing`() async throws {
         try await withRegistry { registry, redis in
             try redis.run("HSET", "{pushfarm:demo}:gate", "retry", "1000")
             await #expect(throws: UnreadableFormat(format: nil, openPushes: 0, waitingJobs: 0)) {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `the functions are loaded once, and a newer version stays`() async throws {
+    @Test func `the functions are loaded once and a newer version stays`() async throws {
         try await withRegistry { registry, redis in
             #expect(try await registry.functionLibrary() == nil)
             #expect(try await registry.loadFunctions())
@@ -111,7 +111,7 @@ import Testing
         Heartbeat(host: host, nonce: nonce, capacity: 2, apps: apps, status: Array(#"{"x": "y z"}"#.utf8))
     }
 
-    @Test func `hosts show up, end, and leave`() async throws {
+    @Test func `hosts join, expire and leave`() async throws {
         try await withRegistry { registry, redis in
             _ = try await registry.heartbeat(line("a-b", apps: ["x", "y"]), lifetime: .seconds(10))
             let reply = try await registry.heartbeat(line("c"), lifetime: .seconds(10))
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `a host's name belongs to one coordinator while it lives`() async throws {
+    @Test func `the name of a host belongs to one coordinator while it lives`() async throws {
         try await withRegistry { registry, _ in
             _ = try await registry.heartbeat(line("a", "n1"), lifetime: .seconds(10))
             let refused = try await registry.heartbeat(line("a", "n2"), lifetime: .seconds(10))
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func `of two who renew a provider token the first wins`() async throws {
+    @Test func `the first of two renewals of a provider token wins`() async throws {
         try await withRegistry { registry, _ in
             let key = ProviderTokenOwner(keyID: "ABC123DEFG", teamID: "TEAM123456", keyFingerprint: "0123")
             let minute = Duration.seconds(60)
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test func `a provider token belongs to a key id, a team and a key, and a refusal to a gateway, too`()
+    @Test func `a provider token belongs to a key id, team and key and a refusal also to a gateway`()
         async throws
     {
         try await withRegistry { registry, redis in
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `apps and Redis itself are described`() async throws {
+    @Test func `apps and Redis have a description`() async throws {
         try await withRegistry { registry, _ in
             try await registry.addApps(["b", "a", "b"])
             #expect(try await registry.apps() == ["a", "b"])

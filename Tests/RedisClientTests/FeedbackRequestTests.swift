@@ -22,7 +22,7 @@ import Testing
         try fixture.redis.run("HSET", "{pushfarm:demo}:feedback", field, "\(value)")
     }
 
-    @Test func `a reading serves the wishes before it`() throws {
+    @Test func `a reading serves earlier requests`() throws {
         let askedAt = try fixture.perform(AskForFeedback()) + Self.ahead
         try set("asked", askedAt)
         #expect(try begin("r1") == .read(failures: 0))
@@ -30,7 +30,7 @@ import Testing
         guard case .wait = try begin("r2") else { throw Unexpected() }
     }
 
-    @Test func `a wish while it is read, or after, asks for another reading`() throws {
+    @Test func `a request during or after a reading causes another reading`() throws {
         #expect(try begin("r1") == .read(failures: 0))
         try set("begun_at", try fixture.perform(AskForFeedback()) + Self.ahead)
         let askedAt = try fixture.perform(AskForFeedback())

@@ -16,8 +16,7 @@ import class FarmHarness.BlockingRedisClient
         try fixture.redis.run("LRANGE", name, "0", "-1").array?.compactMap(\.text)
     }
 
-    @Test func `a push wakes those who wait, each by one job, and the jobs are taken in their order`() throws
-    {
+    @Test func `a push wakes waiting clients in order and each gets one job`() throws {
         let fixture = try StoreFixture()
         let one = try fixture.redis.anotherClient()
         let two = try fixture.redis.anotherClient()
@@ -35,7 +34,7 @@ import class FarmHarness.BlockingRedisClient
         #expect(try list("{pushfarm:demo}:taken", fixture) == ["a", "b", "c"])
     }
 
-    @Test func `a job that was moved for nobody is taken next`() throws {
+    @Test func `a job that was moved without a receiver is taken next`() throws {
         let fixture = try StoreFixture()
         let client = try fixture.redis.anotherClient()
         try client.send(command(fixture.keys))
@@ -47,7 +46,7 @@ import class FarmHarness.BlockingRedisClient
         #expect(reply.jobs == [Array("a".utf8), Array("b".utf8)])
     }
 
-    @Test func `without a job the wait ends in time`() throws {
+    @Test func `without a job the wait times out`() throws {
         let fixture = try StoreFixture()
         let wait = NextJob(timeout: .milliseconds(30))
         #expect(try NextJob.result(fixture.redis.run(wait.command(fixture.keys, hash: nil))) == nil)

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `after an end the jobs in hand go one by one, until they are through`() throws {
+    @Test func `after a crash the held jobs go one by one until all are done`() throws {
         try submit("a", "b", "c", "d")
         _ = try fixture.perform(
             Take(token: fixture.token, known: 0, maxJobs: 3, maxBytes: 1000, maxJobBytes: 1000))
@@ -57,7 +57,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `the third end with the same job refuses it, and no other`() throws {
+    @Test func `the third crash with the same job refuses only that job`() throws {
         try submit("a", "poison", "c")
         _ = try take()
         #expect(try recordCrash("p1") == .init(suspects: 3, ends: 0, isRefused: false))
@@ -79,7 +79,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `kills from outside have to be more before they refuse a job`() throws {
+    @Test func `more kills from outside are needed to refuse a job`() throws {
         try submit("a", "b")
         _ = try take()
         for number in 1...5 { #expect(try !recordCrash("p\(number)", limit: 6).isRefused, "kill \(number)") }
@@ -88,8 +88,7 @@ import Testing
         #expect(text(try take()) == ["b"])
     }
 
-    @Test func `ends with different jobs, and those of a process busy with other apps, refuse nobody`() throws
-    {
+    @Test func `crashes with different jobs or other busy apps refuse no job`() throws {
         try submit("a", "b", "c")
         _ = try take()
         try recordCrash("p1")
@@ -107,14 +106,14 @@ import Testing
         #expect(try refused().isEmpty)
     }
 
-    @Test func `an end with nothing in hand changes nothing`() throws {
+    @Test func `a crash without held jobs changes nothing`() throws {
         #expect(try recordCrash("p1") == .init(suspects: 0, ends: 0, isRefused: false))
         #expect(try recordCrash("p2") == .init(suspects: 0, ends: 0, isRefused: false))
         try submit("a", "b")
         #expect(text(try take()) == ["a", "b"])
     }
 
-    @Test func `of a job split in part the rest fails, and the jobRecord adds up`() throws {
+    @Test func `the rest of a partly split job fails and the job record adds up`() throws {
         try submit("big", "next")
         _ = try take()
         let batch = Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: StoreFixture.body([("big", 2)]))
@@ -143,7 +142,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a cut job whose other pushes are delivered is finished by the cut`() throws {
+    @Test func `a cut job with delivered pushes is finished by the cut`() throws {
         try submit("big")
         _ = try take()
         let batch = Split.NewBatch(shard: 0, lane: .high, tokens: 2, body: StoreFixture.body([("big", 2)]))
@@ -169,7 +168,7 @@ import Testing
         #expect(try take().head == nil)
     }
 
-    @Test func `only the owner of the intake may blame`() throws {
+    @Test func `only the owner of the intake may blame a job`() throws {
         try submit("a")
         _ = try take()
         #expect(throws: StoreError.fenced(field: "intake")) {
@@ -179,7 +178,7 @@ import Testing
         #expect(try take().suspects == 0)
     }
 
-    @Test func `without memory a job that takes too much of it is refused all the same`() throws {
+    @Test func `a job that needs too much memory is refused without memory`() throws {
         try submit("a")
         _ = try take()
         for process in 1...2 { try recordCrash("p\(process)") }

@@ -17,7 +17,7 @@ import Testing
         for job in jobs { try fixture.perform(PushJob(job: Array(job.utf8))) }
     }
 
-    @Test func `jobs whose reply was lost are answered again`() throws {
+    @Test func `jobs with a lost reply are returned again`() throws {
         try submit("a", "b", "c")
         #expect(try take(known: 0, jobs: 2).jobs == [Array("a".utf8), Array("b".utf8)])
         #expect(try take(known: 0, jobs: 2).jobs == [Array("a".utf8), Array("b".utf8)])
@@ -26,13 +26,13 @@ import Testing
         #expect(throws: StoreError.fewerTaken(3)) { try take(known: 4) }
     }
 
-    @Test func `bytes bound a reply, but one job always comes`() throws {
+    @Test func `a reply is bounded by bytes but contains at least one job`() throws {
         try submit("aaaaaaaaaa", "bbbbbbbbbb", "cc")
         #expect(try take(known: 0, bytes: 5).jobs.count == 1)
         #expect(try take(known: 1, bytes: 11).jobs.count == 2)
     }
 
-    @Test func `a job above the limit never travels`() throws {
+    @Test func `a job above the limit is never transferred`() throws {
         try submit("a", String(repeating: "x", count: 70_000), "b")
         let reply = try take(known: 0)
         #expect(reply.jobs == [Array("a".utf8), Array("b".utf8)])
@@ -45,7 +45,7 @@ import Testing
         #expect(refused?.array?.last?.array?.last?.bytes?.count == 65_536)
     }
 
-    @Test func `however many are too large, a call ends soon`() throws {
+    @Test func `a call is short for any number of too large jobs`() throws {
         for _ in 0..<70 { try submit(String(repeating: "x", count: 101)) }
         try submit("a")
         let first = try take(known: 0)
@@ -54,7 +54,7 @@ import Testing
         #expect(second.jobs == [Array("a".utf8)] && second.refused == 6)
     }
 
-    @Test func `however many too large ones were taken unseen, a call ends soon, another is due`() throws {
+    @Test func `a call is short for any number of too large taken jobs and another call is due`() throws {
         for _ in 0..<70 {
             try fixture.redis.run("RPUSH", "{pushfarm:demo}:taken", String(repeating: "x", count: 101))
         }
@@ -65,7 +65,7 @@ import Testing
         #expect(second.jobs == [Array("a".utf8)] && second.refused == 6 && second.heldBack == nil)
     }
 
-    @Test func `large jobs among small ones are taken in order, within the bytes`() throws {
+    @Test func `large and small jobs are taken in order within the bytes`() throws {
         let sizes = (0..<60).map { $0 % 7 == 3 ? 70_000 : 10 + $0 }
         for (number, size) in sizes.enumerated() {
             try submit("\(number)" + String(repeating: "x", count: size))
@@ -80,7 +80,7 @@ import Testing
         #expect(try fixture.redis.run("EXISTS", "pushfarm:demo").integer == 0)
     }
 
-    @Test func `a refused job leaves once, and its original stays`() throws {
+    @Test func `a refused job is removed once and its original stays`() throws {
         try submit("{bad", "good")
         _ = try take(known: 0)
         func refuse(step: Int) throws -> Refuse.Reply {
@@ -97,7 +97,7 @@ import Testing
         #expect(throws: StoreError.outOfStep(1)) { try refuse(step: 5) }
     }
 
-    @Test func `a step that did something else is not taken for this one`() throws {
+    @Test func `a step with another effect is not mistaken for this step`() throws {
         try submit("a", "b")
         _ = try take(known: 0)
         func refuse(step: Int) throws -> Refuse.Reply {
@@ -115,7 +115,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `splitting twice is splitting once`() throws {
+    @Test func `a repeated split has one effect`() throws {
         let jobs = [("j1", 3), ("j2", 2)]
         let reply = try fixture.split(jobs)
         #expect(reply == .done(woken: [1], nextDue: nil, isDrained: true))
@@ -128,7 +128,7 @@ import Testing
         #expect(try fixture.events().map { $0["job"] } == ["j1", "j2"])
     }
 
-    @Test func `an id that is open or young is refused before anything happens`() throws {
+    @Test func `an open or recent id is refused before any effect`() throws {
         try fixture.split([("j1", 3)])
         for jobs in [[("j0", 1), ("j1", 2)], [("j0", 1), ("j0", 2)]] {
             #expect(throws: StoreError.exists(job: jobs[1].0)) { try fixture.split(step: 2, jobs) }
@@ -169,7 +169,7 @@ import Testing
         #expect(try take(known: 0).jobs.isEmpty)
     }
 
-    @Test func `a job of malformed tokens only is finished at once`() throws {
+    @Test func `a job with only malformed tokens is finished at once`() throws {
         try submit("m")
         _ = try take(known: 0)
         var event = FarmEvent(.tokenMalformed)
@@ -188,7 +188,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a later start waits in the delayed set`() throws {
+    @Test func `a scheduled job is put into the delayed set`() throws {
         let far = Int64(4_000_000_000_000)
         guard case .done(let woken, let due, _) = try fixture.split([("j1", 3)], due: far) else {
             Issue.record("split before")
@@ -205,7 +205,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `jobRecords are kept up to a number, open ones always`() throws {
+    @Test func `finished job records are bounded and open ones always stay`() throws {
         var retention = Retention()
         retention.jobRecords = 3
         for number in 1...8 {

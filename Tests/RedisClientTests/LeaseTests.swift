@@ -7,12 +7,12 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    @Test func `asking again answers the same token`() throws {
+    @Test func `a repeated acquire returns the same fencing token`() throws {
         let again = try fixture.perform(fixture.acquire("n1"))
         #expect(again.answers == Array(repeating: .ours(fixture.token), count: 5))
     }
 
-    @Test func `a second coordinator waits for the lease to end`() throws {
+    @Test func `a second coordinator waits until the lease ends`() throws {
         let answers = try fixture.perform(fixture.acquire("n2")).answers
         for answer in answers {
             guard case .taken(let left) = answer else {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a predecessor that is known to be gone is not waited for`() throws {
+    @Test func `leases of a predecessor that is known to be gone are taken at once`() throws {
         let token = FenceToken(Array("2:n2:host".utf8))
         let answers = try fixture.perform(fixture.acquire("n2", predecessor: "n1")).answers
         #expect(answers == Array(repeating: .ours(token), count: 5))
@@ -39,7 +39,7 @@ import Testing
         #expect(try Set(fixture.perform(ReadOwners()).leaseEnds.keys) == ["n2"])
     }
 
-    @Test func `renewing tells what is lost`() throws {
+    @Test func `a renewal reports lost leases`() throws {
         _ = try fixture.perform(
             AcquireLeases(
                 nonce: "n2", host: "h2", lease: .seconds(600), predecessor: "n1", fields: [.shard(1)]))
@@ -52,7 +52,7 @@ import Testing
         #expect(owners.fields.count == 5 && Set(owners.leaseEnds.keys) == ["n1", "n2"])
     }
 
-    @Test func `what is released is free at once, with a new epoch`() throws {
+    @Test func `a released lease is free at once and gets a new epoch`() throws {
         #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 2)
         #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 0)
         let answers = try fixture.perform(
@@ -77,7 +77,7 @@ import Testing
         ).answers
     }
 
-    @Test func `what is only looked at is not taken`() throws {
+    @Test func `a read of leases takes none`() throws {
         #expect(try fixture.perform(fixture.release([.shard(2), .intake])) == 2)
         for _ in 0..<2 {
             let answers = try claim("n2", [.intake, .shard(1), .shard(2), .shard(99)])
@@ -94,7 +94,7 @@ import Testing
         #expect(try claim("n2", [.shard(2)]) == [.ours(token)])
     }
 
-    @Test func `a successor takes everything of the one before, looked at or not`() throws {
+    @Test func `a successor takes all leases of its predecessor`() throws {
         let token = FenceToken(Array("2:n2:h2".utf8))
         #expect(
             try claim("n2", predecessor: "n1", wanted: [.shard(0)], [.shard(1)]) == [
@@ -111,7 +111,7 @@ import Testing
             try claim("p.2", predecessor: "p", [.shard(3)]) == [.ours(FenceToken(Array("6:p.2:h2".utf8)))])
     }
 
-    @Test func `a lease ends as long after now as was asked for, and the answer says so`() throws {
+    @Test func `a lease lasts for the requested time and the reply contains it`() throws {
         let fixture = try StoreFixture()
         let time = try #require(
             try fixture.redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } })
@@ -121,8 +121,8 @@ import Testing
         #expect(try fixture.redis.run("HGET", "{pushfarm:demo}:owners", "until:n1").text == "\(ends)")
     }
 
-    /// After the Redis clock is set back, an owner that is gone must not keep its shards until the clock reaches the old time again.
-    @Test func `an end that is later than a lease is not believed, and the owner that lives loses nothing`()
+    /// The Redis clock was set back. An owner that is gone must not keep its shards until the clock reaches the old time again.
+    @Test func `an end beyond the longest lease is ignored and a living owner loses nothing`()
         throws
     {
         let fixture = try StoreFixture()

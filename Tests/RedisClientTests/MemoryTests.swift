@@ -6,7 +6,7 @@ import Testing
 
 /// Checks the behaviour when Redis has no memory left.
 @Suite struct MemoryTests {
-    @Test func `producers are refused, and everything accepted is taken in and drained`() throws {
+    @Test func `producers are refused and every accepted job is taken and finished`() throws {
         let fixture = try StoreFixture()
         try fixture.split(step: 1, [("j1", 4)], shard: 0)
         try fixture.split(step: 2, [("j2", 4)], shard: 1)

@@ -6,7 +6,7 @@ import Testing
 
 /// Checks how pauses of operators are written and read.
 @Suite struct PausesTests {
-    @Test func `a mark says what, who, when and why`() throws {
+    @Test func `a pause records its subject, operator, time and reason`() throws {
         let fixture = try StoreFixture()
         try fixture.split([("a", 1), ("p", 1)])
         try fixture.quarantine("p")

@@ -12,7 +12,7 @@ import Testing
     /// The end of a worker that sends poison.
     enum SendOutcome { case crash, kill, killAmidOthers }
 
-    /// Runs workers that send all allowed pushes until none is left. A worker ends at each push in `poison`, in the middle of the rest.
+    /// Runs workers that send all allowed pushes until none is left. A worker ends at each push in `poison`, amid other pushes.
     /// Positions are counted from 0.
     private struct Search {
         var crashes = 0
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 15, 16, 17, 100, 254, 255])
-    func `a push that crashes its worker costs three crashes and few rounds, and only itself`(position: Int)
+    func `a push that crashes its worker costs three crashes and only itself`(position: Int)
         throws
     {
         try fixture.split([("j1", 256)])
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: [[3, 4], [3, 200], [0, 255]])
-    func `two in one batch are both found, with three crashes each`(positions: [Int]) throws {
+    func `two poison pushes in one batch are both found with three crashes each`(positions: [Int]) throws {
         try fixture.split([("j1", 256)])
         let search = try run(Set(positions))
         #expect(search.crashes <= 6 && search.poisoned == positions)
@@ -106,7 +106,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test(arguments: [1, 2, 3]) func `a small batch is searched as well`(count: Int) throws {
+    @Test(arguments: [1, 2, 3]) func `a small batch is searched too`(count: Int) throws {
         try fixture.split([("j1", count)])
         let search = try run([count - 1])
         #expect(search.crashes == 3 && search.poisoned == [count - 1])
@@ -122,14 +122,14 @@ import Testing
     }
 
     @Test(arguments: [0, 31, 300, 999])
-    func `among more than 64 it costs five`(position: Int) throws {
+    func `a poison push among more than 64 costs five kills`(position: Int) throws {
         try fixture.split([("j1", 1000)])
         let search = try run([position], .kill)
         #expect(search.crashes == 5 && search.poisoned == [position])
         #expect(search.sent.count == 1000)
     }
 
-    @Test func `amid other kills it takes longer, and is found all the same`() throws {
+    @Test func `a poison push amid other kills is found later`() throws {
         try fixture.split([("j1", 64)])
         let search = try run([20], .killAmidOthers)
         #expect(search.crashes > 10 && search.crashes <= 16 && search.poisoned == [20])
@@ -144,8 +144,7 @@ import Testing
         #expect(batch.granted == 256)
     }
 
-    @Test func `a worker that is killed with other pushes in the air acquits the batch that it held`() throws
-    {
+    @Test func `a worker that is killed with other pushes in flight clears its batch of suspicion`() throws {
         try fixture.split([("j1", 64)])
         for worker in ["a", "b"] {
             _ = try fixture.checkout(worker, credit: 1000)
@@ -158,7 +157,7 @@ import Testing
         #expect(free.suspicion == nil && free.granted == 64)
     }
 
-    @Test func `kills with different single suspects acquit them`() throws {
+    @Test func `kills with different single suspects clear the suspects`() throws {
         try fixture.split([("j1", 2)])
         for (number, worker) in ["a", "b"].enumerated() {
             _ = try fixture.checkout(worker, credit: 1000)
@@ -175,7 +174,7 @@ import Testing
         #expect(try fixture.checkout("e").batches.first?.suspicion?.isAlone == false)
     }
 
-    @Test func `careful mode ends behind the suspects`() throws {
+    @Test func `the search ends after the suspects`() throws {
         try fixture.split([("j1", 8)])
         _ = try fixture.checkout("a", credit: 4)
         _ = try reclaim("a", .crash(hadSent: true))
@@ -201,7 +200,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `an end that accuses nobody keeps what is known`() throws {
+    @Test func `an exit that blames no job keeps the known suspects`() throws {
         try fixture.split([("j1", 16)])
         _ = try fixture.checkout("a")
         _ = try reclaim("a", .crash(hadSent: true))
@@ -210,7 +209,7 @@ import Testing
         #expect(try fixture.checkout("c").batches.first?.suspicion?.group == 4)
     }
 
-    @Test func `which shards had pushes in the air is told before they are taken back`() throws {
+    @Test func `the shards with pushes in flight are reported before the reclaim`() throws {
         try fixture.split(step: 1, [("j1", 4)], shard: 0)
         try fixture.split(step: 2, [("j2", 4)], shard: 1)
         _ = try fixture.checkout("a", credit: 6, most: 2)

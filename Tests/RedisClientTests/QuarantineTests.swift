@@ -46,7 +46,7 @@ import Testing
         #expect(result.crashes == 8 && result.poisoned == 2)
     }
 
-    @Test func `a job whose every push is poison costs eight crashes and two pushes, then waits`() throws {
+    @Test func `a job of poison pushes costs eight crashes and two pushes before its quarantine`() throws {
         try quarantine()
         let jobRecord = try fixture.jobRecord("bad")
         #expect(jobRecord.pausedReason == "poison" && jobRecord.crashes == 5 && jobRecord.state == .open)
@@ -56,7 +56,7 @@ import Testing
         #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).paused == 1)
     }
 
-    @Test func `what shares a batch with a quarantined job goes on, and the batch then waits`() throws {
+    @Test func `other pushes of a batch with a quarantined job continue first`() throws {
         try quarantine()
         try fixture.split(step: 5, [("good", 4), ("bad5", 1)], shard: 1)
         try fixture.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "bad5", "1")
@@ -80,7 +80,7 @@ import Testing
         #expect(try fixture.perform(ReadDepths(shards: StoreFixture.shards)).paused == 1)
     }
 
-    @Test func `a released job goes on, as if it had never crashed a worker, and others stay`() throws {
+    @Test func `a released job starts without crashes and other jobs stay quarantined`() throws {
         try quarantine()
         #expect(try fixture.checkout().batches.isEmpty)
         let other = try fixture.perform(ResumePaused(.job("another")))
@@ -95,7 +95,7 @@ import Testing
         #expect(try fixture.redis.run("HEXISTS", "{pushfarm:demo}:admission", "pauses").integer == 0)
     }
 
-    @Test func `a batch that was elsewhere when its job was released opens again by itself`() throws {
+    @Test func `a batch that was elsewhere during the release is opened by itself`() throws {
         try quarantine()
         try fixture.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "late", "1")
         try fixture.split(step: 5, [("good", 2), ("late", 2)], shard: 1)
@@ -109,7 +109,7 @@ import Testing
         #expect(try fixture.checkout().batches.first?.map == Array("xx..".utf8))
     }
 
-    @Test func `many parked batches are released in portions`() throws {
+    @Test func `many quarantined batches are released in portions`() throws {
         for step in 1...5 { try fixture.split(step: step, [("j\(step)", 1)]) }
         try fixture.redis.run("HSET", "{pushfarm:demo}:admission", "pauses", "5")
         for step in 1...5 { try fixture.redis.run("HSET", "{pushfarm:demo}:paused_jobs", "j\(step)", "1") }
@@ -128,8 +128,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a batch that goes on killing workers before any send is parked, until it is released`() throws
-    {
+    @Test func `a batch that keeps killing workers before any send is quarantined`() throws {
         try fixture.split([("j1", 2), ("j2", 2)])
         try fixture.split(step: 2, [("j3", 4)], shard: 2)
         for crash in 1...5 {
@@ -158,7 +157,7 @@ import Testing
 
     private func unsent(_ crashes: Int) -> String { crashes == 0 ? "" : "0,0,0,0,0,0,0,\(crashes)" }
 
-    @Test func `five crashes before any send quarantine the one job that was there`() throws {
+    @Test func `five crashes before any send quarantine the only job of the batch`() throws {
         try fixture.split([("j1", 4)])
         for crash in 1...5 {
             let batch = try #require(try fixture.checkout("w\(crash)").batches.first)
@@ -171,7 +170,7 @@ import Testing
         #expect(try fixture.jobRecord("j1").pausedReason == "poison")
     }
 
-    @Test func `a batch that a crashed worker held beside the one that it sent is no suspect`() throws {
+    @Test func `a batch that a crashed worker held without sending is no suspect`() throws {
         try fixture.split([("j1", 4)])
         for crash in 1...6 {
             let batch = try #require(try fixture.checkout("w\(crash)").batches.first)

@@ -13,7 +13,7 @@ import Testing
             Reclaim(workers, loss: crash ? .crash(hadSent: true) : .unrelated, shards: [(1, fixture.token)]))
     }
 
-    @Test func `open positions within the credit are counted as suspects, once`() throws {
+    @Test func `open positions within the credit are counted as suspects once`() throws {
         try fixture.split([("j1", 4), ("j2", 4)])
         let batch = try #require(try fixture.checkout(credit: 6).batches.first)
         _ = try fixture.report(batch, 1..<3, entry: StoreFixture.delivered("j1", 2))
@@ -36,7 +36,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a fenced shard is left alone`() throws {
+    @Test func `a fenced shard is not changed`() throws {
         try fixture.split([("j1", 1)])
         _ = try fixture.checkout()
         let old = FenceToken(Array("0:n0:host".utf8))

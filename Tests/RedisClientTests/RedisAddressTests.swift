@@ -29,11 +29,11 @@ import Transport
         ("unix:///a?x=1", .badDatabase), ("redis://:%zz@h", .badCredentials), ("redis://[::1", .badHost),
         ("redis://a b", .badHost),
     ])
-    func `says what is wrong with an address`(url: String, error: RedisAddressError) {
+    func `an error describes the fault of an address`(url: String, error: RedisAddressError) {
         #expect(throws: error) { try RedisAddress(url) }
     }
 
-    @Test func `never shows user or password`() throws {
+    @Test func `an address never shows user or password`() throws {
         let address = try RedisAddress("rediss://admin:hunter2@h:1/1")
         var dumped = ""
         dump(address, to: &dumped)

@@ -8,7 +8,7 @@ import Testing
 
 /// The common time of a farm's processes, independent of the clocks of their hosts.
 @Suite(.timeLimit(.minutes(1))) struct RedisClockTests {
-    @Test func `until Redis has been heard it is the host's`() {
+    @Test func `the clock is the host's until Redis replies`() {
         #expect(abs(RedisClock().seconds - WallClock.seconds) <= 1)
         var clock = RedisClock()
         clock.observed(0)
@@ -16,7 +16,7 @@ import Testing
         #expect(abs(clock.seconds - WallClock.seconds) <= 1, "it did not say")
     }
 
-    @Test func `it goes on from what Redis said`() {
+    @Test func `the clock continues from the last time of Redis`() {
         var clock = RedisClock()
         clock.observed(5_000_000, at: BootClock.milliseconds - 10_000)
         #expect((5010...5070).contains(clock.seconds))
@@ -24,7 +24,7 @@ import Testing
         #expect((7000...7060).contains(clock.seconds))
     }
 
-    @Test func `a connection knows Redis's time as soon as it is there`() async throws {
+    @Test func `a new connection knows the time of Redis`() async throws {
         try await onLoop {
             let fake = FakeRedis()
             let text = "run_id:abc\r\nserver_time_usec:2000000000000000"

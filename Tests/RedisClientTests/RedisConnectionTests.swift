@@ -20,7 +20,7 @@ import Testing
         return connection
     }
 
-    @Test func `calls are answered in order, however many wait`() async throws {
+    @Test func `calls get their replies in order`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()
             let connection = await connect(redis)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `an error reply is an error, with its meaning`() async throws {
+    @Test func `an error reply becomes a typed error`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()
             let connection = await connect(redis)
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `flushed scripts are loaded again, unseen`() async throws {
+    @Test func `flushed scripts are loaded again without an error`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()
             let connection = await connect(redis)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `a cut connection fails what waits and comes back`() async throws {
+    @Test func `a cut connection fails its open calls and reconnects`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()
             let connection = await connect(redis)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that does not come costs the connection, not the caller`() async throws {
+    @Test func `a missing reply ends the connection and fails the call`() async throws {
         try await onLoop {
             let fake = FakeRedis()
             try await fake.start()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that came while the process stood still is in time`() async throws {
+    @Test func `a reply that arrived while the process was suspended is in time`() async throws {
         try await onLoop {
             let fake = FakeRedis()
             try await fake.start()
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `a wrong password is said without the password`() async throws {
+    @Test func `a wrong password is reported without the password`() async throws {
         try await onLoop {
             let redis = try PrivateRedis(["--requirepass", "right"])
             var settings = RedisSettings(address: redis.address, clientName: "test")
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func `a subscriber hears, and hears again after a cut`() async throws {
+    @Test func `a subscriber receives messages again after a cut`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()
             let keys = Keys(app: "demo")
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that ends behind the last answer of the log-in is made again`() async throws {
+    @Test func `a connection that ends after the log-in is opened again`() async throws {
         try await onLoop {
             let fake = FakeRedis()
             try await fake.start()
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `a subscriber whose connection ends behind the log-in hears over the next one`() async throws {
+    @Test func `a subscriber whose connection ends after the log-in uses the next one`() async throws {
         try await onLoop {
             let fake = FakeRedis()
             try await fake.start()
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func `waiting for a job wakes at its push`() async throws {
+    @Test func `a wait for a job ends at its push`() async throws {
         try await onLoop {
             let redis = try PrivateRedis()
             let connection = await connect(redis)

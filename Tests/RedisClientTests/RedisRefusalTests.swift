@@ -29,7 +29,9 @@ import Testing
         return connection
     }
 
-    @Test(arguments: notNow) func `is waited out, however often it comes`(refusal: String) async throws {
+    @Test(arguments: notNow) func `a temporary refusal is waited out however often it comes`(refusal: String)
+        async throws
+    {
         try await onLoop {
             let fake = FakeRedis()
             let connection = try await connected(fake)
@@ -48,13 +50,13 @@ import Testing
         }
     }
 
-    @Test(arguments: notNow) func `is temporary for single commands, too`(refusal: String) {
+    @Test(arguments: notNow) func `a temporary refusal also applies to single commands`(refusal: String) {
         let error = RedisError(RESPServerError(message: refusal))
         #expect(error.isTemporary && StoreError(RESPServerError(message: refusal)).isTemporary)
     }
 
     @Test(arguments: ["ERR unknown command", "NOPERM no permissions", "WRONGTYPE Operation against a key"])
-    func `what waiting does not heal is no reason to wait`(refusal: String) async throws {
+    func `a permanent error is not retried`(refusal: String) async throws {
         try await onLoop {
             let fake = FakeRedis()
             let connection = try await connected(fake)
@@ -74,7 +76,7 @@ import Testing
         "MASTERDOWN Link with MASTER is down", "BUSY Redis is busy running a script.",
         "NOAUTH Authentication required.",
     ])
-    func `a connection that is refused is asked for until it comes, and that is told once`(refusal: String)
+    func `a refused connection is retried until it succeeds and reported once`(refusal: String)
         async throws
     {
         try await onLoop {
@@ -108,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func `connections that end in the middle of calls cost nothing but the repetition`() async throws {
+    @Test func `connections that end during calls only repeat the calls`() async throws {
         try await onLoop {
             let fake = FakeRedis()
             let connection = try await connected(fake)
@@ -129,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func `a Redis that is silent is given up at the deadline, in the log-in as well`() async throws {
+    @Test func `a silent Redis times out even during the log-in`() async throws {
         try await onLoop {
             let fake = FakeRedis()
             try await fake.start()
@@ -153,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func `pauses between tries grow to a second, and no further`() {
+    @Test func `delays between attempts grow up to a second`() {
         var backoff = BackOff.redis
         let pauses = (0..<200).map { _ in backoff.failed() }
         #expect(pauses.allSatisfy { $0 >= .milliseconds(25) && $0 <= .seconds(1) })

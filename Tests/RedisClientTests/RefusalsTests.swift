@@ -7,7 +7,7 @@ import Testing
 
 extension StoreFixture {
     /// Simulates many refused jobs in this minute: `written` jobs have an event, and `pending` jobs have no event yet.
-    /// - Parameter age: the milliseconds since the last event. By default the event is in the future, so that the next event is not due
+    /// - Parameter age: the milliseconds since the last event. By default the event is in the future, so the next event is not due
     ///   even in a slow test.
     func flood(written: Int, pending: Int, duplicates: Int = 0, age: Int64 = -30_000) throws {
         let time = try redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } } ?? []
@@ -54,7 +54,7 @@ extension StoreFixture {
         #expect(try counts().refused == 20 && counts().minute + counts().before == 20)
     }
 
-    @Test func `a flood is counted exactly and told of in few events, which say how many they stand for`()
+    @Test func `many refusals are counted exactly and reported in few events with counts`()
         throws
     {
         let flood = 3000
@@ -64,7 +64,7 @@ extension StoreFixture {
         #expect(before.count == written && written < flood)
         #expect(jobs(before) <= flood)
         #expect(try counts().refused == flood)
-        // Jobs without an event get one from the next heartbeat that comes a second later.
+        // Jobs without an event get one from the next admission update that comes a second later.
         try fixture.redis.run("HSET", "{pushfarm:demo}:refusals", "last_event_at", "1000")
         try fixture.perform(Self.updateAdmission)
         #expect(try jobs(events("job.refused")) == flood)
@@ -74,7 +74,7 @@ extension StoreFixture {
         #expect(kept.count == written && kept.reduce(0) { $0 + $1.jobs } == jobs(before))
     }
 
-    @Test func `a hundred in a minute have events of their own, then one a second`() throws {
+    @Test func `a hundred refusals in a minute have their own events and later one a second`() throws {
         try fixture.flood(written: 99, pending: 0)
         #expect(try refuse(step: 1) == .eventWritten)
         try fixture.flood(written: 100, pending: 5, age: 1000)
@@ -83,7 +83,7 @@ extension StoreFixture {
         #expect(try counts().refused == 2)
     }
 
-    @Test func `a new minute begins with a hundred events of its own`() throws {
+    @Test func `a new minute starts with a hundred own events`() throws {
         try fixture.flood(written: 5000, pending: 3)
         let since = try counts().since
         try fixture.redis.run("HSET", "{pushfarm:demo}:refusals", "since", "\(since - 60_000)", "minute", "7")
@@ -92,7 +92,7 @@ extension StoreFixture {
         #expect(try events("job.refused").map { $0["jobs"] } == ["4"])
     }
 
-    @Test func `a duplicate has an event of its own type, and no refused job is kept for it`() throws {
+    @Test func `a duplicate has its own event type and keeps no refused job`() throws {
         #expect(try refuse(step: 1, duplicate: true) == .eventWritten)
         let event = try #require(try events("job.duplicate").first)
         #expect(event["job"] == "j" && event["jobs"] == nil)

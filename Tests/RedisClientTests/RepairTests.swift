@@ -149,7 +149,7 @@ import Testing
     ]
 
     @Test(arguments: damages.indices)
-    func `damage is named and repaired, and the books close`(index: Int) throws {
+    func `damage is named and repaired and the accounting is correct`(index: Int) throws {
         let damage = Self.damages[index]
         let batches = try farm()
         for command in damage.commands {
@@ -208,7 +208,7 @@ import Testing
         }
     }
 
-    @Test func `what nobody can read is set aside whole`() throws {
+    @Test func `an unreadable batch is quarantined as a whole`() throws {
         let batches = try farm()
         try run(["HSET", "batches", batches[0], "nonsense"])
         try run(["XADD", "results", "*", "k", "U", "b", "?nonsense", "p", "1-2"])
@@ -217,7 +217,7 @@ import Testing
         #expect(Set(kept ?? []) == ["nonsense", "k U b ?nonsense p 1-2"])
     }
 
-    @Test func `an entry that cannot be settled is named until it is closed, and its pushes fail`() throws {
+    @Test func `an entry that cannot be settled is named until its pushes are closed as failed`() throws {
         _ = try farm()
         let record = try #require(try fixture.results().first)
         #expect(try fixture.perform(NoteUnsettled(record.id, at: 7, reason: "ERR why not")))
@@ -234,7 +234,7 @@ import Testing
         #expect(try fixture.perform(ReadFaults(shards: StoreFixture.shards)) == ReadFaults.Reply())
     }
 
-    @Test func `an entry with dead tokens is counted as it is`() throws {
+    @Test func `an entry with unregistered tokens is counted unchanged`() throws {
         _ = try farm()
         let batch = try #require(try fixture.checkout("w1", known: []).batches.first { $0.id.shard == 1 })
         var builder = ResultsBuilder()
@@ -251,7 +251,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `keys of the wrong type are all named`() throws {
+    @Test func `all keys of a wrong type are named`() throws {
         let names = [
             "taken", "paused", "unproven", "unconfirmed", "owners", "intake", "paused_jobs", "paused_tokens",
             "cancels", "paused_shards",
@@ -284,7 +284,7 @@ import Testing
         #expect(inbox == [.init(key: "pushfarm:demo", found: "string", expected: "list")])
     }
 
-    @Test func `a whole farm is not touched by a repair`() throws {
+    @Test func `a repair does not change a correct farm`() throws {
         let batches = try farm()
         for id in batches {
             #expect(try fixture.perform(Repair(.batch(id), shards: StoreFixture.shards)).isEmpty)
@@ -293,7 +293,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `what is looked at shard by shard adds up to the whole`() throws {
+    @Test func `the audits of all shards add up to the whole`() throws {
         let batches = try farm()
         var jobs: [String: CheckAccountingPart.Sums] = [:]
         var seen: [String] = []
@@ -311,7 +311,7 @@ import Testing
     }
 
     /// A farm keeps a million finished job records, so no command that blocks Redis may read all of them.
-    @Test func `finished jobRecords are looked at in pages, and not again with the queues`() throws {
+    @Test func `finished job records are read in pages and not again with the queues`() throws {
         let batches = try farm()
         for number in 0..<2_000 {
             try run(["HSET", "job:old \(number)", "state", "finished", "accepted", "3", "delivered", "3"])

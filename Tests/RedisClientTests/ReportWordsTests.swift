@@ -32,8 +32,7 @@ import Testing
         return state?.split(separator: "|", omittingEmptySubsequences: false).last.map(String.init)
     }
 
-    @Test func `runs that are not ascending positions of the batch are refused, and nothing happens`() throws
-    {
+    @Test func `runs without ascending positions of the batch are refused without an effect`() throws {
         let batch = try fixture.held([("a", 5)])
         let before = try RedisDump(fixture.redis)
         for runs: [(UInt8, UInt8)] in [
@@ -46,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a run ends before or behind what was handed over, and does not touch it`() throws {
+    @Test func `a run does not overlap positions that were handed over`() throws {
         let batch = try fixture.held([("a", 9)])
         #expect(try report(batch, [(4, 4)]).error == nil)
         #expect(try map(batch) == "...x.....")
@@ -63,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [("3", false), ("", false), ("2", true), ("4", true), ("0", true)])
-    func `the map comes when the caller counts otherwise`(open: String, comes: Bool) throws {
+    func `the map is returned when the caller has another count`(open: String, comes: Bool) throws {
         let batch = try fixture.held([("a", 5)])
         let answer = try #require(report(batch, [(1, 1), (3, 3)], open: open).array)
         #expect(answer[0].integer == 3 && answer[1].integer == 5)

@@ -18,7 +18,7 @@ import Testing
         return try fixture.results()
     }
 
-    @Test func `an entry is booked once, alone or among others`() throws {
+    @Test func `an entry is settled once, alone or among others`() throws {
         let records = try reported()
         let first = StoreFixture.settlement(records[0], "j1", delivered: 3)
         let second = StoreFixture.settlement(records[1], "j2", delivered: 3)
@@ -42,7 +42,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `a retry waits, comes back under its own id, and the job stays open`() throws {
+    @Test func `a retry is delayed, keeps its id, and keeps the job open`() throws {
         let records = try reported()
         var settlement = Settlement(entry: records[0].id)
         var job = Settlement.Job(id: "j1")
@@ -84,7 +84,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `entries of a gatherer that is gone are pending, then claimed by another`() throws {
+    @Test func `entries of a lost consumer are pending and then claimed by another`() throws {
         let records = try reported()
         #expect(try fixture.perform(ReadResults(gatherer: "g1", .pending(after: nil))) == records)
         #expect(
@@ -97,7 +97,7 @@ import Testing
         #expect(rest.records == [records[1]] && rest.next == nil)
     }
 
-    @Test func `dead tokens are bounded`() throws {
+    @Test func `the list of unregistered tokens is bounded`() throws {
         let records = try reported()
         var settlement = StoreFixture.settlement(records[0], "j1", delivered: 3)
         settlement.invalidTokens = StoreFixture.tokens(500).map { StoreFixture.dead($0, .unregistered) }
@@ -116,7 +116,7 @@ import Testing
         ["SET", "{pushfarm:demo}:suppression", "x"], ["SET", "{pushfarm:demo}:unproven", "x"],
         ["SET", "{pushfarm:demo}:scopes", "x"],
     ])
-    func `an entry that cannot be booked stays, and nothing of the call is booked`(damage: [String]) throws {
+    func `an entry that cannot be settled stays and the call has no effect`(damage: [String]) throws {
         let records = try reported()
         if damage[0] == "SET" { try fixture.redis.run("DEL", damage[1]) }
         var command = RESPCommand()

@@ -59,7 +59,7 @@ import Testing
         (30, ["1001"], "no event"), (30, ["1002"], "no event"),
     ]
 
-    @Test func `words that are not as agreed are refused, and nothing of the call is booked`() throws {
+    @Test func `invalid arguments are refused and nothing of the call is settled`() throws {
         let words = try words()
         let before = try RedisDump(fixture.redis)
         var calls = Self.wrong.map { wrong in
@@ -92,7 +92,7 @@ import Testing
         return words + ["letters", "1", "100", "1000", "a", "bad", "400", "1", "body"]
     }
 
-    @Test func `dead letters that are not as agreed are refused, and nothing of the call is booked`() throws {
+    @Test func `invalid dead letters are refused and nothing of the call is settled`() throws {
         let words = try wordsWithLetter()
         let before = try RedisDump(fixture.redis)
         let wrong: [(place: Int, word: String, error: String)] = [
@@ -122,7 +122,7 @@ import Testing
         #expect(try fixture.perform(CountDeadLetters()) == .init(pushes: 1, bytes: 4))
     }
 
-    @Test func `a batch and an event as large as they may be are booked`() throws {
+    @Test func `a batch and an event of maximum size are settled`() throws {
         var words = try words()
         (words[20], words[14], words[30]) = ("65535", "1016", "1000")
         words += (0..<998).map { "\($0)" }
@@ -138,7 +138,7 @@ import Testing
         ["SET", "load", "x"], ["SET", "unsettled", "x"],
     ]
 
-    @Test(arguments: damages) func `a key of the wrong type is named before anything is settled`(
+    @Test(arguments: damages) func `a key of the wrong type is named before any settlement`(
         damage: [String]
     ) throws {
         let words = try words()
@@ -159,7 +159,7 @@ import Testing
         ["job:a", "reason:bad", "0x10"],
     ]
 
-    @Test(arguments: spoilt) func `a field that holds no number is kept, and nothing waits for it`(
+    @Test(arguments: spoilt) func `a field without a number is kept and blocks nothing`(
         field: [String]
     ) throws {
         let words = try words()
@@ -175,7 +175,7 @@ import Testing
         _ = try fixture.perform(Repair(.jobRecords(nil), shards: StoreFixture.shards))
     }
 
-    @Test func `a job record that is not a hash goes, and the other job of the call is settled`() throws {
+    @Test func `a job record that is not a hash is deleted and the other job is settled`() throws {
         try fixture.split([("a", 2), ("b", 2)])
         let batch = try fixture.checkout().batches[0]
         _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
@@ -193,7 +193,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `what cannot be read of an entry is kept and told of`() throws {
+    @Test func `the unreadable part of an entry is kept and reported`() throws {
         var words = try wordsWithLetter()
         words[14] = "31"
         words += ["unreadable", "why", "2", "the entry"]
@@ -208,7 +208,7 @@ import Testing
         #expect(written.map { [$0["entry"], $0["reason"], $0["pushes"]] } == [[words[13], "why", "2"]])
     }
 
-    @Test func `an original that there is no room for is told of as lost, and nothing waits for it`() throws {
+    @Test func `an original without room is reported as lost and blocks nothing`() throws {
         let words = try words()
         var fill = RESPCommand("HSET", "{pushfarm:demo}:unreadable")
         for index in 1...1000 {
@@ -233,7 +233,7 @@ import Testing
         ["HSET", "job:a", "delayed", "x"], ["HSET", "job:a", "maybe_duplicated", "x"],
         ["HSET", "job:a", "reason:other", "x"], ["HSET", "load", "open", "-3"], ["DEL", "load"],
     ])
-    func `what an entry has nothing to do with is not in its way`(damage: [String]) throws {
+    func `an unrelated damage does not affect an entry`(damage: [String]) throws {
         let words = try words()
         try spoil(damage)
         let delivered =

@@ -29,7 +29,7 @@ import Testing
         #expect(try RedisDump(fixture.redis).changes(since: before) == [])
     }
 
-    @Test func `the same id twice in one step`() throws {
+    @Test func `refuses the same id twice in one step`() throws {
         try fixture.take("a", "b")
         try expectRefused(.exists(job: "x"), split(dropped: 2, [job("x"), job("x")]))
     }
@@ -38,13 +38,13 @@ import Testing
         ["state", "open", "created_at", "1"], ["state", "finished", "created_at", "4000000000000"],
         ["state", "open", "created_at", "4000000000000"],
     ])
-    func `an id that is open, or young`(fields: [String]) throws {
+    func `refuses an open or recent id`(fields: [String]) throws {
         try fixture.redis.run("HSET", "{pushfarm:demo}:job:x", fields[0], fields[1], fields[2], fields[3])
         try fixture.take("a", "b")
         try expectRefused(.exists(job: "x"), split(dropped: 2, [job("w"), job("x")]))
     }
 
-    @Test func `another step than the next`() throws {
+    @Test func `refuses a step out of order`() throws {
         try fixture.take("a", "b", "c")
         try fixture.perform(split([job("x")]))
         for step in [0, 1, 3] { try expectRefused(.outOfStep(1), split(step: step, [job("y")])) }
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// Redis returned to a state in which the jobs were not taken. They are in the inbox, and will be taken again.
-    @Test func `jobs that are not taken`() throws {
+    @Test func `refuses jobs that are not taken`() throws {
         try expectRefused(.fewerTaken(0), split([job("x")]))
         try expectRefused(
             .fewerTaken(0), split(dropped: 0, head: IntakeHead(job: "x", offset: 1), [job("x")]))
@@ -64,7 +64,7 @@ import Testing
         #expect(try fixture.redis.run("EXISTS", "{pushfarm:demo}:taken").integer == 0)
     }
 
-    @Test func `a refusal of a job that is not taken`() throws {
+    @Test func `refuses a refusal of a job that is not taken`() throws {
         func refusal(step: Int) -> Refuse {
             Refuse(
                 token: fixture.token, step: step, job: "x", field: "f", position: 0, reason: "r", original: []
@@ -80,7 +80,7 @@ import Testing
         #expect(throws: StoreError.outOfStep(1)) { try fixture.perform(refusal(step: 3)) }
     }
 
-    @Test func `more known than taken`() throws {
+    @Test func `refuses a call that knows more jobs than were taken`() throws {
         try fixture.take("a", "b")
         func take(_ known: Int) -> Take {
             Take(token: fixture.token, known: known, maxJobs: 9, maxBytes: 99, maxJobBytes: 99)
@@ -89,7 +89,7 @@ import Testing
         #expect(try fixture.perform(take(2)).jobs == [])
     }
 
-    @Test func `the answer tells when the first of the delayed batches is due`() throws {
+    @Test func `the reply tells when the first delayed batch is due`() throws {
         try fixture.take("a")
         let seconds = try #require(try fixture.redis.run("TIME").array?[0].text.flatMap { Int64($0) })
         let (soon, later) = (seconds * 1000 + 500_000, seconds * 1000 + 900_000)
@@ -106,7 +106,7 @@ import Testing
         #expect(woken == [] && nextDue <= .milliseconds(500_000) && nextDue > .milliseconds(300_000))
     }
 
-    @Test func `a job that came alone is split only while it is all that is taken`() throws {
+    @Test func `a job that came alone is split only while no other job is taken`() throws {
         func attempt(_ taken: String...) throws -> StoreError? {
             let fixture = try StoreFixture()
             for job in taken { try fixture.redis.run("RPUSH", "{pushfarm:demo}:taken", job) }
@@ -128,7 +128,7 @@ import Testing
         #expect(try attempt() == .fewerTaken(0))
     }
 
-    @Test func `what is due is moved so many at a time, the first one first`() throws {
+    @Test func `due batches are moved in bounded portions in order`() throws {
         for step in 1...3 { try fixture.split(step: step, [("j\(step)", step)], due: 4_000_000_000_000) }
         try fixture.makeDue()
         _ = try fixture.perform(Promote(limit: 2))

@@ -34,7 +34,7 @@ import Testing
 
     @Test(
         arguments: ["failed", "in_flight", "maybe_duplicated", "reason:odd", "delayed", "accepted"], values)
-    func `a count in one job's record keeps no other job from being settled`(name: String, value: String)
+    func `a wrong count in one job record does not block other jobs`(name: String, value: String)
         throws
     {
         let settle = try twoEntries()
@@ -47,15 +47,14 @@ import Testing
         }
     }
 
-    @Test(arguments: values) func `a count of the load keeps nothing from being settled`(value: String) throws
-    {
+    @Test(arguments: values) func `a wrong load count does not block settlement`(value: String) throws {
         let settle = try twoEntries()
         try fixture.redis.run("HSET", Self.app + "load", "open", value, "settled", value)
         #expect(try fixture.perform(settle).booked == 2)
         #expect(try field("job:b", "state") == "finished" && field("load", "settled") == "4")
     }
 
-    @Test(arguments: values) func `a count of the load stops neither producers nor the intake`(value: String)
+    @Test(arguments: values) func `a wrong load count does not block producers or the intake`(value: String)
         throws
     {
         _ = try fixture.redis.run(ScriptFolder.functionCommand())
@@ -76,7 +75,7 @@ import Testing
         _ = try fixture.perform(updateAdmission)
     }
 
-    @Test func `what was suppressed is taken back as far as it can be found`() throws {
+    @Test func `readable suppressions are removed again`() throws {
         let settle = try twoEntries()
         var settlements = settle.settlements
         (settlements[0].answers, settlements[0].scopes) = (3, [StoreFixture.scope])
@@ -89,7 +88,7 @@ import Testing
         #expect(try fixture.redis.run("LLEN", Self.app + "unconfirmed").integer == 2)
     }
 
-    @Test func `a kept suppression that cannot be read keeps no other from being applied`() throws {
+    @Test func `an unreadable suppression does not block others`() throws {
         let record = try #require(StoreFixture.dead([1, 1]).record).bytes
         let good = [0x92, 0xA2, 0x30, 0x31, 0xA0 | UInt8(record.count)] + record
         for bytes in [[0x92, 0xA2, 0x30, 0x31, 0x90], [0x92, 0x01, 0x02], [0xC1], good] as [[UInt8]] {

@@ -52,7 +52,7 @@ import Testing
 
     // MARK: The app
 
-    @Test func `an unknown app is refused, with the name that was meant`() throws {
+    @Test func `an unknown app is refused with the nearest name`() throws {
         // This Redis knows no app yet, because it may have been emptied a moment ago.
         guard case .busy(let wait, "starting") = try submit(Self.job(), to: "shp") else {
             Issue.record("an app is refused before the first one is known")
@@ -71,7 +71,7 @@ import Testing
         #expect(try submit(Self.job(), to: "shop") == .accepted(waiting: 1))
     }
 
-    @Test func `no app is suggested that is not configured any more`() throws {
+    @Test func `an app that is no longer configured is not suggested`() throws {
         try configure("shop")
         _ = try fixture.redis.perform(ForgetApp(silence: .zero), Keys(app: "shop"))
         #expect(try refusal(Self.job(), to: "shp") == #"unknown app "shp": no coordinator has configured it"#)
@@ -82,7 +82,7 @@ import Testing
         #expect(try submit(Self.job(), to: "shop") == .accepted(waiting: 1))
     }
 
-    @Test func `a mark stays while a coordinator presses, and time goes by without one`() throws {
+    @Test func `an app stays known while a coordinator updates it and expires without updates`() throws {
         try configure("shop")
         let keys = Keys(app: "shop")
         #expect(try fixture.redis.perform(ForgetApp(silence: .seconds(86_400)), keys) == false)
@@ -93,12 +93,12 @@ import Testing
         #expect(try fixture.redis.perform(ForgetApp(silence: .seconds(86_400)), keys))
     }
 
-    @Test func `a press of an older release is a mark, too`() throws {
+    @Test func `an update by an older release makes an app known`() throws {
         try fixture.redis.run("HSET", "{pushfarm:demo}:admission", "retry", "1000", "max_job_bytes", "1000")
         #expect(try submit(Self.job()) == .accepted(waiting: 1))
     }
 
-    @Test func `a name from outside is printed without control characters, and cut`() throws {
+    @Test func `a foreign name is printed without control characters and cut`() throws {
         try configure("demo")
         let reason = try #require(
             try refusal(Self.job(), to: "sh\u{1B}[31mp" + String(repeating: "\u{E9}", count: 90)))
@@ -121,7 +121,7 @@ import Testing
         (job(#""expires_at":null"#), "expires_at"),
         (job(#""ttl":1,"expires_at":4000000000"#), "expires_at"),
     ])
-    func `what a function can see is refused with field and reason, and pushed nowhere`(
+    func `an invalid job is refused with field and reason and not pushed`(
         text: String, field: String
     ) throws {
         try configure("demo")
@@ -133,7 +133,7 @@ import Testing
         #expect(error?.field == field)
     }
 
-    @Test func `a field that is not there is answered with the one that was meant`() throws {
+    @Test func `an unknown field is refused with the nearest name`() throws {
         try configure("demo")
         #expect(
             try refusal(Self.job(#""lanes":1"#)) == #"lanes: there is no field "lanes"; did you mean "lane"?"#
@@ -150,7 +150,7 @@ import Testing
         #expect(try refusal(Self.job(#""expires_at":864000"#))?.contains("did you mean \"ttl\"?") == true)
     }
 
-    @Test func `of a large job only what is nowhere in it is missing`() throws {
+    @Test func `a field of a large job is missing only if its text is nowhere in the job`() throws {
         try configure("demo")
         let tokens =
             #""tokens":["# + String(repeating: #""\#(Self.token)","#, count: 2000) + #""\#(Self.token)"]"#
@@ -162,7 +162,7 @@ import Testing
         #expect(throws: Never.self) { try Self.parse(Array(("{" + tokens + #","\u0070ayload":{}}"#).utf8)) }
     }
 
-    @Test func `a time as text is past when its day has ended everywhere`() throws {
+    @Test func `a date has passed when its day has ended everywhere`() throws {
         try configure("demo")
         let now = Date()
         func text(_ days: Int, _ zone: String) -> String {
@@ -212,7 +212,7 @@ import Testing
     }
 
     /// The function may accept a job that the parser refuses. The reverse must not happen.
-    @Test func `a job that the farm's parser takes is never refused`() throws {
+    @Test func `a job that the farm's parser accepts is never refused`() throws {
         try configure("demo")
         let seeds = try Self.seeds
         #expect(seeds.count > 10)

@@ -10,8 +10,8 @@ import struct FarmHarness.Guardian
     import Glibc
 #endif
 
-/// A run of the built program, started as users start it. Foundation's `Process` lets descriptors of one child leak
-/// into another that is started at the same time, and then waits for ever.
+/// A run of the built program, started like users start it. Foundation's `Process` is not used: descriptors of one child can leak
+/// into another child that is started at the same time, and then `Process` waits forever.
 final class ProgramRun {
     struct Result {
         let status: Int32
@@ -21,13 +21,13 @@ final class ProgramRun {
 
     let pid: pid_t
     private let watched: [String]
-    /// Its standard output is a named pipe and its standard error a file: unlike a plain pipe, neither can leak into a
+    /// The standard output is a named pipe and the standard error is a file. Unlike a plain pipe, neither can leak into a
     /// child that another test starts at the same time.
     private let output: Int32
     private let folder: String
     private var hasEnded = false
 
-    /// Beside the test bundle.
+    /// The path of the program beside the test bundle.
     private static var file: String {
         var path = [UInt8](repeating: 0, count: 4096)
         let count = path.withUnsafeMutableBytes { readlink("/proc/self/exe", $0.baseAddress!, $0.count) }
@@ -35,14 +35,14 @@ final class ProgramRun {
         return bundle.prefix(through: bundle.lastIndex(of: "/") ?? bundle.startIndex) + "pushfarm"
     }
 
-    /// Starts it with no environment but `variables`, and what a sanitizer that is built in listens to.
+    /// Starts the program with no environment except `variables` and the variables of a built-in sanitizer.
     init(_ arguments: [String], _ variables: [String: String] = [:]) throws {
         let folder = try StateFolder.temporary()
         try #require(mkfifo(folder + "/output", 0o600) == 0)
         output = open(folder + "/output", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         _ = fcntl(output, F_SETFL, 0)
         self.folder = folder
-        // A farm that leads a session of its own is known by the folder that it works in.
+        // A farm that leads its own session is found by its working folder.
         watched = [folder] + zip(arguments, arguments.dropFirst()).filter { $0.0 == "--state-dir" }.map(\.1)
         for folder in watched { Guardian.shared.watch(folder: folder) }
         var actions = posix_spawn_file_actions_t()
@@ -72,14 +72,14 @@ final class ProgramRun {
         for folder in watched { Guardian.shared.forget(folder: folder) }
     }
 
-    /// Starts it and waits for its end.
+    /// Starts the program and waits until it exits.
     static func run(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Result {
         try ProgramRun(arguments, variables).wait()
     }
 
     func signal(_ number: Int32) { kill(pid, number) }
 
-    /// The next line that it prints, with its line feed; shorter at its end.
+    /// The next line of output with its line feed. At the end of the output the text is shorter.
     func nextLine() -> String {
         var line: [UInt8] = []
         var byte: UInt8 = 0
@@ -90,7 +90,7 @@ final class ProgramRun {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Waits for its end.
+    /// Waits until the program exits.
     func wait() -> Result {
         let text = Self.readAll(output)
         var status: Int32 = 0

@@ -12,7 +12,7 @@ import Testing
         var nextRenewal: UInt64 = 0
         /// The host does nothing before this time.
         var suspendedUntil: UInt64 = 0
-        /// The call in flight: its start, its execution, its reply (nil: never), whether Redis executed it, and the reply's result.
+        /// The call in flight: its start, its execution, its reply (nil: never), whether Redis executed it, and its result.
         var call: (made: UInt64, taken: UInt64, answered: UInt64?, isTaken: Bool, isOurs: Bool)?
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import PushModel
 
 struct BatchFuzzTests {
-    /// What went into a batch.
+    /// The expected content of a batch.
     struct Expected {
         var jobID: String
         var options: PushOptions
@@ -65,7 +65,7 @@ struct BatchFuzzTests {
         return (builder.finish() ?? [], segments)
     }
 
-    @Test func `gives back what went in`() throws {
+    @Test func `decodes what was encoded`() throws {
         var random = SplitMix(seed: 1)
         for _ in 0..<400 {
             let (body, segments) = Self.batch(&random)
@@ -86,7 +86,7 @@ struct BatchFuzzTests {
         }
     }
 
-    @Test func `reads damaged bodies, or throws, and never traps`() {
+    @Test func `damaged bodies are read or refused and never trap`() {
         var random = SplitMix(seed: 2)
         var refused = 0
         for _ in 0..<3000 {
@@ -113,7 +113,7 @@ struct BatchFuzzTests {
         #expect(refused > 1000)
     }
 
-    @Test func `huge counts with no bytes behind them cost no memory`() {
+    @Test func `huge counts without bytes use no memory`() {
         let body = bytes(hex: "01ffff") + [UInt8](repeating: 0xff, count: 64)
         #expect(throws: CodecError.self) { try Batch(decoding: body) }
     }

@@ -12,7 +12,7 @@ struct BatchTests {
         return body
     }
 
-    /// Two segments, written down by hand after the layout.
+    /// Two segments, written by hand according to the layout.
     static let recorded = bytes(
         hex: """
             01 0002
@@ -67,7 +67,7 @@ struct BatchTests {
         #expect(MemoryLayout<Batch.Push>.stride == 16)
     }
 
-    @Test func `a segment without pushes leaves no trace`() {
+    @Test func `a segment without pushes is not written`() {
         let empty = SegmentHead(jobID: "nobody", options: PushOptions())
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
         var builder = BatchBuilder()
@@ -80,7 +80,7 @@ struct BatchTests {
         #expect(builder.finish() == nil)
     }
 
-    @Test func `takes encoded segments of another batch as they are`() throws {
+    @Test func `copies encoded segments of another batch unchanged`() throws {
         let batch = try Batch(decoding: Self.recorded)
         let body = Self.build { builder in
             for segment in batch.segments {
@@ -95,7 +95,7 @@ struct BatchTests {
         #expect(body == Self.recorded)
     }
 
-    @Test func `refuses every truncation, and any byte too many`() {
+    @Test func `refuses every truncation and every extra byte`() {
         for length in 0..<Self.recorded.count {
             #expect(throws: CodecError.self) { try Batch(decoding: Array(Self.recorded[..<length])) }
         }
@@ -125,7 +125,7 @@ struct BatchTests {
         }
     }
 
-    @Test func `a batch of no segments is refused`() {
+    @Test func `a batch without segments is refused`() {
         #expect(throws: CodecError.self) { try Batch(decoding: [1, 0, 0]) }
     }
 }

@@ -11,17 +11,17 @@ struct XXH64Tests {
     @Test(arguments: [
         ("", UInt64(0xEF46_DB37_51D8_E999)), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
     ])
-    func `gives the published hashes`(text: String, hash: UInt64) {
+    func `computes the published hashes`(text: String, hash: UInt64) {
         #expect(XXH64.hash(Array(text.utf8), seed: 0) == hash)
     }
 
-    @Test func `agrees with the reference implementation at every size class and seed`() {
+    @Test func `agrees with the reference implementation for all sizes and seeds`() {
         for vector in xxh64Vectors {
             #expect(XXH64.hash(Self.input(vector.length), seed: vector.seed) == vector.hash, "\(vector)")
         }
     }
 
-    @Test func `gives the same hash however the input is cut into parts`() {
+    @Test func `the hash does not depend on the parts of the input`() {
         var random = SplitMix(seed: 11)
         for length in 0...130 {
             let input = Self.input(length)
@@ -38,7 +38,7 @@ struct XXH64Tests {
         }
     }
 
-    @Test func `takes single bytes`() {
+    @Test func `accepts single bytes`() {
         var parts = XXH64(seed: 0)
         for byte in Self.input(100) { parts.update(byte) }
         #expect(parts.digest == 0x9DDA_DA11_D3DC_2D8F)

@@ -1,6 +1,6 @@
-/// Length of the input, seed, hash. Byte `i` of the input is `i * 131 + 7`, cut to 8 bits.
+/// Each row has the length of the input, the seed and the hash. Byte `i` of the input is `i * 131 + 7`, cut to 8 bits.
 ///
-/// Made with the reference implementation: Python's xxhash 4.1.0.
+/// These values come from the reference implementation: Python's xxhash 4.1.0.
 let xxh64Vectors: [(length: Int, seed: UInt64, hash: UInt64)] = [
     (0, 0x0000_0000_0000_0000, 0xEF46_DB37_51D8_E999),
     (1, 0x0000_0000_0000_0000, 0xA96C_7F0C_E858_BBB7),

@@ -2,13 +2,13 @@ import Testing
 
 @testable import PushModel
 
-/// What is JSON and what is not, case by case, in the spirit of the public suites.
+/// Single cases of valid and invalid JSON, similar to the public test suites.
 struct JSONConformanceTests {
     static func accepts(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { (try? JSONScanner.validate($0)) != nil }
     }
 
-    /// Cases that stand alone, as elements of arrays, and as members of objects.
+    /// Checks each value alone, as an element of an array, and as a member of an object.
     static func check(_ values: [String], isJSON: Bool) {
         for value in values {
             for text in [
@@ -19,7 +19,7 @@ struct JSONConformanceTests {
         }
     }
 
-    @Test func `takes every form of number`() {
+    @Test func `accepts every form of number`() {
         let integers = [
             "0", "-0", "1", "-1", "10", "123456789", "9223372036854775808", "-12", "100000000000000000000",
         ]
@@ -30,7 +30,7 @@ struct JSONConformanceTests {
         }
     }
 
-    @Test func `takes nothing else for a number`() {
+    @Test func `refuses every other number`() {
         Self.check(
             [
                 "-", "+1", "+0", "--1", "-+1", "- 1", "00", "01", "-01", "-00", "00.1", "012", "1.", "-1.",
@@ -46,7 +46,7 @@ struct JSONConformanceTests {
             ], isJSON: false)
     }
 
-    @Test func `takes every form of string`() {
+    @Test func `accepts every form of string`() {
         Self.check(
             [
                 #""""#, #"" ""#, #""a""#, #""abcdefg""#, #""abcdefgh""#, #""abcdefghi""#, #""\"""#, #""\\""#,
@@ -68,7 +68,7 @@ struct JSONConformanceTests {
             ], isJSON: true)
     }
 
-    @Test func `takes nothing else for a string`() {
+    @Test func `refuses every other string`() {
         Self.check(
             [
                 "\"", "\"a", "a\"", "'a'", "`a`", "“a”", "\"\\\"", "\"\\", "\"\\a\"", "\"\\x41\"", "\"\\'\"",
@@ -87,7 +87,7 @@ struct JSONConformanceTests {
             ], isJSON: false)
     }
 
-    @Test func `takes well-formed UTF-8 only`() {
+    @Test func `accepts only well-formed UTF-8`() {
         func string(_ middle: [UInt8]) -> [UInt8] { Array("[\"ab".utf8) + middle + Array("cd\"]".utf8) }
         let good = [
             "c280", "dfbf", "e0a080", "e0bfbf", "e18080", "ecbfbf", "ed8080", "ed9fbf", "ee8080", "efbfbf",
@@ -117,7 +117,7 @@ struct JSONConformanceTests {
         }
     }
 
-    @Test func `takes well-formed structure`() {
+    @Test func `accepts well-formed structure`() {
         Self.check(
             [
                 "null", "true", "false", "[]", "{}", "[ ]", "{ }", "[\n]", "{\t\r\n }", "[[]]", "[{}]",
@@ -133,7 +133,7 @@ struct JSONConformanceTests {
             ], isJSON: true)
     }
 
-    @Test func `takes no other structure`() {
+    @Test func `refuses every other structure`() {
         Self.check(
             [
                 "[", "]", "{", "}", "[[", "[}", "{]", "[[]", "[]]", "{{}", "{}}", "[{]}",
@@ -160,7 +160,7 @@ struct JSONConformanceTests {
             ], isJSON: false)
     }
 
-    @Test(arguments: ["", " ", "\n\t\r ", "{\"a\":}", "{\"a\": }", "[1, ]"]) func `takes no absent value`(
+    @Test(arguments: ["", " ", "\n\t\r ", "{\"a\":}", "{\"a\": }", "[1, ]"]) func `refuses a missing value`(
         text: String
     ) {
         #expect(!Self.accepts(Array(text.utf8)))
@@ -181,14 +181,14 @@ struct JSONConformanceTests {
     ]
 
     @Test(arguments: faults)
-    func `says what is wrong, and where`(text: String, fault: JSONError.Fault, position: Int) {
+    func `an error names the fault and the position`(text: String, fault: JSONError.Fault, position: Int) {
         #expect(throws: JSONError(fault: fault, position: position)) {
             try Array(text.utf8).withUnsafeBytes { try JSONScanner.validate($0) }
         }
     }
 
     @Test(arguments: [("[", "]"), ("{\"a\":", "}"), ("[1,{\"b\":\"x\",\"a\":", "}]")])
-    func `goes 64 levels deep and no further`(open: String, close: String) {
+    func `accepts 64 levels and no more`(open: String, close: String) {
         func nested(_ levels: Int) -> [UInt8] {
             let open = String(repeating: open, count: levels)
             return Array((open + "0" + String(repeating: close, count: levels)).utf8)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import PushModel
 
-/// Foundation's parser is asked about the same texts. Where the two may differ, by design:
-/// - Foundation takes byte order marks and UTF-16 and UTF-32; ours only UTF-8 without a mark (left out: the
+/// Compares the farm's parser with Foundation's parser on the same texts. They differ by design in these points:
+/// - Foundation accepts byte order marks, UTF-16 and UTF-32. The farm accepts only UTF-8 without a mark. (Not tested: the
 ///   texts hold no NUL and start in ASCII),
-/// - Foundation nests up to 512 levels, ours up to 64 (the texts stay below),
-/// - Foundation takes a comma before a closing bracket or brace; RFC 8259 does not,
-/// - Foundation refuses numbers that no Double holds; to ours all numbers of the grammar are numbers.
+/// - Foundation accepts up to 512 levels, and the farm up to 64 (the texts stay below),
+/// - Foundation accepts a comma before a closing bracket or brace, and RFC 8259 does not,
+/// - Foundation refuses numbers that do not fit a Double. The farm accepts all numbers of the grammar.
 struct JSONFuzzTests {
     static func foundationAccepts(_ bytes: [UInt8]) -> Bool {
         (try? JSONSerialization.jsonObject(with: Data(bytes), options: [.fragmentsAllowed])) != nil
@@ -22,7 +22,7 @@ struct JSONFuzzTests {
         }
     }
 
-    /// Our parser stops at the end of an array or object that comes straight after a comma.
+    /// Whether the farm's parser stops at the end of an array or object that comes directly after a comma.
     static func failsAfterComma(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBytes { buffer in
             do throws(JSONError) {
@@ -104,7 +104,7 @@ struct JSONFuzzTests {
         #expect(accepted > 5000 && refused > 5000)
     }
 
-    @Test func `gives the same text of strings as Foundation`() throws {
+    @Test func `gives the same string texts as Foundation`() throws {
         var random = SplitMix(seed: 77)
         var compared = 0
         while compared < 3000 {
@@ -122,7 +122,7 @@ struct JSONFuzzTests {
         }
     }
 
-    @Test func `reads back what the writer writes, and so does Foundation`() throws {
+    @Test func `the farm and Foundation read the output of the writer`() throws {
         var random = SplitMix(seed: 99)
         let scalars: [Unicode.Scalar] = [
             "a", "\"", "\\", "\0", "\u{1f}", "\u{7f}", "\n", "é", "€", "😀", "\u{2028}", "/",

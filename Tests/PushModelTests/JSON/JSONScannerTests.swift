@@ -11,7 +11,7 @@ struct JSONScannerTests {
         }
     }
 
-    @Test func `walks objects and arrays, and gives exact ranges`() throws {
+    @Test func `walks objects and arrays and returns exact ranges`() throws {
         let text = "  {\"a\" :  { \"x\" : [ ] } ,\"b\":[ 1 ,\t\"two\" , [3] ]}  "
         let found = try Self.scan(text) { scanner in
             var found: [String] = []
@@ -35,7 +35,7 @@ struct JSONScannerTests {
         #expect(found == ["a={ \"x\" : [ ] }", "1", "\"two\"", "[3]"])
     }
 
-    @Test func `walks empty ones`() throws {
+    @Test func `walks empty objects and arrays`() throws {
         try Self.scan("[{},[]]") { scanner in
             try scanner.start()
             try scanner.enterArray()
@@ -50,7 +50,7 @@ struct JSONScannerTests {
         }
     }
 
-    @Test(arguments: ["[1,]", "[,1]", "[1 2]", "[", "[1", "[1,"]) func `walking finds the same faults`(
+    @Test(arguments: ["[1,]", "[,1]", "[1 2]", "[", "[1", "[1,"]) func `a walk finds the same faults`(
         text: String
     ) {
         #expect(throws: JSONError.self) {
@@ -66,7 +66,7 @@ struct JSONScannerTests {
     @Test(arguments: [
         "{\"a\":1,}", "{,}", "{\"a\" 1}", "{\"a\":1 \"b\":2}", "{a:1}", "{", "{\"a\":1", "{\"a\":1,",
     ])
-    func `walking members finds the same faults`(text: String) {
+    func `a walk over members finds the same faults`(text: String) {
         #expect(throws: JSONError.self) {
             try Self.scan(text) { scanner in
                 try scanner.start()
@@ -77,7 +77,7 @@ struct JSONScannerTests {
         }
     }
 
-    @Test func `counts levels that were walked into`() {
+    @Test func `counts the levels that a walk entered`() {
         let text = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         func depth(_ text: String, walked: Int) -> Bool {
             Self.scan(text) { scanner in
@@ -109,7 +109,7 @@ struct JSONScannerTests {
         "1.0", "1e3", "0.5", "9223372036854775808", "-9223372036854775809", "99999999999999999999", "\"1\"",
         "null", "[1]",
     ])
-    func `refuses other numbers where whole ones are due`(text: String) {
+    func `refuses numbers that are not whole`(text: String) {
         #expect(throws: JSONError(fault: .expected(.integer), position: 0)) {
             try Self.scan(text) { try $0.integer() }
         }
@@ -122,7 +122,7 @@ struct JSONScannerTests {
         (#""é\\u0041""#, "é\\u0041"),
         (#""\u0000""#, "\0"),
     ])
-    func `gives the text of strings`(text: String, value: String) throws {
+    func `returns the text of strings`(text: String, value: String) throws {
         try Self.scan(text) { scanner in
             let string = try scanner.string()
             #expect(scanner.text(string) == value)
@@ -148,7 +148,7 @@ struct JSONScannerTests {
         ("true", .boolean),
         ("false", .boolean), ("null", .null),
     ])
-    func `tells kinds apart`(text: String, kind: JSONKind) throws {
+    func `recognises the kind of a value`(text: String, kind: JSONKind) throws {
         #expect(try Self.scan(" " + text) { try $0.kind() } == kind)
     }
 }

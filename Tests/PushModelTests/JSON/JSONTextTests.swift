@@ -28,7 +28,7 @@ struct JSONTextTests {
                 + #""big":18446744073709551615,"share":{"half":0.5},"none":null}"#)
     }
 
-    @Test func `escapes what must be, and repairs what is no UTF-8`() {
+    @Test func `escapes special characters and replaces invalid UTF-8`() {
         var bytes: [UInt8] = []
         Array("a\"\\\n\r\t\u{0}\u{1f}\u{7f}é".utf8).withUnsafeBytes { JSONText.append($0, to: &bytes) }
         #expect(String(decoding: bytes, as: UTF8.self) == #""a\"\\\n\r\t\u0000\u001f\u007fé""#)

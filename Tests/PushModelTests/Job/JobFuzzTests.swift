@@ -27,7 +27,7 @@ struct JobFuzzTests {
         for push in job.malformed { #expect(job.text(of: push).utf8.count <= 200) }
     }
 
-    @Test func `damaged jobs are refused with a place inside them, or hold together`() {
+    @Test func `damaged jobs are refused with a valid position or are consistent`() {
         var random = SplitMix(seed: 4711)
         var (accepted, refused) = (0, 0)
         for round in 0..<20_000 {
@@ -58,7 +58,7 @@ struct JobFuzzTests {
         }
     }
 
-    @Test func `members that change places change nothing`() throws {
+    @Test func `the order of members has no effect`() throws {
         var random = SplitMix(seed: 12)
         let fields = [
             "\"id\":\"a\"", "\"tokens\":[\"\(JobText.token)\"]", "\"payload\":{\"aps\":{}}",

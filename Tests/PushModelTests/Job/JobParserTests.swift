@@ -2,12 +2,12 @@ import Testing
 
 @testable import PushModel
 
-/// A job's text, put together from fields.
+/// The text of a job, made from its fields.
 struct JobText {
     static let now: Int64 = 1_780_000_000
     static let token = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 
-    /// A job of one token and a small payload, with more fields, and with those named in `without` left out.
+    /// A job with one token and a small payload. `fields` adds fields, and `without` names fields to leave out.
     static func with(_ fields: String = "", without: String = "") -> String {
         var parts = ["\"tokens\":[\"\(token)\"]", "\"payload\":{\"aps\":{\"alert\":\"Hi\"}}"]
         parts.removeAll { !without.isEmpty && $0.hasPrefix("\"\(without)\"") }
@@ -34,7 +34,7 @@ struct JobText {
 }
 
 struct JobParserTests {
-    @Test func `times may be ISO 8601, and a time to live a duration`() throws {
+    @Test func `times may be ISO 8601 and a time to live may be a duration`() throws {
         let later = try JobText.parse(
             JobText.with(
                 "\"deliver_at\":\"2026-06-01T02:00:00+02:00\",\"ttl\":\"1h30m\",\"registered_at\":\"2026-05-01\""
@@ -46,7 +46,7 @@ struct JobParserTests {
         #expect(try JobText.parse(JobText.with("\"ttl\":\"0s\"")).options.expiration == 0)
     }
 
-    @Test func `takes the job of the contract`() throws {
+    @Test func `accepts the job of the contract`() throws {
         let job = try JobText.parse(
             """
             {"id": "order-4711", "tokens": ["00fc13adff785122", "AABBCCDDEEFF0011"],
@@ -73,7 +73,7 @@ struct JobParserTests {
         #expect(try JobText.parse(JobText.with("\"push_type\":\"voip\"")).options.priority == 10)
     }
 
-    @Test func `takes every field`() throws {
+    @Test func `accepts every field`() throws {
         let job = try JobText.parse(
             JobText.with(
                 #""app":"demo","id":"ä😀","push_type":"liveactivity","priority":5,"expires_at":1780000500,"#
@@ -89,7 +89,7 @@ struct JobParserTests {
                     delivery: .atMostOnce, maxAttempts: 100, registeredAt: 1_770_000_000))
     }
 
-    @Test func `an escaped name is the same name`() throws {
+    @Test func `an escaped name equals the plain name`() throws {
         let job = try JobText.parse(
             #"{"\u0074okens":["\#(JobText.token)"],"p\u0061yload":{},"\u0069d":"\u0061"}"#)
         #expect(job.id == "a" && job.accepted == 1)
@@ -108,7 +108,7 @@ struct JobParserTests {
     ]
 
     @Test(arguments: lives)
-    func `works out expiration and deadline`(fields: String, expiration: Int64?, deadline: Int64?) throws {
+    func `computes expiration and deadline`(fields: String, expiration: Int64?, deadline: Int64?) throws {
         let job = try JobText.parse(JobText.with(fields))
         #expect(job.options.expiration == expiration && job.options.deadline == deadline)
     }
@@ -120,11 +120,11 @@ struct JobParserTests {
     ]
 
     @Test(arguments: starts)
-    func `a start in the past is now`(time: Int64, start: Int64?) throws {
+    func `a start in the past means now`(time: Int64, start: Int64?) throws {
         #expect(try JobText.parse(JobText.with("\"deliver_at\":\(time)")).deliverAt == start)
     }
 
-    @Test func `every push type goes with its own topic, and with none`() throws {
+    @Test func `every push type works with its own topic and without a topic`() throws {
         for type in PushType.allCases {
             let payload = "\"payload\":{\"aps\":{\"content-available\":1}}"
             let base = "{\"tokens\":[\"\(JobText.token)\"],\(payload),\"push_type\":\"\(type.name)\""

@@ -3,7 +3,7 @@ import Testing
 @testable import PushModel
 
 struct JobRefusalTests {
-    /// Further fields of a job that is fine without them, the field at fault, and what the reason says.
+    /// Extra fields that make a valid job invalid, the name of the invalid field, and a part of the reason.
     static let wrongFields: [(fields: String, field: String, says: String)] = [
         ("\"id\":\"\"", "id", "1 to 64 characters"), ("\"id\":4711", "id", "must be a string"),
         ("\"id\":null", "id", "leave the field out"), ("\"id\":\"a\\u0000b\"", "id", "control characters"),
@@ -94,7 +94,7 @@ struct JobRefusalTests {
         ("\"tokens\":[]", "tokens", "given twice"), ("\"\\u0074okens\":[]", "tokens", "given twice"),
     ]
 
-    @Test func `refuses wrong fields, and says which, where and why`() {
+    @Test func `wrong fields are refused with name, position and reason`() {
         for (fields, field, says) in Self.wrongFields {
             let text = JobText.with(fields)
             let error = JobText.error(text)
@@ -106,14 +106,14 @@ struct JobRefusalTests {
         }
     }
 
-    @Test func `a date in the past is not taken for a number of seconds`() throws {
+    @Test func `a date in the past is not read as a number of seconds`() throws {
         let past = JobText.error(JobText.with("\"expires_at\":\"2020-01-01T00:00:00Z\""))
         #expect(past?.field == "expires_at" && past?.reason == "\"expires_at\" is in the past")
         let warned = try JobText.parse(JobText.with("\"deliver_at\":\"2020-01-01\"")).warning
         #expect(warned == "\"deliver_at\" is more than a year in the past")
     }
 
-    @Test func `an app with one topic takes no job for another`() throws {
+    @Test func `an app with one topic refuses a job for another topic`() throws {
         let limits = JobLimits(hasOneTopic: true)
         let error = JobText.error(JobText.with("\"topic\":\"com.example.other\""), limits: limits)
         #expect(
@@ -135,7 +135,7 @@ struct JobRefusalTests {
         ("", "com.example.demo.other", false), ("", "com.example.demon", false), ("", "com.example", false),
         ("voip", "com.third.voip", false), ("voip", "com.example.demo.voip.voip", false),
     ])
-    func `a job chooses among its app's topics, with the suffix of a push type`(
+    func `a job selects a topic of its app with the suffix of a push type`(
         type: String, topic: String, isAllowed: Bool
     ) throws {
         let limits = JobLimits(topics: ["com.second"])
@@ -149,7 +149,7 @@ struct JobRefusalTests {
         #expect(error?.field == "topic" && error?.reason.contains("\"topics\"") == true)
     }
 
-    @Test func `an app without more topics has its own`() throws {
+    @Test func `an app without further topics uses its own`() throws {
         let limits = JobLimits(topics: [])
         #expect(JobText.error(JobText.with("\"topic\":\"com.second\""), limits: limits)?.field == "topic")
         #expect(
@@ -157,8 +157,8 @@ struct JobRefusalTests {
         #expect(try JobText.parse(JobText.with(), limits: limits).accepted == 1)
     }
 
-    /// A job may have waited in its inbox until its pushes had expired: that is no mistake of its producer.
-    @Test func `a job that may have waited is not refused for its expiry`() throws {
+    /// A job may have been in its inbox until its pushes expired. This is not a mistake of the producer.
+    @Test func `an expiry in the past does not refuse a job that may have been queued`() throws {
         let limits = JobLimits(longestWait: JobLimits.intakeWait)
         let late = try JobText.parse(JobText.with("\"expires_at\":\(JobText.now - 86_399)"), limits: limits)
         #expect(late.options.deadline == JobText.now - 86_399)
@@ -199,7 +199,9 @@ struct JobRefusalTests {
     ]
 
     @Test(arguments: wrongStructures)
-    func `refuses wrong structure, and says where`(text: String, field: String, says: String, position: Int) {
+    func `wrong structure is refused with its position`(
+        text: String, field: String, says: String, position: Int
+    ) {
         let error = JobText.error(text)
         #expect(error?.field == field && error?.position == position, "\(String(describing: error))")
         #expect(error?.reason.contains(says) == true, "\(String(describing: error))")
@@ -212,7 +214,7 @@ struct JobRefusalTests {
         #expect(error?.field == "payload" && error?.reason.contains("must be a JSON object") == true)
     }
 
-    @Test func `names the id of a refused job if it can be read`() {
+    @Test func `an error names the id of a refused job if it is readable`() {
         #expect(JobText.error(JobText.with("\"id\":\"o-1\",\"ttl\":-1"))?.id == "o-1")
         #expect(JobText.error("{\"id\":\"o-2\",\"tokens\":[")?.id == "o-2")
         #expect(JobText.error("{\"id\":\"o-3\",\"nonsense\":1}")?.id == "o-3")
@@ -221,7 +223,7 @@ struct JobRefusalTests {
         #expect(JobText.error("[]")?.id == nil)
     }
 
-    @Test func `cuts long values, and shows no whole token`() {
+    @Test func `long values are cut and no full token is shown`() {
         for fields in [
             "\"ttl\":\"\(JobText.token)\"", "\"\(JobText.token)\":1", "\"lane\":\"\(JobText.token)\"",
         ] {
@@ -233,7 +235,7 @@ struct JobRefusalTests {
         #expect(control?.field == "a b ")
     }
 
-    @Test func `has a limit to tokens`() throws {
+    @Test func `the number of tokens has a limit`() throws {
         func job(_ count: Int, _ open: String, _ close: String) -> String {
             let parts = (0..<count).map { index in
                 let digits = String(index, radix: 16)

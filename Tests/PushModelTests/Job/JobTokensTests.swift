@@ -9,7 +9,7 @@ struct JobTokensTests {
     }
 
     @Test(arguments: [8, 9, 10, 11, 12, 15, 16, 31, 32, 33, 54, 64, 96, 97, 99, 100])
-    func `takes tokens of every length, in either case`(count: Int) throws {
+    func `accepts tokens of every length in either case`(count: Int) throws {
         var random = SplitMix(seed: UInt64(count))
         let token = random.bytes(count)
         let other = random.bytes(count)
@@ -43,7 +43,9 @@ struct JobTokensTests {
     ]
 
     @Test(arguments: wrong)
-    func `sets malformed tokens apart`(element: String, fault: MalformedPush.Fault, text: String) throws {
+    func `malformed tokens are separated with their fault`(
+        element: String, fault: MalformedPush.Fault, text: String
+    ) throws {
         let good = "\"\(JobText.token)\""
         let job = try JobText.parse(Self.job([good, element]))
         #expect(job.submitted == 2 && job.accepted == 1 && job.malformed.map(\.index) == [1])
@@ -53,7 +55,7 @@ struct JobTokensTests {
         #expect(alone.submitted == 1 && alone.accepted == 0 && alone.malformed.count == 1)
     }
 
-    @Test func `takes a token with escapes in its text`() throws {
+    @Test func `accepts a token with escapes in its text`() throws {
         let job = try JobText.parse(Self.job([#""\u0061abbccddeeff0011""#, "\"AABBCCDDEEFF0011\""]))
         #expect(job.accepted == 1 && job.duplicates == 1 && hex(job.tokenBytes) == "aabbccddeeff0011")
     }
@@ -65,7 +67,7 @@ struct JobTokensTests {
         #expect(job.pushes.map(\.index) == [0, 1] && job.malformed[0].index == 3)
     }
 
-    @Test func `counts duplicates as a set does, however many tokens there are`() throws {
+    @Test func `counts duplicates like a set for any number of tokens`() throws {
         var random = SplitMix(seed: 8)
         for count in [1, 7, 8, 9, 30, 33, 64, 500, 5000] {
             var seen: Set<[UInt8]> = []
@@ -83,7 +85,7 @@ struct JobTokensTests {
         }
     }
 
-    @Test func `takes one payload a push, and sets malformed pushes apart`() throws {
+    @Test func `accepts one payload per push and separates malformed pushes`() throws {
         let large = "{\"x\":\"" + String(repeating: "y", count: 4096) + "\"}"
         let (a, b) = ("aabbccddeeff0011", "aabbccddeeff0012")
         let text = """

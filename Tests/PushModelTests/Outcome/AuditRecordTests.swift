@@ -12,7 +12,7 @@ struct AuditRecordTests {
         tokens.map { $0.withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }.mark }
     }
 
-    @Test func `gives back what went in, and knows a push by its id`() throws {
+    @Test func `decodes what was encoded and finds a push by its id`() throws {
         var record = AuditRecord()
         let tokens = Self.tokens(3)
         record.append(.failed, job: "a", reason: "BadTopic", status: 400, tokens: tokens)
@@ -24,7 +24,7 @@ struct AuditRecordTests {
         #expect(groups[1].marks == Self.ids("b", Self.tokens(1)))
     }
 
-    @Test func `takes the marks of delivered pushes as the worker made them`() throws {
+    @Test func `accepts the marks of delivered pushes unchanged`() throws {
         var builder = ResultsBuilder()
         builder.marksDelivered = true
         let tokens = Self.tokens(5)
@@ -41,7 +41,7 @@ struct AuditRecordTests {
         #expect(try AuditRecord.groups(record.bytes)[0].marks == Self.ids("job", tokens))
     }
 
-    @Test func `refuses what is cut or changed, and never traps`() throws {
+    @Test func `refuses truncated or changed records and never traps`() throws {
         var record = AuditRecord()
         record.append(.retry, job: "job", reason: "Busy", status: 503, tokens: Self.tokens(4))
         let bytes = record.bytes
@@ -56,7 +56,7 @@ struct AuditRecordTests {
         }
     }
 
-    @Test func `an id is read as it is written`() {
+    @Test func `an id is read as it was written`() {
         let id = Array("token".utf8).withUnsafeBytes { PushID.Job(id: "job").pushID(token: $0) }
         #expect(PushID(text: id.description) == id && PushID(text: id.description.uppercased()) == id)
         for text in ["", "x", id.description + "0", String(id.description.dropLast()), "-----"] {

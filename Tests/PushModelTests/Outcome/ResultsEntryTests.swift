@@ -80,7 +80,7 @@ struct ResultsEntryTests {
         #expect(entry.pushes[retry.segment.pushes].map { entry.text($0.payload) } == ["{}"])
     }
 
-    @Test func `a segment to be repeated goes into a body as it is`() throws {
+    @Test func `a segment to retry is copied into a body unchanged`() throws {
         let entry = try ResultsEntry(decoding: Self.recorded)
         guard case .retry(let retry) = entry.items[4].result else {
             throw CodecError(fault: .value(.kind), offset: 0)
@@ -125,7 +125,7 @@ struct ResultsEntryTests {
         }
     }
 
-    @Test func `reads damaged entries, or throws, and never traps`() {
+    @Test func `damaged entries are read or refused and never trap`() {
         var random = SplitMix(seed: 3)
         var refused = 0
         for _ in 0..<20_000 {
@@ -145,7 +145,7 @@ struct ResultsEntryTests {
         #expect(refused > 5000)
     }
 
-    @Test func `gives back what went in, whatever the mix`() throws {
+    @Test func `decodes what was encoded for any mix`() throws {
         var random = SplitMix(seed: 4)
         for _ in 0..<300 {
             var builder = ResultsBuilder()

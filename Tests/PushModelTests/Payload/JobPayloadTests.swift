@@ -19,7 +19,7 @@ struct JobPayloadTests {
         #expect(job.payload == nil && String(decoding: job.raw[job.payload(of: 0)], as: UTF8.self) == payload)
     }
 
-    @Test func `a payload may be as large as its push type allows, to the byte`() throws {
+    @Test func `a payload may have exactly the maximum size of its push type`() throws {
         func job(_ type: PushType, _ size: Int) -> String {
             let payload = "{\"x\":\"" + String(repeating: "y", count: size - 8) + "\"}"
             return "{\"tokens\":[\"\(JobText.token)\"],\"payload\":\(payload),\"push_type\":\"\(type.name)\"}"
@@ -41,7 +41,7 @@ struct JobPayloadTests {
         "{\"aps\":{\"content-available\":1,\"category\":\"alert\"},\"alert\":1,\"badge\":1,\"sound\":1}",
         "{\"x\":{\"aps\":{\"alert\":1}}}", "{\"aps\":{\"x\":{\"alert\":1}}}",
     ])
-    func `a background push may hold what shows nothing`(payload: String) throws {
+    func `a background push may contain keys that show nothing`(payload: String) throws {
         let job = try JobText.parse(
             "{\"tokens\":[\"\(JobText.token)\"],\"payload\":\(payload),\"priority\":5,"
                 + "\"push_type\":\"background\"}"

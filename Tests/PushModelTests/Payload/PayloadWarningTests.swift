@@ -26,17 +26,17 @@ struct PayloadWarningTests {
             ("voip", #"{"x":1}"#, nil), ("mdm", #"{"mdm":"magic"}"#, nil), ("location", #"{"x":1}"#, nil),
             ("fileprovider", #"{"container-identifier":"x"}"#, nil),
         ] as [(String, String, PayloadWarning?)])
-    func `what looks like a mistake is warned of, by push type`(
+    func `a likely mistake causes a warning for its push type`(
         type: String, payload: String, expected: PayloadWarning?
     ) throws {
         #expect(try Self.warning(payload, type) == expected?.rawValue)
     }
 
-    @Test func `each warning has its words`() {
+    @Test func `each warning has a text`() {
         for warning in PayloadWarning.allCases { #expect(warning.rawValue.utf8.count > 30) }
     }
 
-    @Test func `of many payloads the first ones are looked at`() throws {
+    @Test func `only the first of many payloads are checked`() throws {
         func job(_ payloads: [String]) -> String {
             let pushes = payloads.enumerated().map { number, payload in
                 "{\"token\":\"00fc13adff78\(1000 + number)\",\"payload\":\(payload)}"
@@ -49,7 +49,7 @@ struct PayloadWarningTests {
         #expect(try JobText.parse(job(first + [good, #"{"x":1}"#])).warning == nil)
     }
 
-    @Test func `a start long ago is warned of, and another reason stands beside it`() throws {
+    @Test func `a start long ago causes a warning beside other reasons`() throws {
         let job = try JobText.parse(
             "{\"tokens\":[\"\(JobText.token)\"],\"payload\":{\"x\":1},\"deliver_at\":3600}")
         let warning = try #require(job.warning)

@@ -4,7 +4,7 @@ import Testing
 @testable import PushModel
 
 struct PushIDTests {
-    /// Made with Python's xxhash and uuid.
+    /// These values come from Python's xxhash and uuid.
     @Test(arguments: [
         (
             "order-4711", "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",
@@ -32,12 +32,12 @@ struct PushIDTests {
             "c013f9c4-ac02-40d7-9a2f-e8f6d1a328c0"
         ),
     ])
-    func `is made of job and token as documented`(job: String, token: String, text: String) {
+    func `an id is made of job and token as documented`(job: String, token: String, text: String) {
         let id = bytes(hex: token).withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }
         #expect(id.description == text)
     }
 
-    @Test func `has the form of version 4 whatever the hash`() {
+    @Test func `an id has the form of version 4 for any hash`() {
         var random = SplitMix(seed: 5)
         for _ in 0..<1000 {
             let text = Array(
@@ -49,7 +49,7 @@ struct PushIDTests {
         }
     }
 
-    @Test func `an id of version 8, as a log from before has it, is the same push, and has the same mark`()
+    @Test func `an id of version 8 from an older log is the same push with the same mark`()
         throws
     {
         let id = bytes(hex: "deadbeefdeadbeef").withUnsafeBytes {
@@ -61,7 +61,7 @@ struct PushIDTests {
         #expect(other != id)
     }
 
-    @Test func `writes into a larger buffer and leaves the rest alone`() {
+    @Test func `writes into a larger buffer and changes only its part`() {
         let id = [1, 2, 3].withUnsafeBytes { PushID.Job(id: "j").pushID(token: $0) }
         var buffer = [UInt8](repeating: 7, count: 40)
         buffer.withUnsafeMutableBytes { id.write(to: $0) }
@@ -69,7 +69,7 @@ struct PushIDTests {
         #expect(buffer[36...].allSatisfy { $0 == 7 })
     }
 
-    @Test func `differs by job, by token, and between job and token`() {
+    @Test func `an id depends on the job, the token, and the border between them`() {
         let ids = [("a", [1]), ("b", [1]), ("a", [2]), ("a\u{1}", []), ("", [1])].map { job, token in
             (token as [UInt8]).withUnsafeBytes { PushID.Job(id: job).pushID(token: $0) }
         }

@@ -3,7 +3,7 @@ import Testing
 @testable import PushModel
 
 struct SuppressionRecordTests {
-    @Test func `a record has its letter, scope, time and token`() {
+    @Test func `a record contains its letter, scope, time and token`() {
         let record = SuppressionRecord(
             reason: .unregistered, scope: 0x0102_0304, time: 1_700_000_000, token: [0xAA, 0xBB])
         #expect(record.bytes == [0x55, 1, 2, 3, 4, 0x65, 0x53, 0xF1, 0x00, 0xAA, 0xBB])
@@ -11,7 +11,7 @@ struct SuppressionRecordTests {
     }
 
     @Test(arguments: SuppressionReason.allCases.map(Optional.some) + [nil])
-    func `every reason, and a removal, is read as it was written`(reason: SuppressionReason?) {
+    func `every reason and a removal are read as they were written`(reason: SuppressionReason?) {
         let record = SuppressionRecord(reason: reason, scope: .max, time: 0, token: [UInt8](0..<100)[...])
         #expect(SuppressionRecord(decoding: record.bytes) == record)
     }
@@ -19,10 +19,12 @@ struct SuppressionRecordTests {
     @Test(
         arguments: [[], [0x55], [0x55, 1, 2, 3, 4, 5, 6, 7, 8], [0x21, 1, 2, 3, 4, 5, 6, 7, 8, 9]]
             as [[UInt8]])
-    func `what is no record is none`(bytes: [UInt8]) { #expect(SuppressionRecord(decoding: bytes) == nil) }
+    func `bytes that are not a record are refused`(bytes: [UInt8]) {
+        #expect(SuppressionRecord(decoding: bytes) == nil)
+    }
 
     @Test(arguments: [(Int64(-1), UInt32(0)), (1 << 40, .max)])
-    func `times that do not fit are the nearest that do`(time: Int64, kept: UInt32) {
+    func `a time that does not fit becomes the nearest possible time`(time: Int64, kept: UInt32) {
         #expect(SuppressionRecord(reason: nil, scope: 0, time: time, token: [1]).time == kept)
     }
 
@@ -33,11 +35,12 @@ struct SuppressionRecordTests {
         ("SomethingNew", 410, .unregistered), ("SomethingNew", 400, nil), ("Feedback", 400, nil),
         ("Operator", 410, .unregistered),
     ])
-    func `an answer is kept by its own word`(answer: String, status: Int, reason: SuppressionReason?) {
+    func `a response is stored under its own letter`(answer: String, status: Int, reason: SuppressionReason?)
+    {
         #expect(SuppressionReason(answer: answer, status: status) == reason)
     }
 
-    @Test func `a scope is an environment and a topic, and has a number`() {
+    @Test func `a scope is an environment and a topic and has a number`() {
         let scope = SuppressionScope(environment: "production", topic: "com.example.demo")
         #expect(scope.text == "production com.example.demo")
         #expect(SuppressionScope(text: scope.text) == scope)
@@ -48,7 +51,7 @@ struct SuppressionRecordTests {
             SuppressionScope(environment: "production", topic: "com.example.demo.voip"),
         ]
         #expect(Set((others + [scope]).map(\.number)).count == 3)
-        // Records bear it for as long as they live: it never changes.
+        // Records store this number for their whole lifetime, so the number must never change.
         #expect(
             scope.number
                 == UInt32(truncatingIfNeeded: XXH64.hash(Array("production com.example.demo".utf8), seed: 0)))

@@ -21,7 +21,7 @@ struct DigitsTests {
     @Test(arguments: [
         "", "-", "+1", "1 ", " 1", "1.0", "a", "0x1", "9223372036854775808", "-9223372036854775809",
     ])
-    func `refuses what is no decimal`(text: String) {
+    func `refuses text that is not decimal`(text: String) {
         #expect(withBytes(text) { Decimal.read($0) } == nil)
     }
 
@@ -42,8 +42,9 @@ struct DigitsTests {
         }
     }
 
-    @Test(arguments: ["a", "0g", "g0", "00 ", "0x", "é"]) func `refuses what is no hexadecimal`(text: String)
-    {
+    @Test(arguments: ["a", "0g", "g0", "00 ", "0x", "é"]) func `refuses text that is not hexadecimal`(
+        text: String
+    ) {
         #expect(Hexadecimal.bytes(of: text.utf8) == nil)
         var room = [UInt8](repeating: 0, count: 8)
         #expect(

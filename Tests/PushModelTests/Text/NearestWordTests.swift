@@ -11,14 +11,14 @@ struct NearestWordTests {
         ("push-type", "push_type"), ("tll", "ttl"), ("expiresAt", "expires_at"), ("ID", "id"),
         ("payload", "payload"), ("type", "push_type"), ("Expires", "expires_at"), ("at", "expires_at"),
     ])
-    func `finds what was meant`(word: String, meant: String) {
+    func `finds the intended word`(word: String, meant: String) {
         #expect(NearestWord.find(word, among: Self.words) == meant)
     }
 
     @Test(arguments: [
         "", "message", "xyz", "tokenizer", "push_typology", String(repeating: "payload", count: 10),
     ])
-    func `does not guess wildly`(word: String) {
+    func `makes no unlikely suggestion`(word: String) {
         #expect(NearestWord.find(word, among: Self.words) == nil)
     }
 }

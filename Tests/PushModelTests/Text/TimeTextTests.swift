@@ -9,7 +9,7 @@ struct TimeTextTests {
             ("1h30m", 5_400_000), ("1d2h3m4s5ms", 93_784_005), ("1.5h", 5_400_000), ("0s", 0), ("0.25s", 250),
             ("366000d", 31_622_400_000_000),
         ] as [(String, Int64)])
-    func `a duration has a unit behind each number`(text: String, milliseconds: Int64) {
+    func `a duration has a unit after each number`(text: String, milliseconds: Int64) {
         #expect(TimeText.duration(text) == milliseconds)
     }
 
@@ -19,7 +19,7 @@ struct TimeTextTests {
         "99999999999999999999s", "999999999999999999999999s", "1h ", "PT1H", "1H", "nans", "infs",
         String(repeating: "1", count: 41) + "s",
     ])
-    func `what is no duration is refused`(text: String) { #expect(TimeText.duration(text) == nil) }
+    func `an invalid duration is refused`(text: String) { #expect(TimeText.duration(text) == nil) }
 
     @Test(
         arguments: [
@@ -29,7 +29,7 @@ struct TimeTextTests {
             ("-1s", "a duration is not negative"), ("366001d", "a duration is at most a thousand years"),
             ("soon", nil), ("1 h", nil), ("", nil),
         ] as [(String, String?)])
-    func `of a duration that is none it is said what is wrong`(text: String, advice: String?) throws {
+    func `an invalid duration has an explanation`(text: String, advice: String?) throws {
         let fault = #expect(throws: TimeText.Fault.self) { try TimeText.readDuration(text) }
         #expect(fault?.advice == advice)
     }
@@ -43,7 +43,7 @@ struct TimeTextTests {
             ("2100-03-01", 4_107_542_400_000), ("1970-01-01T00:00:60Z", 60_000),
             ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
         ] as [(String, Int64)])
-    func `a moment says its zone`(text: String, milliseconds: Int64) {
+    func `a moment contains its time zone`(text: String, milliseconds: Int64) {
         #expect(TimeText.moment(text) == milliseconds)
     }
 
@@ -57,7 +57,7 @@ struct TimeTextTests {
         "2026-05-01T10:00+0:200", "2026-05-01T10:00:00z", "2026-05-01T10:00:00.Z", "２０２６-05-01",
         "2026-05-01T10:00:00Z ", "2026-05-01T10:00:0é0Z", "-", "T", "--T::Z",
     ])
-    func `what is no moment is refused`(text: String) { #expect(TimeText.moment(text) == nil) }
+    func `an invalid moment is refused`(text: String) { #expect(TimeText.moment(text) == nil) }
 
     @Test(
         arguments: [
@@ -68,7 +68,7 @@ struct TimeTextTests {
             ("2026-02-29", "there is no such day"), ("1969-12-31", "a time is not before 1970"),
             ("2026-05-01T24:00Z", "the time of day is like 10:00 or 10:00:00"), ("tomorrow", nil), ("", nil),
         ] as [(String, String?)])
-    func `of a moment that is none it is said what is wrong`(text: String, advice: String?) throws {
+    func `an invalid moment has an explanation`(text: String, advice: String?) throws {
         let fault = #expect(throws: TimeText.Fault.self) { try TimeText.readMoment(text) }
         #expect(fault?.advice == advice)
     }
@@ -78,14 +78,14 @@ struct TimeTextTests {
             ("0", 0), ("1700000000", 1_700_000_000), ("4294967295", 4_294_967_295), ("3d", 1_699_740_800),
             ("1970-01-02T00:00:01.9Z", 86_401), ("2106-02-07T06:28:15Z", 4_294_967_295),
         ] as [(String, Int64)])
-    func `since when is a number, a moment, or how long ago`(text: String, seconds: Int64) {
+    func `a start time is a number, a moment or an age`(text: String, seconds: Int64) {
         #expect(TimeText.since(text, now: 1_700_000_000) == seconds)
     }
 
     @Test(arguments: [
         "", "-1", "4294967296", "2106-02-07T06:28:16Z", "20000d", "yesterday", "1.5", "1700000000.0",
     ])
-    func `what is not since when is refused`(text: String) {
+    func `an invalid start time is refused`(text: String) {
         #expect(TimeText.since(text, now: 1_700_000_000) == nil)
     }
 }

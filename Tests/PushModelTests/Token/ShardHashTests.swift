@@ -15,7 +15,7 @@ struct ShardHashTests {
         ("deadbeefdeadbeef", 0xb35e_b5ab_380a_97ce, 14, 14),
         (String(repeating: "ab", count: 100), 0x55fe_38b7_7683_b147, 7, 7),
     ])
-    func `is the published hash`(token: String, hash: UInt64, of64: Int, of16: Int) {
+    func `computes the published hash`(token: String, hash: UInt64, of64: Int, of16: Int) {
         #expect(XXH64.hash(bytes(hex: token), seed: 0) == hash)
         #expect(ShardHash.shard(of: bytes(hex: token), shards: 64) == of64)
         #expect(ShardHash.shard(of: bytes(hex: token), shards: 16) == of16)
@@ -24,7 +24,7 @@ struct ShardHashTests {
 
     enum Tokens: CaseIterable { case random, countedAtTheStart, countedAtTheEnd, sharing24Bytes, short }
 
-    /// Chi squared over 64 shards has 63 degrees of freedom: mean 63, and above 116.7 once in 40,000 times.
+    /// Chi squared over 64 shards has 63 degrees of freedom: its mean is 63, and it is above 116.7 once in 40,000 times.
     @Test(arguments: Tokens.allCases) func `spreads tokens evenly over 64 shards`(kind: Tokens) {
         var random = SplitMix(seed: 20_240_601)
         let shared = random.bytes(32)

@@ -53,7 +53,7 @@ import Testing
         ("XTRIM results MAXLEN 0", "job c accepted 4 and has 3"),
         ("HSET intake head a offset 1", "job a accepted 3 and has 5"),
     ])
-    func `names what is wrong`(command: String, fault: String) throws {
+    func `the audit names each fault`(command: String, fault: String) throws {
         let (fixture, ids) = try fixture()
         #expect(try fixture.audit() == [])
         func filled(_ word: Substring) -> String {

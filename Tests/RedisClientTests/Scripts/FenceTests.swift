@@ -23,7 +23,7 @@ import Testing
         #expect(try RedisDump(fixture.redis).changes(since: before) == [])
     }
 
-    @Test func `intake: take, split, refuse, blame`() throws {
+    @Test func `an outdated intake can neither take, split, refuse nor blame`() throws {
         let fenced = StoreError.fenced(field: "intake")
         try expectFenced(fenced) { fixture in
             try fixture.take("a")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `delivery: checkout, putback, park, reclaim`() throws {
+    @Test func `an outdated owner can neither check out, put back, park nor reclaim`() throws {
         let fenced = StoreError.fenced(field: "01")
         try expectFenced(nil) { fixture in
             try fixture.split([("a", 2)])
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a report of decisions, and one that asks for more credit`() throws {
+    @Test func `an outdated owner cannot report decisions or request credit`() throws {
         try expectFenced(nil) { fixture in
             let batch = try fixture.held([("a", 2)], credit: 1)
             return fixture.reportRequest(
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(arguments: [("w2", 1), ("w1", 2), ("w1", 0)])
-    func `who has not the batch, or not this delivery of it, neither reports decisions nor returns it`(
+    func `a worker without this delivery of the batch cannot report decisions or return it`(
         worker: String, delivery: Int
     ) throws {
         let fixture = try StoreFixture()
@@ -103,7 +103,7 @@ import Testing
         #expect(try RedisDump(fixture.redis).changes(since: before) == [])
     }
 
-    @Test func `leases: who owns nothing renews nothing and gives nothing back`() throws {
+    @Test func `a coordinator without leases renews and releases nothing`() throws {
         for isAll in [false, true] {
             try expectFenced(nil) { fixture in
                 try fixture.redis.run("HDEL", "{pushfarm:demo}:owners", "until:n1")
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `the fence of one shard is not that of another`() throws {
+    @Test func `shards have separate fences`() throws {
         let fixture = try StoreFixture()
         let batch = try fixture.held([("a", 2)])
         try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "01", "2:n2:x")

@@ -53,7 +53,7 @@ extension ScriptCase {
         },
     ]
 
-    /// Adds `count` ids without a batch, then an unreadable batch, a batch of a quarantined job, and a batch that can be checked out.
+    /// Adds `count` ids without a batch, an unreadable batch, a batch of a quarantined job, and a batch that can be checked out.
     static func rubbish(_ fixture: StoreFixture, _ count: Int) throws {
         for number in 1...count - 2 {
             try fixture.redis.run("RPUSH", app + "ready:01", "01.h.none.\(number)")

@@ -11,7 +11,7 @@ import Testing
         #expect(ScriptCase.all.contains { $0.script == script }, "no case of \(script): see ScriptCase.all")
     }
 
-    @Test(arguments: ScriptCase.all) func `once, twice, with a lost reply, without memory: all the same`(
+    @Test(arguments: ScriptCase.all) func `a repeat, a lost reply and missing memory give the same effects`(
         scriptCase: ScriptCase
     ) throws {
         let redis = try PrivateRedis()
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// The effects were recorded from the scripts and reviewed against their contracts. `PUSHFARM_RECORD=1` records them again.
-    @Test(arguments: ScriptCase.all) func `changes what is written down in effects.txt, and nothing else`(
+    @Test(arguments: ScriptCase.all) func `a case has exactly the effects in effects.txt`(
         scriptCase: ScriptCase
     ) throws {
         let expected = try Effects.written()[scriptCase.testDescription, default: []]
@@ -51,7 +51,9 @@ import Testing
     @Test(.enabled(if: ProcessInfo.processInfo.environment["PUSHFARM_RECORD"] != nil))
     func `writes effects.txt`() throws { try Effects.record(ScriptCase.all) }
 
-    @Test(arguments: Mutant.unseen) func `a fault that no book shows is noticed`(mutant: Mutant) throws {
+    @Test(arguments: Mutant.unseen) func `a fault that keeps the accounting exact is noticed`(mutant: Mutant)
+        throws
+    {
         let written = try Effects.written()
         let redis = try PrivateRedis()
         redis.variant.mutant = mutant

@@ -204,7 +204,7 @@ final class SimulatedHost {
         unswept.remove(shard)
     }
 
-    /// A new nonce makes fencing tokens that no script has seen. The old tokens are known to be gone, because this host owned them.
+    /// A new nonce makes fencing tokens that no script has seen. The old tokens are known to be gone, because they were its own.
     private func renounce() {
         renounced += 1
         (isDoubtful, givenBack) = (false, [:])

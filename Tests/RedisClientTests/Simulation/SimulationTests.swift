@@ -10,7 +10,7 @@ import Testing
     private static let seeds = UInt64(1)...6
 
     @Test(arguments: SimulationProfile.all)
-    func `the books are exact whatever happens`(profile: SimulationProfile) throws {
+    func `the accounting is exact with every fault`(profile: SimulationProfile) throws {
         let run = try SimulationRun()
         for seed in Self.seeds {
             let calls = try run.explain(seed: seed, profile)
@@ -29,7 +29,7 @@ import Testing
     ]
 
     @Test(arguments: failed)
-    func `seeds that failed do so no more`(seed: UInt64, profile: SimulationProfile) throws {
+    func `seeds that failed before succeed now`(seed: UInt64, profile: SimulationProfile) throws {
         try SimulationRun().explain(seed: seed, profile)
     }
 

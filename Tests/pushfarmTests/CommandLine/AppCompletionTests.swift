@@ -2,13 +2,13 @@ import FarmHarness
 import Foundation
 import Testing
 
-/// What bash offers behind `--app`.
+/// Checks the suggestions of bash after `--app`.
 struct AppCompletionTests {
     @Test(arguments: [
         ["push", "--config", "FILE", "--app"], ["suppressed", "list", "--config", "FILE", "--app"],
         ["rate", "--config", "FILE"],
     ])
-    func `names of the configured apps, by the file that the line names`(words: [String]) async throws {
+    func `the suggestions are the apps of the file in the command line`(words: [String]) async throws {
         let folder = try TestFolder()
         let file = try folder.write(
             """

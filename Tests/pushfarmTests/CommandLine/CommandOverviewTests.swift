@@ -32,7 +32,7 @@ struct CommandOverviewTests {
         }
     }
 
-    @Test func `global options are described by the overview alone`() throws {
+    @Test func `only the overview describes global options`() throws {
         let error = try #require(throws: (any Error).self) {
             var command = try Pushfarm.parseAsRoot(["jobs", "--help"])
             try command.run()

@@ -17,12 +17,13 @@ struct CommandWordsTests {
         (["simulator", "control", "latency", "-1"], ["simulator", "control", "latency", "-1"]),
         (["scale", "+1"], ["scale", "+1"]), (["events", "-f"], ["events", "-f"]), ([], []),
     ])
-    func `a word with a minus sign is a number where no option takes it`(words: [String], arranged: [String])
-    {
+    func `a word with a minus sign is a number where no option accepts it`(
+        words: [String], arranged: [String]
+    ) {
         #expect(CommandWords.arranged(words) == arranged)
     }
 
-    @Test func `a command that is none is said to be none, with the nearest one`() {
+    @Test func `an unknown command gets the nearest name`() {
         #expect(CommandWords.complaint(["statu"]) == "there is no command statu; did you mean status?")
         #expect(CommandWords.complaint(["shard"]) == "there is no command shard; did you mean shards?")
         #expect(
@@ -52,11 +53,11 @@ struct CommandWordsTests {
         (["dead", "retry", "1-0"], "dead retry is now replay"), (["fsck"], "fsck is now debug fsck"),
         (["log-level", "debug"], "log-level is now debug log-level"),
     ])
-    func `a command's name of before 1.0 is answered with the new one`(words: [String], says: String) {
+    func `an old command name gets the new name`(words: [String], says: String) {
         #expect(CommandWords.complaint(words) == says)
     }
 
-    @Test func `of a header of APNs push says which option stands for it`() {
+    @Test func `an APNs header gets the option of push that replaces it`() {
         #expect(
             CommandWords.complaint(["push", "--apns-priority", "10"])
                 == "push has no option --apns-priority; use --priority")
@@ -68,7 +69,7 @@ struct CommandWordsTests {
         #expect(CommandWords.complaint(["find", "--apns-id", "x"]) == nil)
     }
 
-    @Test func `the help says what a number or a time is by itself`() {
+    @Test func `the help explains plain numbers and times`() {
         let help = JobsCommand.helpMessage()
         #expect(help.contains("The largest number of jobs to list. (default: 20)"))
         #expect(help.contains("Time between the two readings. (default: 1s)"))
@@ -94,7 +95,7 @@ struct CommandWordsTests {
         ),
         (["ping", "--timeout", "5w"], "'--timeout <duration>': there is no unit w"),
     ])
-    func `what is wrong with a number is said, and not that it is missing`(words: [String], says: String) {
+    func `an invalid number has its own error`(words: [String], says: String) {
         let error = #expect(throws: (any Error).self) {
             _ = try Pushfarm.parseAsRoot(CommandWords.arranged(words))
         }

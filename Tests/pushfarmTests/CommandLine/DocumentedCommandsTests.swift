@@ -5,15 +5,15 @@ import Testing
 
 @testable import pushfarm
 
-/// Pages, deployment files and help texts show commands that exist.
+/// Checks that pages, deployment files and help texts show only existing commands.
 struct DocumentedCommandsTests {
-    /// The commands in a text, each as its words behind `pushfarm`.
+    /// The commands in a text. Each command is the list of its words after `pushfarm`.
     private static func commands(in text: String) -> [[String]] {
         let pattern = #/(?:^|[$|;&]\s+|--\s+)pushfarm ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/#
         return text.matches(of: pattern).map { [String($0.1)] + ($0.2.map { [String($0)] } ?? []) }
     }
 
-    /// The code of a page: spans and blocks.
+    /// The code of a page: inline code and code blocks.
     private static func code(of page: String) -> [String] {
         var (code, isBlock) = ([String](), false)
         for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -53,7 +53,7 @@ struct DocumentedCommandsTests {
         }
     }
 
-    @Test func `every command that a page shows exists`() throws {
+    @Test func `every command on a page exists`() throws {
         var count = 0
         for (name, text) in try Self.pages() {
             let chunks =
@@ -73,7 +73,7 @@ struct DocumentedCommandsTests {
         #expect(count > 100)
     }
 
-    @Test func `no page names a command by its old name`() throws {
+    @Test func `no page uses an old command name`() throws {
         let old =
             #/^(dead retry|feedback read|fsck|takeover|log-level|balance (auto|off)|quarantine (job|app|shard|token|list)|gate (open|close|auto))\b/#
         for (name, text) in try Self.pages() where name.hasSuffix(".md") {
@@ -83,7 +83,7 @@ struct DocumentedCommandsTests {
         }
     }
 
-    /// The words of a shell's line up to a pipe or a redirection.
+    /// The words of a shell command up to a pipe or a redirection.
     private static func words(_ line: String) -> [String] {
         var (words, word, quote): ([String], String, Character?) = ([], "", nil)
         for character in line + " " {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import pushfarm
 
-/// Needs no Redis.
+/// These tests need no Redis.
 struct ExitStatusTests {
     private static let calls: [(String, Int32)] = [
         ("--help", 0), ("--version", 0), ("help push", 0), ("help all", 0), ("help", 0), ("scale 2", 2),
@@ -23,7 +23,7 @@ struct ExitStatusTests {
     ]
 
     @Test(arguments: calls)
-    func `tells the caller by its status`(line: String, status: Int32) throws {
+    func `a command line has its exit status`(line: String, status: Int32) throws {
         let result = try ProgramRun.run(line.split(separator: " ").map(String.init))
         #expect(result.status == status, "\(result)")
         #expect(result.output.isEmpty == (status != 0), "\(result)")
@@ -31,7 +31,7 @@ struct ExitStatusTests {
         #expect(!result.output.contains("\u{1B}") && !result.error.contains("\u{1B}"))
     }
 
-    /// The program breaks what is wider than 79 columns.
+    /// The program breaks lines of more than 79 columns.
     @Test func `no line of the help is too wide`() {
         func check(_ command: any ParsableCommand.Type) {
             for line in command.configuration.discussion.split(separator: "\n") where line.count > 79 {
@@ -52,13 +52,13 @@ struct ExitStatusTests {
             let help = try ProgramRun.run(["help"] + command.split(separator: " ").map(String.init))
             #expect(help.output.contains("Example"), "\(command)")
             #expect(help.output.contains("pushfarm \(command)"), "\(command)")
-            // A demo is configured by nothing but its own flags.
+            // A demo is configured by its own flags only.
             #expect(help.output.contains("--config") == (command != "demo"), "\(command)")
             #expect(help.output.contains("--json"), "\(command)")
         }
     }
 
-    /// One line for each command that there is; what it wants besides is given, so that only the key is wrong.
+    /// One line for each command. Other required arguments are given, so that only the key is wrong.
     private static let lines = [
         "up --simulate", "demo", "coordinator", "simulator --port 0", "simulator control counters",
         "push --app a --token 0011223344556677 --alert x", "screen --app a --tokens-file /dev/null", "job j",
@@ -79,14 +79,14 @@ struct ExitStatusTests {
         "pause --token 0011223344556677 --app a", "resume --quarantined all",
     ]
 
-    @Test func `every command is held to the known keys`() {
+    @Test func `every command checks the known keys`() {
         let tried = Set(Self.lines.compactMap { $0.split(separator: " ").first.map(String.init) })
         let known = Pushfarm.configuration.subcommands.compactMap { $0.configuration.commandName }
         #expect(known.count == Pushfarm.configuration.subcommands.count)
         #expect(tried == Set(known))
     }
 
-    @Test(arguments: lines) func `a flag's unknown key is named with its nearest`(line: String) throws {
+    @Test(arguments: lines) func `an unknown key of a flag gets the nearest name`(line: String) throws {
         let words = line.split(separator: " ").map(String.init)
         let result = try ProgramRun.run(words + ["--set", "apps.demo.max_cons=3"])
         #expect(result.status == 2 && result.output.isEmpty, "\(result)")
@@ -95,9 +95,9 @@ struct ExitStatusTests {
                 == "pushfarm: --set: apps.demo.max_cons: unknown key; did you mean apps.APP.max_conns?\n")
     }
 
-    /// But for a demo, which the environment does not reach.
+    /// The demo is excluded, because the environment has no effect on it.
     @Test(arguments: lines.filter { $0 != "demo" })
-    func `a variable's unknown key is named with its nearest`(line: String) throws {
+    func `an unknown key of a variable gets the nearest name`(line: String) throws {
         let words = line.split(separator: " ").map(String.init)
         let result = try ProgramRun.run(words, ["PUSHFARM_APPS_DEMO_MAX_CONS": "3"])
         #expect(result.status == 2 && result.output.isEmpty, "\(result)")
@@ -105,7 +105,7 @@ struct ExitStatusTests {
         #expect(result.error.contains("did you mean PUSHFARM_APPS_APP_MAX_CONNS?"), "\(result)")
     }
 
-    @Test func `an error in the environment is named`() throws {
+    @Test func `an error in the environment names the variable`() throws {
         let result = try ProgramRun.run(["status"], ["PUSHFARM_WORKRS": "2"])
         #expect(result.status == 2)
         #expect(
@@ -113,7 +113,7 @@ struct ExitStatusTests {
                 == "pushfarm: environment PUSHFARM_WORKRS: unknown key; did you mean PUSHFARM_WORKERS?\n")
     }
 
-    @Test func `a job that would be refused is not sent`() throws {
+    @Test func `an invalid job is not sent`() throws {
         let result = try ProgramRun.run([
             "push", "--redis", "redis://127.0.0.1:1", "--app", "demo", "--token",
             String(repeating: "0", count: 64),

@@ -6,12 +6,12 @@ import Testing
 struct TimeOptionTests {
     @Test(
         arguments: [("90", 90_000), ("0.5", 500), ("90s", 90_000), ("1h30m", 5_400_000)] as [(String, Int64)])
-    func `a duration is seconds, or has units`(text: String, milliseconds: Int64) throws {
+    func `a duration is seconds or has units`(text: String, milliseconds: Int64) throws {
         #expect(try TimeSpan(reading: text).milliseconds == milliseconds)
     }
 
     @Test(arguments: ["", "x", "-5", "1e3", "5w", "1.2.3"])
-    func `what is no duration is refused`(text: String) {
+    func `an invalid duration is refused`(text: String) {
         #expect(throws: OptionFault.self) { try TimeSpan(reading: text) }
     }
 
@@ -24,12 +24,12 @@ struct TimeOptionTests {
         ("2027-02-30", "there is no such day"), ("5w", "there is no unit w: d, h, m, s or ms"),
         ("soon", "use 2h or 3d, Unix seconds, or a time such as 2026-05-01T10:00:00Z"),
     ])
-    func `of a moment that is none it is said why`(text: String, reason: String) {
+    func `an invalid moment has a reason`(text: String, reason: String) {
         let fault = #expect(throws: OptionFault.self) { try Moment(reading: text) }
         #expect(fault?.description == reason)
     }
 
-    @Test func `a time in the past is said to be that`() throws {
+    @Test func `a time in the past has its own error`() throws {
         for text in ["2020-01-01T00:00:00Z", "1600000000"] {
             let error = #expect(throws: (any Error).self) {
                 try JobFieldOptions.parse(["--expires-at", text])
@@ -43,13 +43,13 @@ struct TimeOptionTests {
         #expect(try JobFieldOptions.parse(["--expires-at", "0"]).expiresAt == .at(0))
     }
 
-    @Test func `a moment ahead counts from now on`() throws {
+    @Test func `a future moment counts from now`() throws {
         #expect(try Moment(reading: "2h").future(now: 1000) == 7_201_000)
         #expect(try Moment(reading: "1780000000").future(now: 1000) == 1_780_000_000_000)
         #expect(try Moment(reading: "2026-05-01T10:00:00Z").future(now: 1000) == 1_777_629_600_000)
     }
 
-    @Test func `times of a job reach it in seconds`() throws {
+    @Test func `times of a job are sent in seconds`() throws {
         let options = try JobFieldOptions.parse([
             "--ttl", "1h", "--expires-at", "2030-01-01T00:00:00Z", "--deliver-at", "1780000000",
         ])
@@ -71,8 +71,8 @@ struct TimeOptionTests {
         }
     }
 
-    /// Every option that reads a time says so by its value's name.
-    @Test func `durations are read wherever one is asked for`() throws {
+    /// Every option that reads a time has a value name that says so.
+    @Test func `every option for a time accepts durations`() throws {
         #expect(
             try PushCommand.parse(["--token", "aa", "--alert", "x", "--timeout", "2m"]).timeout.milliseconds
                 == 120_000)

@@ -5,7 +5,7 @@ import Testing
 @testable import StoreProtocol
 @testable import pushfarm
 
-/// How dead letters become jobs again.
+/// Checks how dead letters become jobs again.
 struct ReplayTests {
     private static let now: Int64 = 1_780_000_000
 
@@ -37,7 +37,7 @@ struct ReplayTests {
         return try JobParser.parse(text, app: "demo", topic: "com.example.demo", now: Self.now)
     }
 
-    @Test func `a job of letters says what the old one said`() throws {
+    @Test func `a job of dead letters has the fields of the old job`() throws {
         let options = PushOptions(
             pushType: .voip, priority: 5, expiration: Self.now + 60, deadline: Self.now + 60,
             collapseID: "a\"b", topic: "com.example.demo.voip", receipts: .all, delivery: .atMostOnce,
@@ -65,7 +65,7 @@ struct ReplayTests {
         #expect(payloads == [#"{"n":1}"#, #"{"n": 2}"#])
     }
 
-    @Test func `letters of one job, options and payload share a job, up to its limits`() {
+    @Test func `dead letters with equal job, options and payload share a job up to its limits`() {
         var plan = ReplayPlan(now: Self.now)
         plan.limits.pushes = 5
         var full: [ReplayGroup] = []
@@ -78,7 +78,7 @@ struct ReplayTests {
         #expect((full + rest).flatMap(\.ids).count == 5, "each letter is in one job")
     }
 
-    @Test func `what should not be sent is left, and counted`() {
+    @Test func `dead letters that should not be sent are skipped and counted`() {
         let late = PushOptions(expiration: Self.now, deadline: Self.now)
         let once = PushOptions(delivery: .atMostOnce)
         let letters = [
@@ -101,7 +101,7 @@ struct ReplayTests {
         ("a", 1), (String(repeating: "x", count: 60), 1), (String(repeating: "x", count: 64), 12),
         (String(repeating: "é", count: 64), 3), (String(repeating: "🚀", count: 63), 999),
     ])
-    func `a replay has an id that the contract takes`(old: String, number: Int) {
+    func `the id of a replay is valid in the contract`(old: String, number: Int) {
         let id = ReplayGroup.jobID(replaying: old, number: number)
         #expect(id.hasSuffix(".r\(number)") && id.unicodeScalars.count <= 64 && id.utf8.count <= 255)
         #expect(id != ReplayGroup.jobID(replaying: old, number: number + 1))
@@ -116,12 +116,12 @@ struct ReplayTests {
             ("1970-01-02", 86_400_000), ("1970-01-01T00:01:02Z", 62_000), ("2000-02-29", 951_782_400_000),
             ("2026-05-01T10:00:00.5Z", 1_777_629_600_500), ("2100-03-01", 4_107_542_400_000),
         ] as [(String, Int64)])
-    func `a moment is what an operator means`(text: String, milliseconds: Int64) throws {
+    func `a moment has the meaning that operators expect`(text: String, milliseconds: Int64) throws {
         #expect(try Moment(reading: text).past(now: 100_000_000) == milliseconds)
     }
 
     @Test(arguments: ["", "x", "-5", "5w", "2026-13-01", "2026-05-01T10:00", "2026-05-01T25:00:00Z", "d"])
-    func `a moment that is none is refused`(text: String) {
+    func `an invalid moment is refused`(text: String) {
         #expect(throws: OptionFault.self) { try Moment(reading: text) }
     }
 }

@@ -6,7 +6,9 @@ import Testing
 
 struct DemoTests {
     @Test(arguments: [(1, 0), (1, 1), (999, 10), (2500, 25), (3000, 3000)])
-    func `its jobs name each push once, and so many bad ones`(pushes: Int, bad: Int) throws {
+    func `the demo jobs name each push once and contain the given number of bad ones`(pushes: Int, bad: Int)
+        throws
+    {
         let load = DemoLoad(pushes: pushes, bad: bad)
         var tokens: Set<[UInt8]> = []
         var badTokens = 0
@@ -40,7 +42,7 @@ struct DemoTests {
         return jobRecord
     }
 
-    @Test func `it adds up when books and gateway agree`() throws {
+    @Test func `the demo succeeds when job records and gateway agree`() throws {
         let gateway = #"{"accepted":90,"distinct_tokens":90,"repeated_ids":0,"other":1}"#
         let jobRecord = try jobRecord(delivered: 90, failed: 10, maybe: 0, gateway: gateway)
         #expect(jobRecord.faults == [])
@@ -60,7 +62,7 @@ struct DemoTests {
         ),
         (89, 11, 0, #"{"accepted":90,"distinct_tokens":90,"repeated_ids":0}"#, "89 delivered, 90 expected"),
     ])
-    func `it says what does not add up`(
+    func `the demo reports each difference`(
         delivered: Int, failed: Int, maybe: Int, gateway: String, fault: String
     ) throws {
         let jobRecord = try jobRecord(delivered: delivered, failed: failed, maybe: maybe, gateway: gateway)

@@ -18,7 +18,7 @@ struct RedisAccessCheckTests {
             ("redis://:secret@127.0.0.1", nil), ("rediss://farm:secret@queue.example:6380/0", nil),
             ("unix://:secret@/run/none.sock", nil), ("unix:///run/none.sock", nil),
         ] as [(String, String?)])
-    func `a Redis that asks for no password is named`(address: String, who: String?) throws {
+    func `a Redis without a password is reported`(address: String, who: String?) throws {
         let finding = try finding(address)
         #expect(finding.grade == (who == nil ? .ok : .warning) && !finding.text.contains("secret"))
         if let who { #expect(finding.text.hasSuffix("asks for no password: \(who) controls the farm")) }
@@ -27,7 +27,7 @@ struct RedisAccessCheckTests {
     @Test(arguments: [
         (0o777, 0o755, true), (0o777, 0o700, false), (0o770, 0o755, false), (0o700, 0o777, false),
     ])
-    func `a socket is open when every user can open it and come to it`(
+    func `a socket is open when every user can reach and open it`(
         socket: Int, folder mode: Int, isOpen: Bool
     ) throws {
         let folder = try TestFolder()

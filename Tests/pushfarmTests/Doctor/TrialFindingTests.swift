@@ -22,7 +22,7 @@ struct TrialFindingTests {
         ("TooManyProviderTokenUpdates", 429, .warning, "no new provider token"),
         ("ServiceUnavailable", 503, .unreachable, "status 503"), ("", 502, .unreachable, "status 502"),
     ])
-    func `a response to a test push tells what is wrong`(
+    func `a response to a test push gives a finding`(
         reason: String, status: UInt16, grade: Finding.Grade, words: String
     ) {
         let finding = TrialFinding(app: Self.app).finding(.refused(status: status, reason: reason))
@@ -30,7 +30,7 @@ struct TrialFindingTests {
         #expect((finding.advice == nil) == (grade == .ok), "\(finding)")
     }
 
-    @Test func `without a response nothing is known`() {
+    @Test func `without a response there is no finding`() {
         let finding = TrialFinding(app: Self.app).finding(.none("cut off"))
         #expect(finding.grade == .unreachable && finding.text.contains("cut off"))
         #expect(TrialFinding(app: Self.app).finding(.accepted).grade == .ok)

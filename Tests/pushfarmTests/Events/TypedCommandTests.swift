@@ -3,7 +3,7 @@ import Testing
 
 @testable import pushfarm
 
-/// The audit log shows what operators typed.
+/// The audit log shows commands as operators typed them.
 struct TypedCommandTests {
     private static func typed(
         _ verb: String, _ arguments: [String], host: String? = nil, isDryRun: Bool = false

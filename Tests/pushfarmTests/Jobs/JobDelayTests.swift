@@ -21,7 +21,7 @@ struct JobDelayTests {
                 "retry 1 of 3 in 9.0 s: TooManyRequests"
             ),
         ])
-    func `a delay says until when, and why`(delay: JobDelay, text: String) {
+    func `a delay shows its end and its reason`(delay: JobDelay, text: String) {
         #expect(delay.text(at: Self.now) == text)
     }
 }
@@ -34,11 +34,11 @@ struct LocalFarmDirectionsTests {
         (["pushfarm", "status"], nil), (["pushfarm"], nil), ([], nil), (["vi", "up"], nil),
         (["pushfarm", "up", "--state-dir"], "/home/a/var"),
     ])
-    func `a process of a farm in one terminal tells its folder`(words: [String], folder: String?) {
+    func `a process of a farm in one terminal shows its folder`(words: [String], folder: String?) {
         #expect(RunningFarms.stateFolder(of: words, home: "/home/a") == folder)
     }
 
-    @Test func `a configured Redis and app are found, and shells read the lines`() throws {
+    @Test func `a configured Redis and app are found and shells can read the lines`() throws {
         let folder = NSTemporaryDirectory() + "it's here \(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -8,9 +8,9 @@ import Testing
     import Glibc
 #endif
 
-/// The commands on a whole farm of their own, with a private Redis and a simulated gateway.
+/// Runs the commands on a whole farm with a private Redis and a simulated gateway.
 struct UpProcessTests {
-    @Test func `up without a configuration says which file it has looked for`() throws {
+    @Test func `up without a configuration names the missing file`() throws {
         let up = try ProgramRun.run(["up"])
         #expect(up.status == 2 && up.output.isEmpty, "\(up)")
         #expect(up.error.contains("there is no /") && up.error.contains("/pushfarm.yaml"), "\(up)")
@@ -20,7 +20,7 @@ struct UpProcessTests {
     private let good = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
     private let bad = "bad00000ff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 
-    @Test(.timeLimit(.minutes(2))) func `up serves all commands, and leaves nothing running`() throws {
+    @Test(.timeLimit(.minutes(2))) func `up serves all commands and leaves no process running`() throws {
         let folder = try StateFolder.temporary()
         defer { StateFolder.remove(folder) }
         let up = try ProgramRun([

@@ -8,7 +8,7 @@ struct OutputTests {
         (500.0, "500/s"), (1.5, "1.5/s"), (1.0, "1/s"), (0.5, "30/m"), (5.0 / 3600.0, "5/h"),
         (1e-5, "0.036/h"),
     ])
-    func `rates are in a unit that has one`(rate: Double, text: String) {
+    func `rates have a suitable unit`(rate: Double, text: String) {
         #expect(Figures.perTime(rate) == text)
     }
 
@@ -24,7 +24,7 @@ struct OutputTests {
         (Duration.milliseconds(950), "950 ms"), (.milliseconds(2567), "2.5 s"), (.seconds(59), "59 s"),
         (.seconds(200), "3 min 20 s"), (.seconds(7500), "2 h 5 min"), (.seconds(400_000), "4 days"),
     ])
-    func `writes times as people say them`(time: Duration, text: String) {
+    func `writes times in common units`(time: Duration, text: String) {
         #expect(Figures.time(time) == text)
     }
 
@@ -42,13 +42,13 @@ struct OutputTests {
         ("\u{1B}[38;5;1mx", "?[38;5;1mx"), ("\u{1B}[123m", "?[123m"), ("\u{1B}[", "?["), ("\u{1B}", "?"),
         ("\u{1B}]0;title\u{7}", "?]0;title?"), ("\u{1B}\u{1B}[1m", "?\u{1B}[1m"),
     ])
-    func `a terminal gets line feeds and paint, and no other control character`(
+    func `a terminal gets line feeds and colours and no other control character`(
         text: String, screened: String
     ) {
         #expect(PlainText.screened(text) == screened)
     }
 
-    @Test func `a cell is one line, whatever its text holds`() {
+    @Test func `a cell is one line for any text`() {
         var table = Table(["HOST": .left, "N": .right])
         table.add("a\u{1B}[2J\nb", "1")
         #expect(
@@ -57,7 +57,7 @@ struct OutputTests {
         #expect(JSONValue.string("\u{9B}\u{7F}\u{1B}").description == #""\u009b\u007f\u001b""#)
     }
 
-    @Test func `a table stands in columns, without blanks at the ends of lines`() {
+    @Test func `a table has columns without blanks at line ends`() {
         var table = Table(["NAME": .left, "COUNT": .right, "NOTE": .left])
         table.add("a", "1")
         table.add("longer", "1,000", .init("bad", .red))
@@ -72,7 +72,7 @@ struct OutputTests {
         #expect(table.text(TextStyle(colours: true)).contains("\u{1B}[31mbad\u{1B}[0m"))
     }
 
-    @Test func `a table fits its terminal: the last column continues on the next lines`() {
+    @Test func `a table continues its last column on the next lines`() {
         var table = Table(["ID": .left, "REASON": .left])
         table.add("1", .init("the job is not valid JSON: expected a value", .red))
         table.add("2", "short")
@@ -92,7 +92,7 @@ struct OutputTests {
         #expect(Table(["A": .left]).text(TextStyle(columns: 1)) == "A\n")
     }
 
-    @Test func `a table fits its terminal: columns of text are cut, numbers never`() {
+    @Test func `a table cuts columns of text and never numbers`() {
         var table = Table(["JOB": .left, "APP": .left, "OPEN": .right])
         table.add("autumn-sale-2026-11-26", "checkout", "1,234,567")
         #expect(
@@ -109,11 +109,12 @@ struct OutputTests {
         ("a bc def", 4, ["a bc", "def"]), ("abcdef gh", 3, ["abc", "def", "gh"]), ("", 5, [""]),
         ("one", 3, ["one"]), ("a  b", 4, ["a  b"]),
     ])
-    func `text is broken at spaces, and a long word anywhere`(text: String, columns: Int, lines: [String]) {
+    func `text breaks at spaces and a long word breaks anywhere`(text: String, columns: Int, lines: [String])
+    {
         #expect(PlainText.wrapped(text, to: columns) == lines)
     }
 
-    @Test func `what is cut says so`() {
+    @Test func `cut text has a mark`() {
         #expect(PlainText.of("abcdef", limit: 6) == "abcdef")
         #expect(PlainText.cut("abcd", to: 4) == "abcd" && PlainText.cut("abcd", to: 3) == "ab…")
         #expect(PlainText.cut("abcd", to: 1) == "…" && PlainText.cut("abcd", to: 0) == "")
@@ -121,14 +122,14 @@ struct OutputTests {
         #expect(PlainText.of("a\u{1B}[2Jb", limit: 3) == "a?…" && PlainText.of("a", limit: 0) == "…")
     }
 
-    @Test func `an operator's gate is not a full farm`() {
+    @Test func `a paused app is not shown as full`() {
         #expect(FullReason.words("operator", "demo") == "an operator has closed demo to producers")
         for reason in ["inbox", "backlog", "memory", "Redis's memory is used up"] {
             #expect(FullReason.words(reason, "demo") == "the farm is full (\(reason))")
         }
     }
 
-    @Test func `of an unknown name the nearest is said, or all that there are`() {
+    @Test func `an unknown name gets the nearest name or all names`() {
         func words(_ name: String, _ known: [String]) -> String {
             CommandFailure.noApp(name, among: known).message
         }
@@ -140,7 +141,7 @@ struct OutputTests {
         #expect(words("x", many).hasSuffix("app-number-20 and 10 more"))
     }
 
-    @Test func `what an order is about is named in full when it is not there`() {
+    @Test func `the missing object of a command is named in full`() {
         let noJob = "there is no job nosuch/0 in demo"
         #expect(
             UnknownName.subject("nosuch/0", apps: ["demo"], hosts: ["alpha"], noJob: noJob)
@@ -157,7 +158,7 @@ struct OutputTests {
                 == #"there is no app "order-1", and there is no job order-1 in demo"#)
     }
 
-    @Test func `a payload that is no JSON says where`() throws {
+    @Test func `a payload that is not JSON gets the position of the fault`() throws {
         try PushCommand.check(payload: #"{"aps":{}}"#, of: nil)
         func words(_ payload: String, _ file: String? = nil) -> String? {
             #expect(throws: CommandFailure.self) { try PushCommand.check(payload: payload, of: file) }?
@@ -170,13 +171,13 @@ struct OutputTests {
                 == "news.json: payload is not valid JSON: something follows after its end, at byte 10")
     }
 
-    @Test func `json keeps the order of its fields and escapes`() {
+    @Test func `json keeps the order of its fields and escapes text`() {
         let list: [JSONValue] = [.number(1 as Int64), .null, .bool(true), .decimal(0.5)]
         let value = JSONValue.object(["z": .string("a\"\\\n\u{1}ü"), "a": .array(list)])
         #expect(value.description == #"{"z":"a\"\\\n\u0001ü","a":[1,null,true,0.5]}"#)
     }
 
-    @Test func `a progress line shows share, rate and what is left`() {
+    @Test func `a progress line shows share, rate and remaining time`() {
         let start = ContinuousClock.now
         var line = ProgressLine("delivering", total: 1000, now: start, quiet: true)
         #expect(line.line(0, note: "", now: start) == "delivering  0 %  0 of 1,000")

@@ -4,7 +4,7 @@ import Testing
 @testable import StoreProtocol
 @testable import pushfarm
 
-/// Every table in a terminal of 80 columns, with wide values as a large farm has them.
+/// Prints every table in a terminal of 80 columns, with wide values as in a large farm.
 struct TableWidthTests {
     private static let (now, app, job) = (
         Int64(1_800_000_000_000), "checkout-eu", "autumn-sale-2026-11-26-part-7"
@@ -114,7 +114,7 @@ struct TableWidthTests {
 
     @Test(arguments: tables.keys.sorted()) func `fits 80 columns`(name: String) throws {
         let text = try #require(Self.tables[name])
-        // A problem is a sentence, not a table.
+        // A problem is a sentence and not a table.
         for line in text.split(separator: "\n") where !line.hasPrefix("! ") {
             #expect(line.count <= 80, "\(line.count): \(line)")
         }

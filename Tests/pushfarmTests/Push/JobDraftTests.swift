@@ -9,7 +9,7 @@ struct JobDraftTests {
         return Substring(String(repeating: "0", count: 64 - hex.count) + hex)
     }
 
-    @Test func `what it writes is a job`() throws {
+    @Test func `the output is a valid job`() throws {
         let draft = JobDraft(
             id: "a\"b", tokens: [token(1), token(2)], payload: #"{ "aps" : {"alert":"ü"} }"#,
             fields: [("ttl", .number(60)), ("lane", .string("bulk"))])
@@ -37,7 +37,7 @@ struct JobDraftTests {
         #expect(draft.split(limit: 25).map(\.id) == ["news"])
     }
 
-    @Test func `fresh ids differ and fit`() {
+    @Test func `new ids differ and are valid`() {
         let ids = Set((0..<100).map { _ in JobDraft.freshID() })
         #expect(ids.count == 100)
         #expect(ids.allSatisfy { $0.utf8.count <= 64 })

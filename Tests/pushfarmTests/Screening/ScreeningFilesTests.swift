@@ -4,7 +4,7 @@ import Testing
 
 @testable import pushfarm
 
-/// What a screening writes, and what of it counts after an interruption.
+/// Checks the files of a screening and their content after an interruption.
 struct ScreeningFilesTests {
     private let folder: TestFolder
     private let tokens: String
@@ -24,7 +24,7 @@ struct ScreeningFilesTests {
         ScreeningFiles.Paths(tokens: tokens, good: good, invalid: invalid, rest: nil)
     }
 
-    /// Opens the files. A child that another test starts at this moment may hold the lock of closed files until it runs.
+    /// Opens the files. A child that another test starts now may hold the lock of closed files until the child runs.
     private func open(
         _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, startOver: Bool = false
     ) throws(CommandFailure) -> ScreeningFiles {
@@ -45,7 +45,7 @@ struct ScreeningFilesTests {
         try? String(contentsOfFile: tokens + name, encoding: .utf8)
     }
 
-    /// What opening says, with its status.
+    /// The error of opening the files, with its exit status.
     private func refusal(
         _ record: ScreeningRecord, _ paths: ScreeningFiles.Paths? = nil, startOver: Bool = false
     ) -> String? {
@@ -65,12 +65,12 @@ struct ScreeningFilesTests {
         files.add("cc", .good)
     }
 
-    @Test func `what was committed is there again, and no more`() throws {
+    @Test func `exactly the committed lines are read again`() throws {
         try writeSome()
         #expect(
             text(".good") == "aa\n" && text(".invalid") == "bb Unregistered 7\n"
                 && text(".rest") == "rr unseen\n")
-        // As a process leaves it that is killed between its lines and its record.
+        // The state after a process is killed between writing lines and writing the record.
         try Data("aa\ncc\nd".utf8).write(to: URL(fileURLWithPath: tokens + ".good"))
         let files = try open(record(run: "second"))
         #expect(files.isResumed && files.record.run == "first" && files.record.since == "2-0")
@@ -81,7 +81,7 @@ struct ScreeningFilesTests {
         #expect(text(".good") == "aa\nee\n" && text(".rest") == "rr unseen\ndd exhausted throttled\n")
     }
 
-    @Test func `files that are in the way are left alone, unless it begins again`() throws {
+    @Test func `existing files are kept unless a new start is requested`() throws {
         try writeSome()
         #expect(refusal(record("other"))?.contains("--start-over") == true)
         #expect(refusal(record(fingerprint: 2))?.contains("has changed") == true)
@@ -95,20 +95,20 @@ struct ScreeningFilesTests {
             !files.isResumed && files.record.run == "second" && text(".good") == "" && text(".invalid") == "")
     }
 
-    @Test func `lost lines are not made up for`() throws {
+    @Test func `lost lines are not invented`() throws {
         try writeSome()
         try folder.write("", to: "t.good")
         #expect(refusal(record())?.contains("has lost lines") == true)
     }
 
-    @Test func `two names of one file, and no plain file, are refused`() throws {
+    @Test func `two names of one file and special files are refused`() throws {
         #expect(refusal(record(), paths(good: tokens))?.contains("the same file") == true)
         #expect(refusal(record(), paths(good: tokens + ".d", invalid: tokens + ".d")) != nil)
         #expect(refusal(record(), paths(good: "/dev/null")) != nil)
         #expect(try String(contentsOfFile: tokens, encoding: .utf8) == "x")
     }
 
-    @Test func `only one screens into a file at a time`() throws {
+    @Test func `only one screening may use a file at a time`() throws {
         let files = try open(record())
         #expect(refusal(record())?.contains("another screening") == true)
         _ = files.isResumed

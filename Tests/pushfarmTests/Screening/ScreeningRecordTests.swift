@@ -2,7 +2,7 @@ import Testing
 
 @testable import pushfarm
 
-/// What a progress file says.
+/// Checks the content of a progress file.
 struct ScreeningRecordTests {
     private var sample: ScreeningRecord {
         var record = ScreeningRecord(
@@ -17,13 +17,13 @@ struct ScreeningRecordTests {
         return record
     }
 
-    @Test func `what is written is read again`() {
+    @Test func `a record is read as it was written`() {
         #expect(ScreeningRecord(sample.text) == sample)
         let fresh = ScreeningRecord(app: "a", run: "b", fingerprint: .max, chunk: 1, since: "0-0")
         #expect(ScreeningRecord(fresh.text) == fresh)
     }
 
-    @Test func `a part of it is no record`() {
+    @Test func `a truncated record is refused`() {
         let text = sample.text
         for length in 0..<text.count {
             #expect(ScreeningRecord(String(text.prefix(length))) == nil, "\(length)")
@@ -35,7 +35,7 @@ struct ScreeningRecordTests {
         ("bytes 650", "bytes -1"), ("done 0-2 5", "done 2-0"), ("done 0-2 5", "done 0-2 2"),
         ("known 1", "known one"), ("good 2", "fine 2"), ("file f00d", "file xyz"),
     ])
-    func `what cannot be is no record`(part: String, other: String) {
+    func `an impossible record is refused`(part: String, other: String) {
         let text = sample.text
         #expect(text.contains(part))
         #expect(ScreeningRecord(text.replacing(part, with: other)) == nil)
@@ -46,23 +46,23 @@ struct ScreeningRecordTests {
         ([5, 3, 4, 9, 9, 8], "3-5 8-9"),
         ([1, 3, 5, 2, 4], "1-5"),
     ])
-    func `numbers are kept as ranges`(numbers: [Int], text: String) {
+    func `numbers are stored as ranges`(numbers: [Int], text: String) {
         var ranges = RangeSet<Int>()
         for number in numbers { ranges.insert(contentsOf: number..<number + 1) }
         #expect(Figures.ranges(ranges) == text && ScreeningRecord.numbers(text) == ranges)
         for number in 0..<12 { #expect(ranges.contains(number) == numbers.contains(number)) }
     }
 
-    @Test func `the rate is kept, and a late look catches up with a little only`() {
+    @Test func `the rate is kept and a late check catches up only a little`() {
         let start = ContinuousClock.now
         var pace = ScreeningPace(rate: 100)
         #expect(pace.pause(at: start) == .zero)
         pace.sent(10, at: start)
         #expect(pace.pause(at: start) == .milliseconds(100))
-        // 50 ms late: the next one comes 50 ms sooner.
+        // This send is 50 ms late, so the next send comes 50 ms sooner.
         pace.sent(10, at: start + .milliseconds(150))
         #expect(pace.pause(at: start + .milliseconds(150)) == .milliseconds(50))
-        // Very late: not all at once.
+        // This send is very late, but the pace must not send everything at once.
         pace.sent(10, at: start + .seconds(60))
         pace.sent(10, at: start + .seconds(60))
         pace.sent(10, at: start + .seconds(60))
@@ -70,7 +70,7 @@ struct ScreeningRecordTests {
     }
 
     @Test(arguments: [(1, 10, 1000), (100, 25, 1000), (2000, 500, 20_000), (100_000, 500, 20_000)])
-    func `jobs are small and not many are open`(rate: Int, chunk: Int, ahead: Int) {
+    func `jobs are small and few are open`(rate: Int, chunk: Int, ahead: Int) {
         #expect(ScreeningPace.chunk(rate: rate, limit: 100_000) == chunk)
         #expect(ScreeningPace.chunk(rate: rate, limit: 7) == 7)
         #expect(ScreeningPace.ahead(rate: rate) == ahead)

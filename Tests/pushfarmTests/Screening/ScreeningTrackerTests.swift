@@ -2,7 +2,7 @@ import Testing
 
 @testable import pushfarm
 
-/// Chunks that are put in, and what events say of them.
+/// Checks the verdicts for chunks of tokens from their events.
 struct ScreeningTrackerTests {
     private static let tokens = ["aa", "bb", "cc", "dd"]
 
@@ -48,7 +48,7 @@ struct ScreeningTrackerTests {
                 ("token.invalid", ["reason": "Unregistered", "timestamp": "3000"]),
             ], .invalid(reason: "Unregistered", time: 3, wasKnown: false)
         ),
-        // What the farm does not call dead is not: such as all tokens of a wrong environment.
+        // A token counts as unregistered only if the farm says so. In a wrong environment every token fails.
         ([("push.failed", ["reason": "BadDeviceToken"])], .open(reason: "BadDeviceToken", cause: nil)),
         (
             [("push.failed", ["reason": "exhausted", "cause": "throttled"])],
@@ -68,7 +68,9 @@ struct ScreeningTrackerTests {
             .invalid(reason: "suppressed", time: 5, wasKnown: true)
         ),
     ])
-    func `events of a token are a verdict`(events: [(String, [String: String])], verdict: ScreeningVerdict) {
+    func `the events of a token give a verdict`(
+        events: [(String, [String: String])], verdict: ScreeningVerdict
+    ) {
         var tracker = opened()
         for (type, fields) in events {
             #expect(hear(&tracker, event(type, fields.merging(["token": "bb"]) { $1 })) == .outcome)
@@ -79,7 +81,7 @@ struct ScreeningTrackerTests {
         #expect(tracker.isEmpty && tracker.openTokens == 0 && tracker.done.contains(0))
     }
 
-    @Test(arguments: [0, 1, 2, 4]) func `events that were missed leave tokens unseen, never good`(
+    @Test(arguments: [0, 1, 2, 4]) func `missed events leave tokens unseen and never good`(
         delivered: Int
     ) {
         var tracker = opened()
@@ -91,13 +93,13 @@ struct ScreeningTrackerTests {
                 == ["aa": .open(reason: "exhausted", cause: nil), "bb": unseen, "cc": unseen, "dd": unseen])
     }
 
-    @Test func `an jobRecord says as much as the event of the end`() {
+    @Test func `a job record gives the same result as the final event`() {
         var tracker = opened()
         tracker.ended(0, delivered: 4)
         #expect(verdicts(&tracker)?.values.allSatisfy { $0 == .good } == true)
     }
 
-    @Test func `what is heard of a chunk before it is opened counts`() {
+    @Test func `events of a chunk before its opening count`() {
         var tracker = ScreeningTracker(run: "x")
         _ = hear(&tracker, event("token.invalid", ["token": "cc", "reason": "Unregistered"]))
         #expect(tracker.hasUnknownChunks && !tracker.hasEnded(0))
@@ -108,7 +110,7 @@ struct ScreeningTrackerTests {
         #expect(verdicts(&tracker)?["cc"] == .invalid(reason: "Unregistered", time: 5, wasKnown: false))
     }
 
-    @Test func `other jobs, and chunks that are done, are passed over`() {
+    @Test func `other jobs and finished chunks are ignored`() {
         let done = RangeSet(1..<2)
         var tracker = ScreeningTracker(run: "x", done: done)
         for job in ["screen-y.0", "screen-x.1", "order-1", "screen-x."] {
@@ -120,7 +122,7 @@ struct ScreeningTrackerTests {
         #expect(!tracker.hasUnknownChunks)
     }
 
-    @Test func `a refusal is told, but not that of a second job of the same id`() {
+    @Test func `a refusal is reported but not for a second job of the same id`() {
         var tracker = opened()
         #expect(hear(&tracker, event("job.duplicate", [:])) == .nothing)
         #expect(
@@ -128,7 +130,7 @@ struct ScreeningTrackerTests {
                 == .refused(0, reason: "tokens: too many"))
     }
 
-    @Test func `the position that is still needed is that of the oldest open chunk`() {
+    @Test func `the needed position is that of the oldest open chunk`() {
         var tracker = opened()
         tracker.open(1, ["ee"], since: "2-0")
         #expect(tracker.since == "1-0" && tracker.open == [0, 1] && tracker.openTokens == 5)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import pushfarm
 
-/// Files of tokens, read in chunks.
+/// Checks files of tokens that are read in chunks.
 struct TokenChunksTests {
     private func read(_ file: String, size: Int, portion: Int = TokenChunks.portion) throws -> (
         chunks: [TokenChunks.Chunk], duplicates: Int
@@ -22,12 +22,12 @@ struct TokenChunksTests {
             .token([0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
         ),
     ])
-    func `a line is a token, or nothing`(text: String, line: ScreenedLine) {
+    func `a line is a token or empty`(text: String, line: ScreenedLine) {
         #expect(ScreenedLine(text[...]) == line)
     }
 
     @Test(arguments: ["0011", "00112233445566f", "zz112233445566ff", "<0011223344556677>"])
-    func `or malformed, with a reason`(text: String) {
+    func `a malformed line has a reason`(text: String) {
         guard case .malformed(let reason) = ScreenedLine(text[...]) else {
             Issue.record("\(text) is taken for a token")
             return
@@ -35,7 +35,7 @@ struct TokenChunksTests {
         #expect(!reason.isEmpty)
     }
 
-    @Test func `each token comes once, in the order of the file, and malformed lines are named`() throws {
+    @Test func `tokens come once in file order and malformed lines are named`() throws {
         let folder = try TestFolder()
         let tokens = Tokens.make(25)
         var lines = tokens
@@ -51,7 +51,7 @@ struct TokenChunksTests {
         #expect(chunks.flatMap(\.tokens) == tokens && duplicates == 2)
     }
 
-    @Test func `a long file is read in parts, each token once and the same way each time`() throws {
+    @Test func `a long file is read in parts with each token once`() throws {
         let folder = try TestFolder()
         let tokens = Tokens.make(1_000)
         let file = try folder.write((tokens + tokens.reversed()).joined(separator: "\n") + "\n", to: "t")
@@ -68,12 +68,12 @@ struct TokenChunksTests {
         #expect(chunks.isEmpty && duplicates == 0)
     }
 
-    @Test func `a file that changes while it is read is found out`() throws {
+    @Test func `a file that changes during the read is detected`() throws {
         let folder = try TestFolder()
         let file = try folder.write(Tokens.make(5).joined(separator: "\n"), to: "t")
         var chunks = TokenChunks(file: file, survey: try TokenSurvey.of(file), size: 10)
         try folder.write(Tokens.make(5, seed: 2).joined(separator: "\n"), to: "t")
-        // A noncopyable value cannot be in the macro's closure.
+        // A noncopyable value cannot be used in the macro's closure.
         var message: String?
         do throws(CommandFailure) { _ = try chunks.next() } catch { message = error.message }
         #expect(message?.contains("was changed") == true)

@@ -25,7 +25,7 @@ import Testing
         Case(
             to: nil, owner: nil, isDone: false, text: "with no host now; the farm chooses its owner"
         ),
-        // Who does not wait is told that it is on its way, and has what was asked for.
+        // A command that does not wait reports a move in progress and succeeds.
         Case(to: "beta", owner: "beta", mark: .underWay, isDone: true, text: "with beta"),
         Case(
             to: "beta", owner: "alpha", mark: .underWay, isDone: true,
@@ -40,7 +40,7 @@ import Testing
         Case(
             to: nil, owner: "alpha", mark: .dryRun, isDone: true,
             text: "with alpha\nwould go to the host that the farm chooses"),
-    ]) func `a move says where the shard is, and whether that is what was asked for`(_ row: Case) {
+    ]) func `a move reports the place of the shard and its success`(_ row: Case) {
         let move = ShardMove(shard: 7, host: row.to, apps: nil)
         let outcome = ShardMove.Outcome(
             move: move, owners: [("demo", row.owner)], isDryRun: row.mark == .dryRun,

@@ -4,7 +4,7 @@ import Testing
 @testable import pushfarm
 
 struct SimulatorProcessTests {
-    @Test func `it says where it listens, answers its control socket, and stops`() throws {
+    @Test func `the simulator prints its addresses, serves its control socket and stops`() throws {
         let folder = try StateFolder.temporary()
         defer { StateFolder.remove(folder) }
         let simulator = try ProgramRun(["simulator", "--json", "--port", "0", "--state-dir", folder])
@@ -33,7 +33,7 @@ struct SimulatorProcessTests {
             try ProgramRun.run(["simulator", "control", "--state-dir", folder, "counters"]).status == 75)
     }
 
-    @Test func `it tells its further ports, and takes faults for its addresses`() throws {
+    @Test func `the simulator prints further ports and accepts faults for its addresses`() throws {
         let folder = try StateFolder.temporary()
         defer { StateFolder.remove(folder) }
         let simulator = try ProgramRun([

@@ -4,7 +4,7 @@ import Testing
 @testable import StoreProtocol
 @testable import pushfarm
 
-/// What counts as trouble, and so makes `status` end with 1.
+/// Checks which states are problems, so that `status` exits with 1.
 struct FarmStatusTests {
     private func status(worker: String = "ready", unowned: Int = 0, isOwned: Bool = true, open: Int = 0)
         -> FarmStatus
@@ -21,15 +21,15 @@ struct FarmStatusTests {
             redis: RedisInfo(""))
     }
 
-    @Test func `a worker that was given up is trouble`() {
+    @Test func `a worker that was given up is a problem`() {
         #expect(status().troubles.isEmpty)
         #expect(status(worker: "starting").troubles.isEmpty)
         #expect(status(worker: "failed").troubles == ["worker 1 of a was given up, see its log"])
     }
 
     /// - Parameters:
-    ///   - states: of the hosts.
-    ///   - worker: the state of each host's only one.
+    ///   - states: the states of the hosts.
+    ///   - worker: the state of the single worker of each host.
     private func idle(_ states: [String], worker: String = "ready", pausedShards: [ReadPauses.Item] = [])
         -> FarmStatus
     {
@@ -43,7 +43,7 @@ struct FarmStatusTests {
         return status
     }
 
-    @Test func `what somebody has made quiet, and forgotten, is trouble`() {
+    @Test func `a process that stays quiet for long is a problem`() {
         #expect(
             idle(["running", "quiet"]).troubles == [
                 "h1 is quiet: its shards are not served until pushfarm resume h1"
@@ -58,14 +58,14 @@ struct FarmStatusTests {
                 == ["demo: shard 7 is not served: paused by ann@ops-1: loops"])
     }
 
-    @Test func `a drained host is trouble only when nobody is left`() {
+    @Test func `a drained host is a problem only without another host`() {
         #expect(idle(["running", "drained"]).troubles.isEmpty)
         #expect(
             idle(["drained", "drained"]).troubles
                 == ["nothing is sent: h0, h1 drained; reload brings a host back"])
     }
 
-    @Test func `an alert's age is that of now`() {
+    @Test func `the age of an alert counts to now`() {
         var status = status(open: 5)
         status.alerts = [
             .init(
@@ -77,7 +77,7 @@ struct FarmStatusTests {
         #expect(status.troubles == ["demo: the oldest push has waited 12 min"])
     }
 
-    @Test func `shards without an owner are trouble, unless the app is over`() {
+    @Test func `shards without an owner are a problem unless the app was removed`() {
         #expect(status(unowned: 2).troubles == ["demo: 2 of its shards have no owner"])
         #expect(status(unowned: 65, isOwned: false, open: 1).troubles.count == 1)
         #expect(status(unowned: 65, isOwned: false).troubles.isEmpty)

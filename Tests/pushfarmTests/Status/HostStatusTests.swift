@@ -3,7 +3,7 @@ import Testing
 @testable import pushfarm
 
 struct HostStatusTests {
-    @Test func `reads what a coordinator writes, and writes it again`() {
+    @Test func `reads and writes the text of a coordinator`() {
         let text = #"""
             {"host":"a","pid":7,"state":"running","capacity":4000,"auto":false,"since":1800000000000,"intake":{"pid":9,"state":"ready","rate":1200,"restarts":0,"rss":9000000,"jobs":44,"refused":1,"pushes":4000},"workers":[{"worker":"a-1","pid":8,"state":"ready","shards":32,"connections":1,"streams":12,"rate":5000,"slowed_to":400,"restarts":1,"rss":15000000,"delivered":10,"failed":2,"retried":3,"busy":71,"since":1800000000100}],"apps":[{"app":"demo","shards":32,"rate":5000,"errors":7,"connections":1,"streams":12,"slowed_to":400,"delivered":10,"failed":2,"retried":3,"p50":20,"p99":90,"wait":null}],"quarantined_shards":[{"app":"demo","shard":3,"milliseconds":900}],"problems":["credentials not followed: demo: x"]}
             """#
@@ -14,7 +14,7 @@ struct HostStatusTests {
     @Test(arguments: [
         ("quiet", 32, true), ("stopped", 32, true), ("stopped", 0, false), ("ready", 32, false),
     ])
-    func `a place that serves none of its shards is told`(state: String, shards: Int, isTold: Bool) {
+    func `a place that serves none of its shards is reported`(state: String, shards: Int, isTold: Bool) {
         let line = #"{"state":"running","workers":[{"worker":"1","state":"\#(state)","shards":\#(shards)}]}"#
         let places = HostStatus(name: "a", json: Array(line.utf8), isAlive: true).quietPlaces
         #expect(
@@ -24,13 +24,13 @@ struct HostStatusTests {
     }
 
     @Test(arguments: [(12, ["a is quiet: its shards are not served until pushfarm resume a"]), (0, [])])
-    func `a quiet host is trouble while it keeps shards`(shards: Int, words: [String]) {
+    func `a quiet host is a problem while it keeps shards`(shards: Int, words: [String]) {
         let line = #"{"state":"quiet","apps":[{"app":"demo","shards":\#(shards)}]}"#
         let status = HostStatus(name: "a", json: Array(line.utf8), isAlive: true)
         #expect(status.quietPlaces == words && status.servesNothing)
     }
 
-    @Test func `nothing of a host that is gone is ready, sends or has shards`() {
+    @Test func `a host that is gone has no ready process, rate or shards`() {
         let line = #"""
             {"state":"running","intake":{"pid":3,"state":"ready","rate":5},"workers":[{"worker":"1","pid":7,
             "state":"ready","shards":32,"rate":900,"streams":4,"delivered":70}],"apps":[{"app":"demo","shards":64,
@@ -44,7 +44,7 @@ struct HostStatusTests {
         #expect(status.apps[0].rate == 0 && status.apps[0].shards == 0 && status.apps[0].delivered == 70)
     }
 
-    @Test func `what has no process has no number of one`() {
+    @Test func `an entry without a process has no process id`() {
         let line =
             #"{"state":"running","intake":{"pid":0},"workers":[{"worker":"1","pid":0,"state":"stopped"}]}"#
         let status = HostStatus(name: "a", json: Array(line.utf8), isAlive: true)
@@ -58,7 +58,7 @@ struct HostStatusTests {
         "", "{", "[]", "null", #"{"workers":[{"pid":"x"},{}]}"#, #"{"workers":[{"rate":1e99}]}"#,
         #"{"pid":-1e300,"intake":{"pid":1e30}}"#,
     ])
-    func `what it cannot read is empty, not an error`(text: String) {
+    func `unreadable text gives empty values and no error`(text: String) {
         let status = HostStatus(name: "a", json: Array(text.utf8), isAlive: false)
         #expect(status.host == "a")
         #expect(status.state == "gone")

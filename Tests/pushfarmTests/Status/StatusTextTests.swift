@@ -2,7 +2,7 @@ import Testing
 
 @testable import pushfarm
 
-/// The status as an operator sees it.
+/// Checks the status text for operators.
 struct StatusTextTests {
     private static func text(_ snapshot: TopModel.Snapshot) -> [String] {
         StatusText(status: snapshot.status, style: TextStyle()).text.split(
@@ -11,7 +11,7 @@ struct StatusTextTests {
         .map(String.init)
     }
 
-    @Test func `what is wrong stands first`() {
+    @Test func `problems come first`() {
         let lines = Self.text(TopFarm.snapshot(pausesShop: true, alerts: 2))
         #expect(lines[0] == "3 troubles  2 hosts  12,000/s  1,204,431 open")
         #expect(lines[1] == "! shop is paused: credentials: InvalidProviderToken")
@@ -32,7 +32,7 @@ struct StatusTextTests {
         #expect(lines.contains { $0.hasPrefix("news  running   12.0k  1.2M  4,002        7     3") })
     }
 
-    @Test func `last alerts say when and whether they are over`() {
+    @Test func `the last alerts show their time and whether they cleared`() {
         var snapshot = TopFarm.snapshot(3600)
         snapshot.status.latest = [
             AlertEntry([

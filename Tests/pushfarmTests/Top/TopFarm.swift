@@ -2,13 +2,13 @@
 @testable import StoreProtocol
 @testable import pushfarm
 
-/// A farm as `top` sees it, made up.
+/// An invented farm for `top`.
 enum TopFarm {
     static let start: Int64 = 1_800_000_000_000
 
     /// - Parameters:
-    ///   - second: since the first look.
-    ///   - rate: of app "news".
+    ///   - second: the seconds since the first reading.
+    ///   - rate: the rate of app "news".
     static func snapshot(
         _ second: Int = 0, rate: Int = 12_000, pausesShop: Bool = false, hosts: [String] = ["alpha", "beta"],
         alerts: Int = 0, jobs: [JobRecord] = []

@@ -11,11 +11,11 @@ struct TopKeyTests {
         ("\u{1B}[200~x", [.character("x")]), ("\u{1B}[", []), ("\u{1B}[H\u{1B}[4~", [.home, .end]),
         ("\u{1A}", [.suspend]),
     ])
-    func `a terminal's bytes are keys`(text: String, keys: [TopKey]) {
+    func `bytes of a terminal become keys`(text: String, keys: [TopKey]) {
         #expect(TopKey.keys(in: Array(text.utf8)) == keys)
     }
 
-    @Test func `bytes of any kind are keys or nothing`() {
+    @Test func `random bytes become keys or nothing`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 0...20)).map { _ in UInt8.random(in: 0...255, using: &random) }

@@ -15,14 +15,14 @@ struct TopModelTests {
         TopKey.keys(in: Array(text.utf8)).map { model.press($0, page: 10) }
     }
 
-    @Test func `one goes into a list, down to a thing, and back`() {
+    @Test func `keys open a list, open an object and go back`() {
         var model = model()
         #expect(model.place == .list(.apps) && model.selected == .app("news"))
         #expect(press(&model, "\r") == [.refresh])
         #expect(model.place == .app("news") && model.wantsJobs == ["news"])
         #expect(press(&model, "\u{1B}") == [.draw])
         #expect(model.place == .list(.apps) && model.wantsJobs == nil)
-        // There is nothing behind the first list.
+        // Nothing lies behind the first list, so this key has no effect.
         #expect(press(&model, "\u{1B}") == [.nothing])
         _ = press(&model, "3")
         #expect(model.place == .list(.hosts))
@@ -35,7 +35,7 @@ struct TopModelTests {
         #expect(press(&model, "4") == [.refresh] && model.wantsJobs == ["news", "shop"])
     }
 
-    @Test func `a selected row stays selected wherever it goes, and one that is gone is let go`() {
+    @Test func `a selected row stays selected when it moves and not when it disappears`() {
         var model = model()
         _ = press(&model, "3j")
         #expect(model.selected == .host("beta"))
@@ -45,7 +45,7 @@ struct TopModelTests {
         #expect(model.selected == .host("aaa"))
     }
 
-    @Test func `it stops at the ends of a list`() {
+    @Test func `the selection stops at the ends of a list`() {
         var model = model()
         _ = press(&model, "2kkk")
         let first = model.selected
@@ -57,7 +57,7 @@ struct TopModelTests {
         #expect(model.selected == first)
     }
 
-    @Test func `it is sorted by any column, either way`() {
+    @Test func `a list can be sorted by any column in both directions`() {
         var model = model()
         _ = press(&model, "3")
         func names() -> [TopPlace] { model.table?.rows.map(\.place) ?? [] }
@@ -73,7 +73,7 @@ struct TopModelTests {
         #expect(seen == Set(sortable))
     }
 
-    @Test func `what is held stays as it is`() {
+    @Test func `a frozen screen does not change`() {
         var model = model()
         _ = press(&model, "p")
         model.take(TopFarm.snapshot(9, rate: 1))
@@ -83,7 +83,7 @@ struct TopModelTests {
         #expect(model.snapshot?.status.at == TopFarm.start + 10_000)
     }
 
-    @Test func `a job's rate is what was settled between two looks`() {
+    @Test func `the rate of a job is the settled pushes between two readings`() {
         var model = TopModel()
         for second in 0..<5 {
             model.take(
@@ -93,7 +93,7 @@ struct TopModelTests {
         #expect(model.secondsLeft(of: TopFarm.job("j", accepted: 1000, delivered: 400)) == 6)
     }
 
-    @Test func `q and control-C end it, also while the help is shown`() {
+    @Test func `q and control-C quit even while the help is shown`() {
         var model = model()
         #expect(press(&model, "q") == [.quit] && press(&model, "\u{3}") == [.quit])
         #expect(press(&model, "?") == [.draw] && model.showsHelp)
@@ -101,7 +101,7 @@ struct TopModelTests {
         #expect(press(&model, "x") == [.draw] && !model.showsHelp)
     }
 
-    @Test func `Redis away is since the first look that failed`() {
+    @Test func `an outage of Redis counts from the first failed reading`() {
         var model = model()
         model.lost("gone", at: 5)
         model.lost("still gone", at: 9)

@@ -23,7 +23,7 @@ struct TopScreenTests {
     }
 
     @Test(arguments: keys, [(80, 24), (120, 40), (40, 8), (41, 9), (200, 60), (79, 23), (10, 3)])
-    func `every screen fills its window exactly and goes nowhere beyond`(keys: String, size: (Int, Int)) {
+    func `every screen fills its window exactly`(keys: String, size: (Int, Int)) {
         for alerts in [0, 9] {
             let screen = TopScreen(model: Self.model(keys, alerts: alerts), columns: size.0, rows: size.1)
             let lines = screen.lines
@@ -32,7 +32,7 @@ struct TopScreenTests {
         }
     }
 
-    @Test func `before the first look it says so`() {
+    @Test func `the screen says so before the first reading`() {
         let lines = TopScreen(model: TopModel(), columns: 80, rows: 24).lines
         #expect(lines.count == 24 && lines[2].text == "looking …")
     }
@@ -50,7 +50,7 @@ struct TopScreenTests {
         #expect(lines[7].hasPrefix("shop  running"))
     }
 
-    @Test func `troubles stand first, and do not push everything else away`() {
+    @Test func `problems come first and leave room for the rest`() {
         let lines = TopScreen(model: Self.model("", alerts: 9), columns: 80, rows: 24).lines.map(\.text)
         #expect(lines[3] == "! shop is paused: credentials: InvalidProviderToken")
         #expect(lines[5] == "! 8 more troubles: pushfarm status")
@@ -68,7 +68,7 @@ struct TopScreenTests {
         #expect(TopLine("abcd", .red).cut(to: 3).pieces.map(\.paint) == [.red, .red])
     }
 
-    @Test func `Redis away is to be seen, and what was known stays`() {
+    @Test func `an outage of Redis is shown and old values stay`() {
         var model = Self.model("")
         model.lost("redis://h: refused", at: TopFarm.start)
         let lines = TopScreen(model: model, columns: 80, rows: 24).lines.map(\.text)
@@ -77,7 +77,7 @@ struct TopScreenTests {
         #expect(lines.contains { $0.hasPrefix("news") })
     }
 
-    @Test func `columns that do not fit go, the least important first`() {
+    @Test func `columns that do not fit are dropped and the least important first`() {
         func titles(_ columns: Int) -> [Substring] {
             TopScreen(model: Self.model(""), columns: columns, rows: 24).lines[5].text.split(separator: " ")
         }
@@ -88,7 +88,7 @@ struct TopScreenTests {
         }
     }
 
-    @Test func `a process has its number as kill takes it`() throws {
+    @Test func `a process has its process id for kill`() throws {
         let lines = TopScreen(model: Self.model("2"), columns: 160, rows: 24).lines.map(\.text)
         #expect(lines[5].hasSuffix("PID"))
         let pids = lines[6...9].compactMap { $0.split(separator: " ").last }
@@ -107,7 +107,7 @@ struct TopScreenTests {
         #expect(model.selected == .host("host9"))
     }
 
-    @Test func `a name that is no plain text moves no terminal`() {
+    @Test func `a name with control characters does not affect the terminal`() {
         let line = TopLine("a\u{1B}[2Jb\u{7}\u{9B}c\nü")
         #expect(line.text == "a?[2Jb??c?ü")
     }
@@ -117,7 +117,7 @@ struct TopScreenTests {
             ([], "        "), ([0, 0], "      ▁▁"), ([1, 2, 4, 8], "    ▂▃▅█"), ([5, 5, 5], "     ███"),
             ([9, 1, 1, 1, 1, 1, 1, 1, 8], "▂▂▂▂▂▂▂█"),
         ] as [([Double], String)])
-    func `a sparkline is as high as its highest value`(values: [Double], text: String) {
+    func `a sparkline is scaled to its highest value`(values: [Double], text: String) {
         #expect(TopHistory.sparkline(values, width: 8) == text)
     }
 
