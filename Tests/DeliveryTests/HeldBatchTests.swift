@@ -107,7 +107,7 @@ import Testing
         #expect(batch.reported == 2 && batch.exposure == 2 && batch.sendAll() == [1, 3])
     }
 
-    @Test func `final facts and undecided outcomes are never in one report`() throws {
+    @Test func `final facts and decisions are never in one report`() throws {
         let batch = try Batches.held(5)
         batch.sendAll()
         batch.delivered(0)

@@ -35,7 +35,7 @@ import Testing
         func reports() -> [Window.Call] {
             window.takeActions().compactMap { if case .report(let call, _) = $0 { call } else { nil } }
         }
-        // A search for more shards comes first.
+        // The window first searches for batches that already belong to the worker.
         let search = try #require(window.checkOut(wantsMore: true))
         window.checkedOut(
             search, .success(Checkout.Reply(pauseReason: nil, left: [], fenced: [], batches: [])))

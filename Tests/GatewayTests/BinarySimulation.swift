@@ -50,7 +50,7 @@ final class BinarySimulation {
     private final class Link {
         let exchange: BinaryExchange
         let peer: BinaryPeer
-        /// Bytes in the program's buffers, bytes in the socket, and bytes that the peer's system has but its program has not read.
+        /// Bytes in the program's buffers, in the socket, and with the peer's system while the peer's program has not read them.
         var queued: [UInt8] = []
         var flying: [UInt8] = []
         var unread: [UInt8] = []

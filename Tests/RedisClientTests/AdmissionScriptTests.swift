@@ -115,11 +115,11 @@ import Testing
         try updateAdmission(isByMemory ? .full : .keep, held: !isByMemory)
         try queue(128, "HSET", "states")
         #expect(try take(known: 0).heldBack != nil)
-        // This holds for an empty inbox too. Otherwise a process that waits for the next job would take it.
+        // The intake pauses for an empty inbox too. Otherwise a process that waits for the next job would take that job.
         try fixture.redis.run("RENAME", "pushfarm:demo", "{pushfarm:demo}:aside")
         #expect(try take(known: 0).heldBack != nil)
         try fixture.redis.run("RENAME", "{pushfarm:demo}:aside", "pushfarm:demo")
-        // Delayed pushes do not count either, because they may be delayed for days.
+        // Delayed batches alone do not pause the intake, because the delay may last for days.
         try queue(1, "ZADD", "delayed")
         #expect(try take(known: 0).jobs.count == 1)
         try fixture.redis.run("DEL", "{pushfarm:demo}:delayed")

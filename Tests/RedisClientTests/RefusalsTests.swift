@@ -7,7 +7,7 @@ import Testing
 
 extension StoreFixture {
     /// Simulates many refused jobs in this minute: `written` jobs have an event, and `pending` jobs have no event yet.
-    /// - Parameter age: the milliseconds since the last event. By default the event is in the future, so the next event is not due
+    /// - Parameter age: the milliseconds since the last event. By default the event is in the future, so no event is due
     ///   even in a slow test.
     func flood(written: Int, pending: Int, duplicates: Int = 0, age: Int64 = -30_000) throws {
         let time = try redis.run("TIME").array?.compactMap { $0.text.flatMap { Int64($0) } } ?? []

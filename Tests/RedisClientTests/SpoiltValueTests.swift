@@ -75,7 +75,7 @@ import Testing
         _ = try fixture.perform(updateAdmission)
     }
 
-    @Test func `readable suppressions are removed again`() throws {
+    @Test func `suppressions are removed as far as their records are found`() throws {
         let settle = try twoEntries()
         var settlements = settle.settlements
         (settlements[0].answers, settlements[0].scopes) = (3, [StoreFixture.scope])

@@ -5,7 +5,7 @@ import Testing
 @Suite struct SettlePaceTests {
     private var pace = SettlePace()
 
-    @Test mutating func `a worker that sends little is settled soon`() {
+    @Test mutating func `few reports are settled soon`() {
         for _ in 0..<100 {
             pace.settled()
             #expect(pace.pause == SettlePace.shortest)

@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test
-    func `records that the guard removes are forgotten without notice of the pause`()
+    func `a worker that missed the pause forgets only the records that the guard removes`()
         async throws
     {
         try await SenderFixture.run { farm in

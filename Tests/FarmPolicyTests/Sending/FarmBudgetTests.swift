@@ -43,7 +43,7 @@ import Testing
         if connections >= 2 * workers { #expect(beyond == 0) }
     }
 
-    @Test func `what has no budget has no bound`() {
+    @Test func `without a budget there is no limit`() {
         #expect(FarmBudget().share(of: [1], among: 64) == FarmBudget.Share())
     }
 

@@ -4,7 +4,7 @@ import RandomTesting
 import Testing
 
 struct LaneShareTests {
-    @Test(arguments: [1, 5, 10, 33, 50, 90]) func `bulk gets its floor of what is sent, and high the rest`(
+    @Test(arguments: [1, 5, 10, 33, 50, 90]) func `bulk gets its floor of the sent pushes and high the rest`(
         floor: Int
     ) {
         var random = SplitMix(seed: 3)
@@ -20,7 +20,7 @@ struct LaneShareTests {
         #expect(abs(percent - Double(floor)) < 0.5)
     }
 
-    @Test func `a lane alone gets every turn, and owes the other nothing`() throws {
+    @Test func `a lane alone gets every turn and no debt`() throws {
         var share = LaneShare()
         for _ in 0..<100 {
             #expect(share.next(highWaits: true, bulkWaits: false)?.lane == .high)
@@ -32,7 +32,7 @@ struct LaneShareTests {
         #expect(share.next(highWaits: true, bulkWaits: true)?.lane == .high)
     }
 
-    @Test func `bulk that could not be sent for long does not push high aside for long`() {
+    @Test func `bulk after a long block does not delay high for long`() {
         var share = LaneShare()
         for _ in 0..<1000 { share.sent(1000, of: .high, otherWaits: true) }
         var bulk = 0
@@ -43,7 +43,7 @@ struct LaneShareTests {
         #expect(bulk < 100)
     }
 
-    @Test func `without a floor bulk waits for high to end`() {
+    @Test func `without a floor bulk waits until high is empty`() {
         var share = LaneShare(bulkFloor: 0)
         share.sent(1_000_000, of: .high, otherWaits: true)
         #expect(share.next(highWaits: true, bulkWaits: true)?.lane == .high)

@@ -43,7 +43,7 @@ struct SuppressionTableTests {
     }
 
     @Test(arguments: SuppressionReason.allCases, SuppressionReason.allCases)
-    func `a record that a registration can lift renews a stronger record without replacing it`(
+    func `a record that a registration can lift renews a permanent record without replacing it`(
         first: SuppressionReason, second: SuppressionReason
     ) {
         var table = SuppressionTable(life: 30 * Self.day)

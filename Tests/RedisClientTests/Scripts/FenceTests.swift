@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `an outdated owner can neither check out, put back, park nor reclaim`() throws {
+    @Test func `an outdated owner can neither check out, put back, quarantine nor reclaim`() throws {
         let fenced = StoreError.fenced(field: "01")
         try expectFenced(nil) { fixture in
             try fixture.split([("a", 2)])

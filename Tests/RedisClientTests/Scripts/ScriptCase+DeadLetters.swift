@@ -58,7 +58,7 @@ extension ScriptCase {
         },
     ]
 
-    /// Settles two of three entries with audit records.
+    /// Makes three entries with audit records and settles the first entry. Returns a settlement of all three.
     private static func audited(_ fixture: StoreFixture, bytes: Int) throws -> Settle {
         let batch = try fixture.held([("a", 3)])
         for position in 0..<3 {

@@ -43,7 +43,7 @@ struct FarmStatusTests {
         return status
     }
 
-    @Test func `a process that stays quiet for long is a problem`() {
+    @Test func `a quiet host, a quiet worker and a paused shard are problems`() {
         #expect(
             idle(["running", "quiet"]).troubles == [
                 "h1 is quiet: its shards are not served until pushfarm resume h1"
