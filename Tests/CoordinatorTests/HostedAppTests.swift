@@ -30,7 +30,7 @@ import Testing
             let configuration = AppConfiguration(
                 name: name, topic: "com.example", gateway: HostPort(host: "localhost", port: 1),
                 credentials: .certificate(file: "none", keyFile: nil, password: nil))
-            let services = HostServices(
+            let services = SharedAppContext(
                 redis: redis, host: "h", shards: HostedAppTests.shards,
                 log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, nonce: "n",
                 liveWorkers: { [unowned self] in live() })

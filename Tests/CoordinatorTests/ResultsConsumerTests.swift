@@ -27,7 +27,7 @@ import Testing
             redis = server.connection
             context = AppContext(
                 "demo",
-                HostServices(
+                SharedAppContext(
                     redis: redis, host: "h", shards: 8,
                     log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
             context.onDelayedBatches = { [unowned self] _ in

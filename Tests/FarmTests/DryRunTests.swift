@@ -59,7 +59,8 @@ private struct HelpCommand: Decodable {
 
     /// Commands without --dry-run: they only read, run until they are stopped, or have an effect on a list that can be undone.
     static let withoutDryRun: Set = [
-        "backlog", "coordinator", "dead export", "dead list", "dead show", "demo", "doctor", "events",
+        "backlog", "bandit simulate", "coordinator", "dead export", "dead list", "dead show", "demo",
+        "doctor", "events",
         "debug feedback", "debug fsck", "find", "help", "job", "jobs", "paused", "ping", "refused list",
         "refused show", "screen", "shards list", "simulator control", "status", "suppressed add",
         "suppressed export", "suppressed import", "suppressed list", "suppressed remove", "top", "up",

@@ -46,7 +46,7 @@ import Transport
     func plan(
         token: [UInt8]?? = .none, generation: UInt32 = 1, trust: Trust? = nil,
         certificate: TLSIdentity? = nil,
-        timeout: Duration = .seconds(20), wire: GatewayWire = .http2, connections: Int = 1
+        timeout: Duration = .seconds(20), wire: GatewayProtocol = .http2, connections: Int = 1
     ) throws -> GatewayPlan {
         var settings = ClientSettings(trust: trust ?? .authorityFile(gateway.credentials.authorityFile))
         settings.applicationProtocols = wire.applicationProtocol.map { [$0] } ?? []

@@ -63,7 +63,7 @@ import Testing
         policy.usual = (first: .milliseconds(40), longest: .milliseconds(100))
         fixture = AppContext(
             "demo",
-            HostServices(redis: redis, host: "here", shards: Self.shards, log: Self.log, retry: policy))
+            SharedAppContext(redis: redis, host: "here", shards: Self.shards, log: Self.log, retry: policy))
         promoter = Promoter(fixture)
         gatherer = ResultsConsumer(fixture, claimInterval: .milliseconds(100))
         subscriber = RedisSubscriber(settings, channels: [fixture.keys.wakeUps])

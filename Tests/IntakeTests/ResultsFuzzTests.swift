@@ -80,7 +80,7 @@ import Testing
             try await farm.until("every push has an outcome") {
                 try await farm.promoteAll()
                 try await farm.work()
-                let load = try await farm.perform(ReadLoad())
+                let load = try await farm.perform(ReadPushCounts())
                 return load.open == 0
             }
             #expect(try await farm.perform(CheckAccounting(shards: IntakeFixture.shards)) == [])

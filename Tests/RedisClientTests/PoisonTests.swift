@@ -215,10 +215,11 @@ import Testing
         _ = try fixture.checkout("a", credit: 6, most: 2)
         _ = try fixture.checkout("b")
         #expect(
-            try fixture.perform(ReadSuspects(worker: "a", shards: [0, 1, 2]))
+            try fixture.perform(ReadInFlightShards(worker: "a", shards: [0, 1, 2]))
                 == .init(suspects: 6, shards: [0, 1]))
         #expect(
-            try fixture.perform(ReadSuspects(worker: "z", shards: [0, 1])) == .init(suspects: 0, shards: []))
+            try fixture.perform(ReadInFlightShards(worker: "z", shards: [0, 1]))
+                == .init(suspects: 0, shards: []))
     }
 
     private func reclaim(_ worker: String, _ loss: WorkerLoss) throws -> Reclaim.Reply {

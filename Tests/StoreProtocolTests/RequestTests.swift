@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a Redis command has the key of the app`() {
         #expect(
-            words(ReadLoad()) == ["HMGET", "{pushfarm:demo}:load", "open", "settled"])
+            words(ReadPushCounts()) == ["HMGET", "{pushfarm:demo}:load", "open", "settled"])
         #expect(
             words(ReadDeadLetters(.after(.first), count: 3))
                 == ["XRANGE", "{pushfarm:demo}:dead_letters", "(0-0", "+", "COUNT", "3"])
@@ -56,14 +56,14 @@ import Testing
 
     @Test func `a reply of another form is an error that names the request`() {
         #expect(throws: StoreError.unexpectedReply("Promote, short")) { try Promote.read(.array([])) }
-        #expect(throws: StoreError.unexpectedReply("ReadLoad")) { try ReadLoad.read(.integer(1)) }
+        #expect(throws: StoreError.unexpectedReply("ReadPushCounts")) { try ReadPushCounts.read(.integer(1)) }
         #expect(throws: StoreError.fenced(field: "07")) {
             try PutBack.result(.error(RESPServerError(message: "FENCED 07")))
         }
     }
 
     @Test func `missing or non-numeric fields count as 0`() throws {
-        let load = try ReadLoad.read(.array([.null, .bulk(Array("many".utf8))]))
+        let load = try ReadPushCounts.read(.array([.null, .bulk(Array("many".utf8))]))
         #expect(load == .init(open: 0, settled: 0))
     }
 }

@@ -68,7 +68,7 @@ import Testing
             }
             let context = AppContext(
                 "demo",
-                HostServices(
+                SharedAppContext(
                     redis: farm.redis, host: "here", shards: SenderFixture.shards,
                     log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
             context.retention.auditBytes = 1 << 20

@@ -5,7 +5,8 @@ package enum Script: String, CaseIterable, Sendable {
     case lease, take, refuse, split, checkout, report, putback, settle, promote, reclaim, resume, quarantine
     case pause, cancel
     case makeDue = "make_due"
-    case suppress, unconfirmed, feedback, suspects, admission, group, depths, ages, faults, repair
+    case inFlightShards = "in_flight_shards"
+    case suppress, unconfirmed, feedback, admission, group, depths, ages, faults, repair
     case trim, replay
     case compareAndSet = "compare_and_set"
     case heartbeat
@@ -40,7 +41,7 @@ package enum Script: String, CaseIterable, Sendable {
     /// Whether the script changes nothing, so that a Redis user with read rights may run it.
     var isReadOnly: Bool {
         switch self {
-        case .suspects, .depths, .ages, .faults, .checkAccounting: true
+        case .inFlightShards, .depths, .ages, .faults, .checkAccounting: true
         default: false
         }
     }
@@ -66,7 +67,7 @@ package enum Script: String, CaseIterable, Sendable {
         case .suppress: PackageResources.suppress_lua
         case .unconfirmed: PackageResources.unconfirmed_lua
         case .feedback: PackageResources.feedback_lua
-        case .suspects: PackageResources.suspects_lua
+        case .inFlightShards: PackageResources.in_flight_shards_lua
         case .admission: PackageResources.admission_lua
         case .group: PackageResources.group_lua
         case .depths: PackageResources.depths_lua

@@ -12,7 +12,7 @@ package struct GatewayPlan {
     package var providerToken: [UInt8]?
     package var generation: UInt32
     package var requestTimeout: Duration
-    package var wire: GatewayWire
+    package var wire: GatewayProtocol
     /// The maximum number of connections.
     package var connections: Int
     /// The settings of the governor, which chooses the number of connections.
@@ -29,7 +29,7 @@ package struct GatewayPlan {
 
     package init(
         host: String, port: UInt16, proxy: Endpoint? = nil, tls: TLSContext, providerToken: [UInt8]?,
-        generation: UInt32, requestTimeout: Duration, wire: GatewayWire = .http2, connections: Int,
+        generation: UInt32, requestTimeout: Duration, wire: GatewayProtocol = .http2, connections: Int,
         firstAddress: Int
     ) {
         self.host = host

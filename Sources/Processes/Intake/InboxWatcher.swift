@@ -46,7 +46,7 @@ import StoreProtocol
 /// Limits which apps handle their jobs at the same time.
 ///
 /// While the jobs of any app are split one by one, only one app works at a time. A crash then has one suspect job.
-@Loop final class WorkTurn {
+@Loop final class OneAppAtATime {
     private var oneByOne: Set<String> = []
     private var working: Set<String> = []
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -116,7 +116,7 @@ package import Supervision
     let log: Logger
     /// Sends a notice to the coordinator.
     let notify: @Loop (IntakeNotice) -> Void
-    let turn = WorkTurn()
+    let turn = OneAppAtATime()
     var counts = IntakeNotice.Heartbeat()
 
     init(

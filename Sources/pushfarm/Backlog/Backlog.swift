@@ -40,7 +40,7 @@ struct Backlog: Sendable {
 
     @Loop static func read(_ app: String, _ client: FarmClient) async throws(CommandFailure) -> Backlog {
         var backlog = Backlog(app: app)
-        let load = try await client.call(ReadLoad(), app)
+        let load = try await client.call(ReadPushCounts(), app)
         let depths = try await client.call(ReadDepths(shards: 0), app)
         backlog.inbox = depths.inbox + depths.taken
         backlog.pause = try await client.call(ReadAppState(), app).pause?.reason

@@ -53,12 +53,12 @@ struct BacklogCommand: FarmCommand {
         _ apps: [String], over pause: Duration, _ client: FarmClient
     ) async throws(CommandFailure) -> [String: Double] {
         var first: [String: (settled: Int, at: ContinuousClock.Instant)] = [:]
-        for app in apps { first[app] = (try await client.call(ReadLoad(), app).settled, .now) }
+        for app in apps { first[app] = (try await client.call(ReadPushCounts(), app).settled, .now) }
         do { try await Loop.sleep(for: pause) } catch { return [:] }
         var rates: [String: Double] = [:]
         for app in apps {
             guard let before = first[app] else { continue }
-            let more = try await client.call(ReadLoad(), app).settled - before.settled
+            let more = try await client.call(ReadPushCounts(), app).settled - before.settled
             let time = (ContinuousClock.now - before.at) / .seconds(1)
             rates[app] = Double(max(0, more)) / time
         }

@@ -185,7 +185,7 @@ struct DeadExportCommand: FarmCommand {
     func run(_ client: FarmClient, _ console: Console) async throws {
         let filter = try selection.filter()
         let apps = try await client.apps(meant: selection.app)
-        let total = try await client.deadPushes(of: apps)
+        let total = try await client.deadLetterPushes(of: apps)
         var sink = try TextSink(file == "-" ? nil : file)
         var progress = ProgressLine("pushes", total: total, quiet: console.json || file == "-")
         var (letters, pushes) = (0, 0)

@@ -116,7 +116,7 @@ extension FarmClient {
     }
 
     /// The number of pushes in the dead letters of these apps.
-    func deadPushes(of apps: [String]) async throws(CommandFailure) -> Int {
+    func deadLetterPushes(of apps: [String]) async throws(CommandFailure) -> Int {
         var total = 0
         for app in apps { total += try await call(CountDeadLetters(), app).pushes }
         return total

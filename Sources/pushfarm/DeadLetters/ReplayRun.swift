@@ -19,7 +19,7 @@ import StoreProtocol
         end.onRepeat = { exit(ExitStatus.partly.rawValue) }
         let apps = try await client.apps(meant: app)
         let now = try await client.clock().components.seconds
-        let total = try await client.deadPushes(of: apps)
+        let total = try await client.deadLetterPushes(of: apps)
         var progress = ProgressLine("pushes", total: min(total, settings.limit ?? total), quiet: console.json)
         defer { progress.finish() }
         var results: [Result] = []

@@ -32,7 +32,7 @@ import StoreProtocol
         var before = 0
         while settled < load.pushes, !farm.end.isGiven {
             try await feed()
-            settled = try await client.call(ReadLoad(), app).settled
+            settled = try await client.call(ReadPushCounts(), app).settled
             try await killWhenDue()
             let now = ContinuousClock.now
             if settled != before { (before, lastProgress) = (settled, now) }

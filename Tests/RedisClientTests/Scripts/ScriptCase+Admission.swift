@@ -156,7 +156,7 @@ extension ScriptCase {
                 try fixture.redis.run("LPUSH", app + "in_flight:01", "01.h.none.\(number)")
             }
             try fixture.set(batch.id, to: "w1|1|1||3|...")
-            return ReadSuspects(worker: "w1", shards: Array(0..<StoreFixture.shards))
+            return ReadInFlightShards(worker: "w1", shards: Array(0..<StoreFixture.shards))
         },
     ]
 

@@ -32,7 +32,7 @@ extension ScriptCase {
         ScriptCase("keeps the youngest, as far as there is room for pushes", again: .other("[0, 0]")) {
             fixture in
             var retention = Retention()
-            retention.deadPushes = 2
+            retention.deadLetterPushes = 2
             return try keptLetter(fixture, retention: retention)
         },
         ScriptCase("keeps the youngest, as far as there is room for bytes", again: .other("[0, 0]")) {
@@ -43,7 +43,7 @@ extension ScriptCase {
         },
         ScriptCase("keeps none where there is no room", again: .other("[0, 0]")) { fixture in
             var retention = Retention()
-            retention.deadPushes = 0
+            retention.deadLetterPushes = 0
             return try keptLetter(fixture, retention: retention)
         },
         ScriptCase("remembers what was booked, in one entry", again: .other("[0, 0]")) { fixture in
@@ -100,7 +100,7 @@ extension ScriptCase {
         ScriptCase("drops the oldest of too many", again: .other("0")) { fixture in
             for number in 1...4 { try fixture.bury("a", 2, at: "\(number)-1") }
             var retention = Retention()
-            retention.deadPushes = 5
+            retention.deadLetterPushes = 5
             return trim(retention, from: 0)
         },
         ScriptCase("drops nothing that is young and has room", again: .same) { fixture in

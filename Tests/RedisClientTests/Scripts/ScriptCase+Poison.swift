@@ -13,7 +13,7 @@ extension ScriptCase {
             let batches = try fixture.checkout(credit: 8).batches
             _ = try fixture.report(batches[0], 0..<3, entry: StoreFixture.delivered("j0", 3))
             _ = try fixture.report(batches[1], 0..<1, entry: StoreFixture.delivered("j1", 1))
-            return ReadSuspects(worker: "w1", shards: Array(0..<StoreFixture.shards))
+            return ReadInFlightShards(worker: "w1", shards: Array(0..<StoreFixture.shards))
         },
         ScriptCase("makes the suspects of a crash go in groups, alone", again: nothing) { fixture in
             try fixture.split([("a", 10), ("b", 6)])

@@ -274,7 +274,7 @@ final class SimulatedHost {
 
     private func recover() throws {
         if let gone = dead.first {
-            let accused = ReadSuspects(worker: gone.name, shards: shards.map(\.number))
+            let accused = ReadInFlightShards(worker: gone.name, shards: shards.map(\.number))
             guard let suspects = try simulation.attempt(accused)?.suspects else { return }
             let loss = loss(gone.end, hadSent: suspects > 0)
             guard let reply = try simulation.attempt(Reclaim(.gone([gone.name]), loss: loss, shards: shards))

@@ -11,7 +11,7 @@ package struct Retention: Hashable, Sendable {
     package var holdShare = 20
     package var pauseShare = 95
     /// Maximum of dead letters, in pushes and in bytes. The oldest are deleted first.
-    package var deadPushes = 1_000_000
+    package var deadLetterPushes = 1_000_000
     package var deadBytes = 256 << 20
     /// Seconds to keep a dead letter.
     package var deadSeconds = 14 * 86_400

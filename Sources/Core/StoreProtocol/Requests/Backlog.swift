@@ -123,7 +123,7 @@ package struct ReadAges: Request {
 }
 
 /// Counts an app's open pushes, and its pushes with an outcome since the app was set up.
-package struct ReadLoad: Request {
+package struct ReadPushCounts: Request {
     package struct Load: Equatable, Sendable {
         package var open: Int
         package var settled: Int

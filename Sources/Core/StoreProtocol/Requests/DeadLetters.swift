@@ -99,7 +99,7 @@ package struct TrimDeadLetters: Request {
     ///   - most: maximum for one call, so that Redis is blocked for at most 5 ms.
     package init(_ retention: Retention, now: Int64, most: Int = 256) {
         words = [
-            ScriptKeys.prefix, retention.deadPushes, retention.deadBytes,
+            ScriptKeys.prefix, retention.deadLetterPushes, retention.deadBytes,
             (now - Int64(retention.deadSeconds)) * 1000, retention.auditBytes,
             (now - Int64(retention.auditSeconds)) * 1000, most,
         ]

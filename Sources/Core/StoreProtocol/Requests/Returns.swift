@@ -35,13 +35,13 @@ private let poisonLimits = [
 ]
 
 /// Finds the shards in which an exited worker had pushes in flight. Send this before ``Reclaim``.
-package struct ReadSuspects: Request {
+package struct ReadInFlightShards: Request {
     package struct Reply: Equatable, Sendable {
         package let suspects: Int
         package let shards: [Int]
     }
 
-    package static var script: Script? { .suspects }
+    package static var script: Script? { .inFlightShards }
 
     package let words: [any CommandWord]
 

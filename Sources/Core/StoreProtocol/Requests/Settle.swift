@@ -109,7 +109,9 @@ extension Settlement {
             WordList(invalidTokens, isCounted: true), WordList(events, isCounted: true),
         ]
         if !letters.isEmpty {
-            words += ["letters", letters.count, retention.deadPushes, retention.deadBytes, WordList(letters)]
+            words += [
+                "letters", letters.count, retention.deadLetterPushes, retention.deadBytes, WordList(letters),
+            ]
         }
         if let unreadable {
             words += ["unreadable", unreadable.why, unreadable.pushes, unreadable.original]

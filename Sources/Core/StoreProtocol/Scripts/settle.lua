@@ -451,7 +451,7 @@ local finished, ended = 0, 0
 
 local function settle_single(job_record, id)
     call('HSET', job_record, 'state', 'finished', 'finished_at', stamp, 'in_flight', '0', 'delivered', '1')
-    retire_job(job_record, id, stamp, ARGV[1], '1', '1')
+    close_finished_job(job_record, id, stamp, ARGV[1], '1', '1')
     finished, ended = finished + 1, ended + 1
 end
 
@@ -486,7 +486,7 @@ local function settle_job(job_record, id, old, plus, r)
     end
     if ends then
         finished = finished + 1
-        retire_job(job_record, id, stamp, ARGV[1], texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
+        close_finished_job(job_record, id, stamp, ARGV[1], texts[old[1]], texts[old[3]], texts[old[4]], texts[old[5]], texts[old[6]])
     end
 end
 

@@ -54,7 +54,7 @@ package struct ResultsBuilder: Sendable {
         appendCut(cause)
         bytes.appendBigEndian(status)
         if isInvalidToken, let scope {
-            bytes.append(ResultsEntry.deadInScope)
+            bytes.append(ResultsEntry.invalidInScope)
             bytes.appendShort(scope)
         } else {
             bytes.append(isInvalidToken ? 1 : 0)

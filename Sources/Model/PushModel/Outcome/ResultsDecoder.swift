@@ -58,7 +58,7 @@ struct ResultsDecoder {
         case .failed:
             for _ in 0..<2 { _ = try reader.shortRange() }
             _ = try reader.uint16()
-            if try reader.uint8() == ResultsEntry.deadInScope { _ = try reader.shortRange() }
+            if try reader.uint8() == ResultsEntry.invalidInScope { _ = try reader.shortRange() }
             _ = try reader.range(2)
             try skipTokens(count, extra: 8)
         case .expired:
@@ -118,8 +118,8 @@ struct ResultsDecoder {
         let cause = try reader.shortRange()
         let status = try reader.uint16()
         let death = try reader.uint8()
-        guard death <= ResultsEntry.deadInScope else { throw reader.error(.switches) }
-        let scope = death == ResultsEntry.deadInScope ? try reader.shortText(.topic) : nil
+        guard death <= ResultsEntry.invalidInScope else { throw reader.error(.switches) }
+        let scope = death == ResultsEntry.invalidInScope ? try reader.shortText(.topic) : nil
         let isUnknown = try reader.flag(.switches)
         let receipts = try receipts()
         return try ResultsEntry.Failure(

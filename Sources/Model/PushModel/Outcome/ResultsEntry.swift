@@ -106,7 +106,7 @@ package struct ResultsEntry: Sendable {
     /// The value of `receiptsAll` if marks follow.
     static let marked: UInt8 = 2
     /// The value of `dead` if a scope follows.
-    static let deadInScope: UInt8 = 2
+    static let invalidInScope: UInt8 = 2
 
     package init(decoding bytes: [UInt8]) throws(CodecError) { try self.init(bytes, skipsUnreadable: false) }
 

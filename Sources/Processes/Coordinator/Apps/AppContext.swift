@@ -6,7 +6,7 @@ import RedisClient
 import StoreProtocol
 
 /// The settings and callbacks that all apps of a coordinator share.
-struct HostServices {
+struct SharedAppContext {
     var redis: RedisConnection
     var host: String
     /// The farm's number of shards.
@@ -32,7 +32,7 @@ struct HostServices {
 /// The state and services that the parts of one app share in a coordinator.
 @Loop final class AppContext {
     let name: String
-    let services: HostServices
+    let services: SharedAppContext
     let store: AppStore
     /// A logger that adds the app's name to every line.
     let log: Logger
@@ -47,7 +47,7 @@ struct HostServices {
     /// Called when batches were delayed, with the time until the first is due. ``Promoter`` sets this callback.
     var onDelayedBatches: @Loop (Duration) -> Void = { _ in }
 
-    init(_ name: String, _ services: HostServices) {
+    init(_ name: String, _ services: SharedAppContext) {
         (self.name, self.services, retention) = (name, services, services.retention)
         store = AppStore(app: name, connection: services.redis)
         shardsReady = { services.shardsReady(name, $0) }

@@ -38,7 +38,7 @@ import StoreProtocol
         // After the lifetime of a lease, this host no longer owns the shards.
         let deadline = ContinuousClock.now + LeaseClock.lease
         for portion in Self.portions(owned) {
-            let request = ReadSuspects(worker: worker, shards: portion.map(\.number))
+            let request = ReadInFlightShards(worker: worker, shards: portion.map(\.number))
             do throws(StoreError) {
                 let reply = try await context.store.performWithRetries(request, within: deadline - .now)
                 inFlight += reply.shards.map { .init(app: context.name, number: $0) }

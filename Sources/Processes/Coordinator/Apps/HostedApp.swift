@@ -31,7 +31,7 @@ import StoreProtocol
     var errorShare = ErrorShare()
     private(set) lazy var reclaim = BatchReclaim(context, leases) { [weak self] in self?.onShardsChanged() }
 
-    init(_ configuration: AppConfiguration, shares: HostShares, _ services: HostServices) {
+    init(_ configuration: AppConfiguration, shares: HostShares, _ services: SharedAppContext) {
         self.configuration = configuration
         let name = configuration.name
         context = AppContext(name, services)
@@ -88,7 +88,7 @@ import StoreProtocol
         context.retention.suppressed = configuration.suppressionLimit(shards: context.shards)
         context.retention.holdShare = configuration.suppression.holdShare
         context.retention.pauseShare = configuration.suppression.pauseShare
-        context.retention.deadPushes = configuration.deadLetters.pushes
+        context.retention.deadLetterPushes = configuration.deadLetters.pushes
         context.retention.deadBytes = configuration.deadLetters.megabytes << 20
         context.retention.deadSeconds = configuration.deadLetters.days * 86_400
         context.retention.auditBytes = configuration.audit.megabytes << 20

@@ -7,7 +7,7 @@ import StoreProtocol
 @Loop final class HostedApps {
     private unowned let context: HostContext
     private var apps: [String: HostedApp] = [:]
-    private var services: HostServices?
+    private var services: SharedAppContext?
     /// The number of apps added since the start.
     private var added = 0
 
@@ -32,7 +32,7 @@ import StoreProtocol
         var retention = Retention()
         retention.jobRecords = context.configuration.jobRecordsKept
         retention.jobRecordSeconds = Int(context.configuration.jobRecordLife.components.seconds)
-        services = HostServices(
+        services = SharedAppContext(
             redis: context.redis, host: context.host, shards: context.shardCount, log: context.log,
             retention: retention, workers: context.options.workers, nonce: context.nonce,
             predecessor: context.registration.predecessor,

@@ -22,7 +22,7 @@ import StoreProtocol
     private(set) var dials: UInt64 = 0
     private(set) var gateway = LatencyCounts()
     private(set) var settle = LatencyCounts()
-    private(set) var pace = AppPace()
+    private(set) var pace = RecentAppNumbers()
     private var highWait = LatencyCounts()
     private var bulkWait = LatencyCounts()
 
@@ -103,7 +103,7 @@ extension AppTotals {
 }
 
 /// An app's current rates and latencies, for `pushfarm status` and `top`.
-struct AppPace {
+struct RecentAppNumbers {
     typealias Instant = ContinuousClock.Instant
 
     /// Pushes that got an outcome in the last second, and responses in that second that were errors.

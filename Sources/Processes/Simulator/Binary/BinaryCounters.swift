@@ -36,7 +36,7 @@ package struct BinaryCounters: Sendable {
 
     mutating func reset() { self = BinaryCounters(countsDistinct: tokens != nil) }
 
-    mutating func count(_ outcome: BinaryCourse.Outcome) {
+    mutating func count(_ outcome: BinaryConnectionScript.Outcome) {
         frames += 1
         switch outcome {
         case .accepted: accepted += 1

@@ -14,7 +14,7 @@ import Transport
     private let stream: ByteStream
     private let client: BinaryClient
     private let topic: [UInt8]
-    private var course: BinaryCourse
+    private var course: BinaryConnectionScript
     /// The beginning of an incomplete frame.
     private var rest = OutputBuffer()
     /// True when the start of the next frame is unknown.
@@ -43,7 +43,7 @@ import Transport
         self.server = server
         gateway = server.gateway
         topic = Array((client.topic ?? "").utf8)
-        course = BinaryCourse(random: &server.gateway.random)
+        course = BinaryConnectionScript(random: &server.gateway.random)
         stream.onBytes = { [unowned self] in received($0) }
         stream.onEnd = { [unowned self] _ in ended() }
     }
@@ -121,7 +121,7 @@ import Transport
     }
 
     private func note(
-        _ outcome: BinaryCourse.Outcome, command: UInt8, identifier: UInt32?,
+        _ outcome: BinaryConnectionScript.Outcome, command: UInt8, identifier: UInt32?,
         _ push: BinaryNotification? = nil
     ) {
         server.counters.count(outcome)
@@ -203,7 +203,7 @@ import Transport
         }
     }
 
-    private func answer(_ reply: BinaryReply, _ end: BinaryCourse.End) {
+    private func answer(_ reply: BinaryReply, _ end: BinaryConnectionScript.End) {
         gateway.flushLedger()
         let part = reply.bytes[replied..<(end.pause == nil ? end.replyLength : replied + 1)]
         part.withUnsafeBytes { stream.write($0) }

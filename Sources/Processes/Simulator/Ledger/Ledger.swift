@@ -126,7 +126,7 @@ extension Ledger {
         var identifier: UInt32?
         var push: BinaryNotification?
         var topic: UnsafeRawBufferPointer
-        var outcome: BinaryCourse.Outcome
+        var outcome: BinaryConnectionScript.Outcome
         var warning: String?
 
         fileprivate var size: Int {
@@ -152,7 +152,7 @@ extension Ledger {
         end(body: frame.push?.payload)
     }
 
-    private func put(_ outcome: BinaryCourse.Outcome) {
+    private func put(_ outcome: BinaryConnectionScript.Outcome) {
         switch outcome {
         case .accepted: text.put(",\"outcome\":\"accepted\",\"status\":200")
         case .refused(let status, let isLost):

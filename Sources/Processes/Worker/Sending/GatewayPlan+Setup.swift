@@ -14,7 +14,7 @@ extension GatewayPlan {
     /// - Throws: an error when the certificate, the key or the CA cannot be used.
     init(_ setup: AppSetup, token: [UInt8]?, generation: UInt32, worker: Int) throws(CredentialError) {
         var settings = try ClientSettings(setup)
-        let wire: GatewayWire = setup.binary.map { .binary(BinarySettings($0)) } ?? .http2
+        let wire: GatewayProtocol = setup.binary.map { .binary(BinarySettings($0)) } ?? .http2
         settings.applicationProtocols = wire.applicationProtocol.map { [$0] } ?? []
         self.init(
             host: setup.host, port: setup.port,

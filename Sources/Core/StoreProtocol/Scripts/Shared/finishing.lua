@@ -13,7 +13,7 @@ local function remove_marks(job)
 end
 
 -- Finishes a job that has no open push according to its job record. The record is kept for `keep` seconds.
-local function retire_job(job_record, job, stamp, keep, accepted, delivered, failed, expired, cancelled)
+local function close_finished_job(job_record, job, stamp, keep, accepted, delivered, failed, expired, cancelled)
     call('EXPIRE', job_record, keep)
     remove_marks(job)
     if delivered == accepted then
@@ -30,7 +30,7 @@ end
 local function finish_job(job, stamp, ...)
     local job_record = P .. 'job:' .. job
     call('HSET', job_record, 'state', 'finished', 'finished_at', stamp)
-    retire_job(job_record, job, stamp, ...)
+    close_finished_job(job_record, job, stamp, ...)
 end
 
 -- Counts `n` pushes that got an outcome.

@@ -5,7 +5,7 @@ import EventLoop
 ///
 /// All other code is the same for all gateways. A new push service adds one value, with its own strategy and connection, or with
 /// those of HTTP/2 and a ``StreamService``.
-package struct GatewayWire: Sendable {
+package struct GatewayProtocol: Sendable {
     /// The protocol that TLS negotiates (ALPN); nil means no negotiation.
     package let applicationProtocol: String?
     /// Whether all pushes use the topic of the certificate, even if the job names another one.
@@ -23,7 +23,7 @@ package struct GatewayWire: Sendable {
     let makeStrategy: @Loop @Sendable () -> any ConnectionStrategy
 
     /// APNs over HTTP/2.
-    package static let http2 = GatewayWire(
+    package static let http2 = GatewayProtocol(
         applicationProtocol: "h2", hasOneTopic: false, growsByItself: false,
         shortestLife: .milliseconds(400), dialsPerMinute: nil, dialsAtOnce: 4
     ) {
@@ -31,8 +31,8 @@ package struct GatewayWire: Sendable {
     }
 
     /// The binary interface of APNs, where a dial may take seconds and each bad token ends a connection.
-    package static func binary(_ settings: BinarySettings) -> GatewayWire {
-        GatewayWire(
+    package static func binary(_ settings: BinarySettings) -> GatewayProtocol {
+        GatewayProtocol(
             applicationProtocol: nil, hasOneTopic: true, growsByItself: true,
             shortestLife: .milliseconds(100), dialsPerMinute: settings.dialsPerMinute, dialsAtOnce: nil
         ) {

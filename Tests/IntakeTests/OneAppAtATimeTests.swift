@@ -4,13 +4,13 @@ import Testing
 
 @testable import Intake
 
-struct WorkTurnTests {
+struct OneAppAtATimeTests {
     /// Apps that request a turn, and the apps that work in the order of their turns.
     @Loop private final class Queue {
         private(set) var asking = 0
         private(set) var working: [String] = []
 
-        init(_ apps: [String], for turn: WorkTurn) {
+        init(_ apps: [String], for turn: OneAppAtATime) {
             for app in apps {
                 Loop.task { [self] in
                     asking += 1
@@ -23,7 +23,7 @@ struct WorkTurnTests {
 
     @Test func `apps work at the same time`() async throws {
         try await onLoop {
-            let turn = WorkTurn()
+            let turn = OneAppAtATime()
             await turn.begin("a")
             await turn.begin("b")
         }
@@ -31,7 +31,7 @@ struct WorkTurnTests {
 
     @Test func `one app works at a time while the jobs of one app are suspects`() async throws {
         try await onLoop {
-            let turn = WorkTurn()
+            let turn = OneAppAtATime()
             turn.set("a", isOneByOne: true)
             await turn.begin("a")
             let queue = Queue(["b", "c"], for: turn)
@@ -49,7 +49,7 @@ struct WorkTurnTests {
 
     @Test func `all apps continue once no app has suspects`() async throws {
         try await onLoop {
-            let turn = WorkTurn()
+            let turn = OneAppAtATime()
             turn.set("a", isOneByOne: true)
             await turn.begin("a")
             let queue = Queue(["b", "c"], for: turn)

@@ -4,7 +4,7 @@ import PushModel
 
 /// Simulates one connection of the binary interface: accepts frames until the first refused frame, and discards all later
 /// frames. It has no socket and no clock.
-struct BinaryCourse {
+struct BinaryConnectionScript {
     /// The number and identifier of a frame on the connection.
     struct Place: Hashable {
         /// The number of the frame, counted from 1.

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Coordinator
 
-struct AppPaceTests {
+struct RecentAppNumbersTests {
     private let start = ContinuousClock.now
 
     @Test func `latencies and delays cover the last ten seconds`() throws {
-        var (pace, gateway, wait) = (AppPace(), LatencyCounts(), LatencyCounts())
+        var (pace, gateway, wait) = (RecentAppNumbers(), LatencyCounts(), LatencyCounts())
         for second in 0...12 {
             if second == 1 {
                 gateway.add(1_000, times: 100)
@@ -27,7 +27,7 @@ struct AppPaceTests {
     }
 
     @Test func `rates cover the time since the last reading`() {
-        var pace = AppPace()
+        var pace = RecentAppNumbers()
         func tick(_ seconds: Int, settled: UInt64, errors: UInt64) {
             pace.tick(
                 settled: settled, errors: errors, gateway: LatencyCounts(), wait: LatencyCounts(),
