@@ -44,7 +44,7 @@ import Testing
         #expect(window(10).refused(identifier, at: at(1)) == .foreign)
     }
 
-    /// The number of bytes of ten frames of 100 bytes that have left according to the byte counter.
+    /// The byte counter's value for ten frames of 100 bytes.
     @Test(arguments: [0, 99, 100, 350, 400, 999, 1000] as [UInt64])
     func `an identifier of the window proves that its frame has left whatever the counter says`(
         left: UInt64

@@ -16,7 +16,7 @@ import Testing
         #expect(seat.see(reply(at: 1_000, heldFor: 6_000)) == .held(for: .seconds(6)))
         #expect(seat.see(reply(at: 2_000, heldFor: 5_000)) == .held(for: .seconds(5)))
         #expect(seat.see(reply(at: 7_001, heldFor: 0)) == .ours)
-        // Redis is restored to an earlier state in which the heartbeat exists again.
+        // Redis returns to an earlier state in which the heartbeat still exists.
         #expect(seat.see(reply(at: 7_500, heldFor: 5_900)) == .held(for: .milliseconds(5_900)))
         #expect(seat.see(reply(at: 8_500, heldFor: 4_900)) == .held(for: .milliseconds(4_900)))
     }

@@ -40,7 +40,7 @@ import Testing
             ResultsConsumer(context, claimInterval: claimInterval, poll: .seconds(3600))
         }
 
-        /// Reports on the consumer's own connection. Redis replies to later commands on this connection later.
+        /// Reports on the consumer's own connection. Redis replies to commands on one connection in order.
         func report(_ count: Int = 1) {
             for _ in 0..<count {
                 var command = RESPCommand("XADD", Self.stream, "*", "r")
@@ -112,7 +112,7 @@ import Testing
             results.whileSettling = { [unowned results] in if $0 == 1 { results.report() } }
             gatherer.start()
             #expect(await until { results.settled == 1 })
-            // If the round continued, it would have received this entry before the request of the test.
+            // A round that continued would have received this entry before the request of the test.
             #expect(try await results.left() == [0, 1])
             gatherer.wake()
             #expect(await until { results.settled == 2 })

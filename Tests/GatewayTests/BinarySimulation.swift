@@ -237,7 +237,7 @@ final class BinarySimulation {
         Self.move(count, from: &link.unread, to: &part)
         link.peer.read(part, at: now)
         link.read += part.count
-        // A gateway that has closed reads no more.
+        // A closed gateway reads no bytes.
         guard link.peer.farewell.map({ $0.closesAt > now }) ?? true else { return }
         let questionsRead = link.questions.count { $0 <= link.read }
         switch answers {

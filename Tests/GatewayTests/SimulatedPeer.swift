@@ -7,7 +7,7 @@ final class SimulatedPeer {
     let session: ServerSession
     /// Pushes that the gateway processed.
     private(set) var processed: Set<Serial> = []
-    /// The statuses that the gateway sent. They may not have arrived.
+    /// The statuses that the gateway sent. A status may not have arrived.
     private(set) var answers: [Serial: Int] = [:]
     /// Pushes that the gateway refused without processing.
     private(set) var refused: Set<Serial> = []

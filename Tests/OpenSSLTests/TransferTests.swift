@@ -21,7 +21,7 @@ import Testing
             client: TLSContext(client: client), server: TLSContext(server: server), sockets: sockets)
     }
 
-    /// No two parts of these bytes are equal. The bytes are made once, because this takes a second without optimisation.
+    /// All parts of these bytes differ. The bytes are made once, because this takes a second without optimisation.
     private static let megabytes = (0..<8 << 20).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) }
 
     @Test(arguments: TLSVersion.allCases, [1, 1000, 1 << 14, 100_000])

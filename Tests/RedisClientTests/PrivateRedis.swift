@@ -32,7 +32,7 @@ final class PrivateRedis {
         try BlockingRedisClient(server.socket, waitsForServer: true, timeout: timeout)
     }
 
-    /// Whether Redis replies correctly. It does not while a script runs forever, nor with one reply too many afterwards.
+    /// Whether Redis replies correctly: no script blocks Redis, and no reply to an earlier command comes first.
     var answers: Bool { (try? run("PING"))?.text == "PONG" }
 
     @discardableResult

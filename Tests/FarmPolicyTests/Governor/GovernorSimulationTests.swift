@@ -3,7 +3,7 @@ import Testing
 
 @testable import FarmPolicy
 
-/// Runs the governor against a simulated gateway and checks the limits that it finds and its behaviour on the way.
+/// Runs the governor against a simulated gateway, and checks the limits that the governor finds and each of its steps.
 struct GovernorSimulationTests {
     private static func exponential() -> GovernorSettings {
         var settings = GovernorSettings()
@@ -205,7 +205,7 @@ struct GovernorSimulationTests {
                 }
                 for (at, change) in model.changes.dropFirst(seen) {
                     guard case .connections(let step) = change else { continue }
-                    // The governor never steps while the last change settles, and not before it has observed for long enough.
+                    // The governor makes no step while the last change settles, or before a long enough observation.
                     try #require(at - lastStep >= settings.settlePeriod, "seed \(seed)")
                     lastStep = at
                     if step.cause == .blocked {

@@ -13,7 +13,7 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
         case same
         /// A second run gives this reply.
         case other(String)
-        /// The reply of a second run does not matter, because the reply contains more than the effect.
+        /// The reply of a second run may differ, because the reply contains more than the effect.
         case any
         /// The script did a part of the work, and a second run does the next part.
         case next
