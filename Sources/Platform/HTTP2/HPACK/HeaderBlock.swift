@@ -157,7 +157,7 @@ final class SharedFields {
     private var front: [UInt8] = []
     private var back: [UInt8] = []
     /// The generation of the table for which the fields were encoded.
-    private var generation: Int?
+    private var generation: HeaderTable.Generation?
 
     init(_ fields: [Field]) {
         pseudo = fields.filter { $0.pair.name.first == UInt8(ascii: ":") }
@@ -166,7 +166,7 @@ final class SharedFields {
 
     /// Returns the encoded pseudo-header fields and other fields for the next header block.
     func encoded(for table: inout HeaderTable) -> (front: [UInt8], back: [UInt8]) {
-        if generation == table.generation { return (front, back) }
+        if generation === table.generation { return (front, back) }
         front.removeAll(keepingCapacity: true)
         back.removeAll(keepingCapacity: true)
         let before = table.generation
@@ -174,7 +174,7 @@ final class SharedFields {
         for field in pseudo { write(field, to: &front, for: &table) }
         for field in regular { write(field, to: &back, for: &table) }
         // Fields that were just added to the table get a shorter encoding in the next message.
-        generation = table.generation == before ? before : nil
+        generation = table.generation === before ? before : nil
         return (front, back)
     }
 

@@ -12,6 +12,10 @@ struct HeaderTable {
         fileprivate var size: Int { name.count + value.count + 32 }
     }
 
+    /// Identifies the state of one connection's table. Connections may share header lists, so no two tables have the
+    /// same generation.
+    final class Generation {}
+
     /// The table size in bytes, as HPACK counts it, until the peer sets a limit. A larger limit is not used.
     static let usualLimit = 4096
 
@@ -22,14 +26,14 @@ struct HeaderTable {
     private var entries: [Pair] = []
     private var size = 0
     /// Changes when the table changes. Within one generation the same fields have the same encoding.
-    private(set) var generation = 0
+    private(set) var generation = Generation()
 
     /// Applies the peer's limit. A lowered limit stays low, so that the peer needs less memory.
     mutating func lower(to bytes: Int) {
         guard bytes < limit else { return }
         limit = bytes
         isLimitNew = true
-        generation += 1
+        generation = Generation()
         evict(for: 0)
     }
 
@@ -37,7 +41,7 @@ struct HeaderTable {
     mutating func writeLimit(to block: inout [UInt8]) {
         guard isLimitNew else { return }
         isLimitNew = false
-        generation += 1
+        generation = Generation()
         Self.write(limit, prefix: 5, flags: 0x20, to: &block)
     }
 
@@ -55,7 +59,7 @@ struct HeaderTable {
         evict(for: pair.size)
         entries.append(pair)
         size += pair.size
-        generation += 1
+        generation = Generation()
     }
 
     private mutating func evict(for room: Int) {
