@@ -101,7 +101,7 @@ import Testing
         #expect(route.way(of: first.number + 1) == .any)
         first.mustCompare = true
         first.end()
-        #expect(route.way(of: first.number + 1) == .any, "it is nobody's any more")
+        #expect(route.way(of: first.number + 1) == .any, "no connection is reserved any more")
     }
 
     @Test func `a batch detects a repeated device`() throws {

@@ -94,7 +94,7 @@ import Testing
         let reason = BinaryStatus(rawValue: row.status).reason
         #expect(
             line.end == (row.isSenseless ? "a reply without an error" : "\(reason) about no push of ours"))
-        #expect(line.verdicts == [] && !line.exchange.isProven, "nobody's credentials are blamed, or proven")
+        #expect(line.verdicts == [] && !line.exchange.isProven, "no credentials are blamed or proven")
     }
 
     @Test func `bytes that are not a reply decide no push`() {

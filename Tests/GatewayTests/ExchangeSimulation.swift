@@ -262,7 +262,7 @@ final class ExchangeSimulation {
         try drain()
         let room = hasEnded ? 0 : exchange.room
         if room > 0, lastRoom == 0, !isRoomTold {
-            throw Fault(description: "nobody was told of the room for \(room)")
+            throw Fault(description: "no event reported the room for \(room)")
         }
         (lastRoom, isRoomTold) = (room, false)
         if let late = waiting.min(by: { $0.value < $1.value }),

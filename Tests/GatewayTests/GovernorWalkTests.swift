@@ -66,7 +66,7 @@ import Testing
             let waiting = pushes.waiting
             try Fault.unless(waiting == open.count, "\(waiting) deadlines of \(open.count)")
             let latest = now + GovernorWalkTests.timeout * 20
-            for request in open { try Fault.unless(request.at <= latest, "an answer that nobody waits for") }
+            for request in open { try Fault.unless(request.at <= latest, "a deadline is too late") }
         }
 
         private mutating func connect() {

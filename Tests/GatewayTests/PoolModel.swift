@@ -104,7 +104,7 @@ struct PoolModel {
         return hasBegun
     }
 
-    /// The pushes that the worker holds and that are not sent.
+    /// The number of unsent pushes that the worker holds.
     private var inHand: Int {
         let room = connections.reduce(0) { $0 + max(0, experience.pace.window - $1.pushes.count) }
         return min(backlog.count, room + demand.headroom)

@@ -59,7 +59,7 @@ import Testing
         let stream = client.submit(pushHeaders(), text: body(5_000, seed: 0), tag: 9)
         #expect(stream == .opened(stream: 1))
         _ = try raw.read(client)
-        // HEADERS with END_STREAM | END_HEADERS: ":status" literal "413".
+        // A HEADERS frame with END_STREAM | END_HEADERS. Its field is ":status" with the literal "413".
         try raw.send(client, type: 1, flags: 5, stream: 1, [0x08, 0x03] + Array("413".utf8))
         guard case .answered(let answer)? = client.nextEvent() else {
             Issue.record("no answer")
@@ -67,7 +67,7 @@ import Testing
         }
         #expect(answer.status == 413)
         #expect(client.nextEvent() == nil)
-        // RST_STREAM, CANCEL.
+        // The client sends RST_STREAM with the code CANCEL.
         #expect(
             try raw.read(client).contains(
                 RawServer.Frame(type: 3, flags: 0, stream: 1, payload: [0, 0, 0, 8])))

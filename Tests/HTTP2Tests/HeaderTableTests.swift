@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// RFC 7541, appendix C.1.
+    /// The integer examples of RFC 7541, appendix C.1.
     @Test(arguments: [(10, 5, "0a"), (1337, 5, "1f9a0a"), (42, 8, "2a"), (30, 5, "1e"), (31, 5, "1f00")])
     func `encodes the integers of the standard`(number: Int, prefix: Int, encoded: String) {
         var bytes: [UInt8] = []

@@ -103,7 +103,7 @@ final class RawClient {
         frame(8, stream: stream, number(increment))
     }
 
-    /// Literal fields without indexing (RFC 7541, section 6.2.2).
+    /// Encodes the fields as literals without indexing (RFC 7541, section 6.2.2).
     static func block(_ fields: [(String, String)]) -> [UInt8] {
         fields.flatMap { [0] + text($0.0) + text($0.1) }
     }

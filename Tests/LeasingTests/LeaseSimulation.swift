@@ -153,7 +153,7 @@ final class LeaseSimulation {
             guard let token = redis.token(of: field), token.host == owner, redis.isHeld(field, at: redisTime)
             else { return "\(field) is not \(owner)'s: \(redis.owners[field] as Any)" }
             guard let host = hosts.first(where: { $0.name == owner }), host.serves(field, token) else {
-                return "\(owner) owns \(field), and nobody serves it"
+                return "\(owner) owns \(field), and no worker serves it"
             }
         }
         for host in hosts where host.isUp {

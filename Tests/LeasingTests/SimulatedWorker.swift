@@ -156,7 +156,7 @@ final class SimulatedWorker {
     /// The reason why the shard must not be returned now.
     func busyReason(_ shard: Int) -> String? {
         guard isUp else { return nil }
-        if flying[shard] != nil { return "\(flying[shard] ?? 0) of its pushes are in the air" }
+        if flying[shard] != nil { return "\(flying[shard] ?? 0) of its pushes are in flight" }
         if served[shard] != nil, !isFinishing { return "worker \(index) serves it" }
         let isToCome = inbox.contains {
             if case .shards(let shards) = $0 { shards[shard] != nil } else { false }

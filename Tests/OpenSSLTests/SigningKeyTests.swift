@@ -10,7 +10,7 @@ extension String {
         ("eyJhbGciOiJFUzI1NiJ9"
         + ".eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ")
         .bytes
-    /// RFC 7515, appendix A.3.1.
+    /// The signature of RFC 7515, appendix A.3.1.
     private static let jwsSignature: [UInt8] = [
         14, 209, 33, 83, 121, 99, 108, 72, 60, 47, 127, 21, 88, 7, 212, 2, 163, 178, 40, 3, 58, 249, 124, 126,
         23, 129, 154, 195, 22, 158, 166, 101, 197, 10, 7, 211, 140, 60, 112, 229, 216, 241, 45, 175, 8, 74,

@@ -59,7 +59,7 @@ enum Vectors {
         -----END EC PRIVATE KEY-----
         """
 
-    /// A key on another curve.
+    /// A key on the curve P-384, which the farm does not accept.
     static let p384 = """
         -----BEGIN PRIVATE KEY-----
         MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDBrLB95nc/sQlsfubt/
@@ -78,14 +78,14 @@ enum Vectors {
         -----END PUBLIC KEY-----
         """
 
-    /// A key of another type.
+    /// An Ed25519 key, which the farm does not accept.
     static let ed25519 = """
         -----BEGIN PRIVATE KEY-----
         MC4CAQAwBQYDK2VwBCIEIImgDNcue1I4D6UfmT30YBIg5Tkf/pUy9NfrqFIXD4R7
         -----END PRIVATE KEY-----
         """
 
-    /// A key of another type.
+    /// An RSA key, which the farm does not accept for signatures.
     static let rsa = """
         -----BEGIN PRIVATE KEY-----
         MIICdgIBADANBgkqhkiG9w0BAQEFAASCAmAwggJcAgEAAoGBAMjYLFyZfPhvdh4v

@@ -7,7 +7,7 @@ import RedisProtocol
 struct ScriptVariant: Sendable {
     /// A deliberate fault in a script.
     var mutant: Mutant?
-    /// A script with one line changed.
+    /// The changed line of a script.
     var change: LineMutant?
     /// The test sets `TIME` and the ids of stream entries: see ``clockKey``.
     var isTimed = false

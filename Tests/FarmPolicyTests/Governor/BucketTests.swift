@@ -58,7 +58,7 @@ struct BucketTests {
         }
     }
 
-    @Test func `a sender that waits as told gets the whole rate`() {
+    @Test func `a sender that waits for the given time gets the whole rate`() {
         for rate in [0.3, 7, 250, 30_000] {
             var bucket = TokenBucket(rate: rate, at: start)
             var (now, sum, wakes) = (start, 0, 0)

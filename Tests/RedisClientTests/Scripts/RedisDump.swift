@@ -96,7 +96,7 @@ struct RedisDump: Equatable {
 
     /// Numbers of at least 13 digits are times or ids of stream entries.
     ///
-    /// The moment in a batch's id is not masked, even if all its digits are decimal. The code uses no pattern, because a run masks some ten thousand words.
+    /// The moment in a batch's id is not masked, even if its digits are all decimal. A pattern would be too slow here.
     private static func masked(_ text: String) -> String {
         let (bytes, dot) = (Array(text.utf8), UInt8(ascii: "."))
         func digitsEnd(from start: Int) -> Int {

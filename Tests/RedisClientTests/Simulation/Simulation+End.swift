@@ -49,7 +49,7 @@ extension Simulation {
 
     private func checkPaused(_ parked: Int) throws {
         if profile.poisonJobs + profile.poisonTokens + profile.holds == 0 {
-            throw SimulationFault.count("\(parked) batches are parked and no job is poison")
+            throw SimulationFault.count("\(parked) batches are quarantined and no job is poison")
         }
     }
 
@@ -93,7 +93,7 @@ extension Simulation {
         try check(jobRecord.state == .finished && jobRecord.queued == 0, "is not finished")
         try check(jobRecord.inFlight == 0 && jobRecord.delayed == 0, "has something open")
         let ended = jobRecord.delivered + jobRecord.failed + jobRecord.expired + jobRecord.cancelled
-        try check(jobRecord.cancelled == 0 || job.mayBeCancelled, "was cancelled by nobody")
+        try check(jobRecord.cancelled == 0 || job.mayBeCancelled, "was cancelled without a command")
         try check(ended == job.tokens.count, "does not add up to \(job.tokens.count)")
         let healthy = job.tokens.filter { !gateway.poison.contains($0) }
         let fates = healthy.map(SimulatedGateway.fate)
@@ -186,7 +186,7 @@ extension Simulation {
         let parked = try (pauses(.jobs) + pauses(.cancels)).contains { mark in
             !jobs.contains { $0.id == mark.text && $0.mayBeLost }
         }
-        guard !parked else { throw SimulationFault.count("jobs are held back") }
+        guard !parked else { throw SimulationFault.count("jobs are still paused") }
     }
 }
 

@@ -10,7 +10,7 @@ enum SimulationFault: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .accounting(let faults): "the books: " + faults.joined(separator: "; ")
+        case .accounting(let faults): "the accounting: " + faults.joined(separator: "; ")
         case .count(let what): what
         case .stuck(let depths, let held): "it does not come to its end: \(depths) \(held)"
         }
