@@ -6,7 +6,7 @@ struct Pushfarm: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "pushfarm",
-        abstract: "Delivers push notifications: reads jobs from Redis and sends pushes to APNs.",
+        abstract: "A push delivery farm: reads jobs from Redis, sends pushes to APNs.",
         discussion: """
             Try it, without an Apple account:
 

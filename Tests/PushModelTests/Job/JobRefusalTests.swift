@@ -180,7 +180,7 @@ struct JobRefusalTests {
         ("{} {}", "job", "follows after its end", 3),
         ("{\"tokens\":[", "tokens", "ends too early", 11),
         ("{\"tokens\":[\"aa", "tokens", "ends too early", 14),
-        ("{\"ttl\":01}", "ttl", "no number", 8),
+        ("{\"ttl\":01}", "ttl", "not a valid JSON number", 8),
         ("{\"payload\":{\"a\":tru}}", "payload", "true, false or null", 16),
         ("{\"tokens\":[\"aa\" \"bb\"]}", "tokens", "a comma, or ]", 16),
         ("{\"tokens\":{},\"payload\":{}}", "tokens", "this is an object", 10),
