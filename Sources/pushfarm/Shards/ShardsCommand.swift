@@ -67,7 +67,7 @@ struct ShardsMoveCommand: FarmCommand {
 
     func validate() throws {
         guard !operation.local else {
-            throw ValidationError("--local is not possible, because Redis stores the shard's new owner")
+            throw ValidationError("--local: not possible, because Redis stores the shard's new owner")
         }
     }
 
