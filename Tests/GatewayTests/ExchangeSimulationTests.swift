@@ -32,8 +32,7 @@ import Testing
 
     /// Seeds that found faults of the product, with a description of each fault.
     @Test(arguments: [
-        ("a push that a limit of 0 held back was given up as unknown, and its connection never ended", 6, 0),
-        ("the same", 6, 33),
+        ("a push that a limit of 0 held back was given up as unknown, and its connection never ended", 6, 33)
     ])
     func `seeds that found a fault stay correct`(what: String, kind: Int, seed: UInt64) {
         #expect(play(seed, kind) == nil, "\(what)")
