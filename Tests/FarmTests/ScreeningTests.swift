@@ -53,8 +53,8 @@ import Testing
         try screening.expectOnceAtTheGateway(Self.all)
         // In a new run the invalid tokens are already known with their time.
         let dead = screening.lines("invalid").sorted { $0[0] < $1[0] }
-        let anew = try await screening.run("--start-over", "--rate", "5000")
-        #expect(anew.jobRecord.suppressedBefore == 40 && anew.jobRecord.good == 600)
+        let restarted = try await screening.run("--start-over", "--rate", "5000")
+        #expect(restarted.jobRecord.suppressedBefore == 40 && restarted.jobRecord.good == 600)
         for (now, before) in zip(screening.lines("invalid").sorted { $0[0] < $1[0] }, dead) {
             #expect(now[..<2] == before[..<2])
             guard let told = Int(before[2]), let known = Int(now[2]) else {

@@ -80,7 +80,7 @@ struct ScreenCommand: ParsableCommand {
             since: last.description)
         let paths = ScreeningFiles.Paths(tokens: tokensFile, good: good, invalid: invalid, rest: rest)
         let run = ScreeningRun(
-            client: client, plan: .init(app: app, rate: rate, patience: timeout.duration), survey: survey,
+            client: client, plan: .init(app: app, rate: rate, timeout: timeout.duration), survey: survey,
             files: try ScreeningFiles(paths, fresh: fresh, startOver: startOver),
             progress: ProgressLine(
                 "screening", total: survey.tokens, quiet: common.json, plainPause: .seconds(10)))

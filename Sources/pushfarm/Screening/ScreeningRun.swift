@@ -9,7 +9,7 @@ import StoreProtocol
         /// The rate in pushes per second.
         var rate: Int
         /// The time without progress after which the run ends. The same command continues the screening.
-        var patience: Duration
+        var timeout: Duration
     }
 
     private let client: FarmClient
@@ -102,9 +102,9 @@ import StoreProtocol
             guard error.status == .temporary else { throw error }
             trouble = error.message
         }
-        guard .now - movedAt < plan.patience else {
+        guard .now - movedAt < plan.timeout else {
             throw .temporary(
-                "no progress for \(Figures.time(plan.patience))" + (note.isEmpty ? "" : " (\(note))")
+                "no progress for \(Figures.time(plan.timeout))" + (note.isEmpty ? "" : " (\(note))")
                     + "; the same command continues from here")
         }
         guard !isAtEnd, next.map(hasRoom) ?? true, .now >= mayOfferAt else { return Self.longestSleep }
