@@ -17,7 +17,7 @@ struct TypeNameTests {
         "Hands": "assignments", "Vigil": "Watchdog", "Lookout": "AsyncCondition", "Bell": "wake-up",
         "Door": "ControlServer, admission", "Beat": "Heartbeat", "Seat": "HostClaim",
         "Solitude": "ExclusiveTurn", "Surroundings": "Dependencies", "Sight": "Observation",
-        "Mend": "Repair", "Hasten": "MakeDue", "Wish": "DesiredState", "Patience": "timeout, grace period",
+        "Mend": "Repair", "Hasten": "PromoteJob", "Wish": "DesiredState", "Patience": "timeout, grace period",
         "Bury": "DeadLetter", "Nap": "Sleep", "Books": "accounting",
         "Park": "quarantine", "Blame": "intake crash", "Accused": "suspects", "Told": "sent",
         "Standing": "state", "Vacancies": "unclaimed fields", "Press": "UpdateAdmission",

@@ -143,6 +143,6 @@ extension IntakeFixture {
         for id in try await run("ZRANGE", delayed, "0", "-1").array ?? [] {
             try await run("ZADD", delayed, "XX", "1", id.text ?? "")
         }
-        _ = try await perform(Promote(limit: 1000))
+        _ = try await perform(PromoteDue(limit: 1000))
     }
 }

@@ -197,10 +197,10 @@ import Testing
         #expect(woken.isEmpty && due.map { $0 > .seconds(1_000_000) } == true)
         #expect(try fixture.jobRecord("j1").delayed == 3)
         #expect(try fixture.audit() == [])
-        #expect(try fixture.perform(Promote()).woken.isEmpty)
+        #expect(try fixture.perform(PromoteDue()).woken.isEmpty)
         try fixture.makeDue()
-        #expect(try fixture.perform(Promote()) == Promote.Reply(nextDue: nil, woken: [1]))
-        #expect(try fixture.perform(Promote()) == Promote.Reply(nextDue: nil, woken: []))
+        #expect(try fixture.perform(PromoteDue()) == PromoteDue.Reply(nextDue: nil, woken: [1]))
+        #expect(try fixture.perform(PromoteDue()) == PromoteDue.Reply(nextDue: nil, woken: []))
         #expect(try fixture.jobRecord("j1").delayed == 0)
         #expect(try fixture.audit() == [])
     }

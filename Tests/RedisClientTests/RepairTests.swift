@@ -175,7 +175,7 @@ import Testing
         _ = try fixture.perform(
             Reclaim(.gone(["w1"]), shards: (0..<StoreFixture.shards).map { ($0, fixture.token) }))
         try fixture.makeDue()
-        _ = try fixture.perform(Promote(limit: 100))
+        _ = try fixture.perform(PromoteDue(limit: 100))
         var sent: [String: Int] = [:]
         while true {
             let batches = try fixture.checkout("w2", credit: 1000).batches

@@ -72,10 +72,10 @@ import Testing
         #expect(events.last?["type"] == "token.invalid" && events.last?["timestamp"] == "5000")
         #expect(try fixture.suppressed() == [StoreFixture.dead([0xab, 1], time: 5).record])
         #expect(try fixture.perform(ReadScopes()) == [StoreFixture.scope.number: StoreFixture.scope])
-        #expect(try fixture.perform(Promote()).woken.isEmpty)
+        #expect(try fixture.perform(PromoteDue()).woken.isEmpty)
         let id = "01.h.r\(records[0].id).1"
         try fixture.makeDue()
-        #expect(try fixture.perform(Promote()).woken == [1])
+        #expect(try fixture.perform(PromoteDue()).woken == [1])
         let batch = try #require(try fixture.checkout().batches.first)
         #expect(batch.id.description == id && batch.delivery == 1)
         _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j1", 1))

@@ -131,10 +131,10 @@ import Testing
     @Test func `due batches are moved in bounded portions in order`() throws {
         for step in 1...3 { try fixture.split(step: step, [("j\(step)", step)], due: 4_000_000_000_000) }
         try fixture.makeDue()
-        _ = try fixture.perform(Promote(limit: 2))
+        _ = try fixture.perform(PromoteDue(limit: 2))
         #expect(try fixture.redis.run("LLEN", "{pushfarm:demo}:ready:01").integer == 2)
         #expect(try fixture.jobRecord("j3").delayed == 3 && fixture.jobRecord("j2").delayed == 0)
-        _ = try fixture.perform(Promote(limit: 2))
+        _ = try fixture.perform(PromoteDue(limit: 2))
         #expect(try StoreFixture.jobs(try fixture.checkout().batches) == ["j1", "j2", "j3"])
         #expect(try fixture.audit() == [])
     }

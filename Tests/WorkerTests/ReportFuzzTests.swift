@@ -124,7 +124,7 @@ extension SenderFixture {
                 waiting = RESPCommand("ZADD", "{pushfarm:demo}:delayed", "XX", "1", id.text ?? "")
                 _ = try await redis.call(waiting)
             }
-            _ = try await sender.store.perform(Promote(limit: 1000))
+            _ = try await sender.store.perform(PromoteDue(limit: 1000))
             sender.window.shards.allMayHaveBatches()
             sender.schedule()
             try await Loop.sleep(for: .milliseconds(10))

@@ -2,16 +2,18 @@ package import RedisProtocol
 
 /// The Lua scripts of the farm. Each file under `Scripts` starts with a header that describes the script's contract.
 package enum Script: String, CaseIterable, Sendable {
-    case lease, take, refuse, split, checkout, report, putback, settle, promote, reclaim, resume, quarantine
+    case lease, take, refuse, split, checkout, report, putback, settle, reclaim, resume, quarantine
     case pause, cancel
-    case makeDue = "make_due"
+    case promoteDue = "promote_due"
+    case promoteJob = "promote_job"
     case inFlightShards = "in_flight_shards"
-    case suppress, unconfirmed, feedback, admission, group, depths, ages, faults, repair
+    case suppress, unconfirmed, feedback, group, depths, ages, faults, repair
     case trim, replay
     case compareAndSet = "compare_and_set"
     case heartbeat
     case initFarm = "init_farm"
     case operate, alert
+    case appState = "app_state"
     case addEvent = "add_event"
     case intakeCrash = "intake_crash"
     case checkAccounting = "check_accounting"
@@ -57,18 +59,18 @@ package enum Script: String, CaseIterable, Sendable {
         case .report: PackageResources.report_lua
         case .putback: PackageResources.putback_lua
         case .settle: PackageResources.settle_lua
-        case .promote: PackageResources.promote_lua
+        case .promoteDue: PackageResources.promote_due_lua
         case .reclaim: PackageResources.reclaim_lua
         case .resume: PackageResources.resume_lua
         case .quarantine: PackageResources.quarantine_lua
         case .pause: PackageResources.pause_lua
         case .cancel: PackageResources.cancel_lua
-        case .makeDue: PackageResources.make_due_lua
+        case .promoteJob: PackageResources.promote_job_lua
         case .suppress: PackageResources.suppress_lua
         case .unconfirmed: PackageResources.unconfirmed_lua
         case .feedback: PackageResources.feedback_lua
         case .inFlightShards: PackageResources.in_flight_shards_lua
-        case .admission: PackageResources.admission_lua
+        case .appState: PackageResources.app_state_lua
         case .group: PackageResources.group_lua
         case .depths: PackageResources.depths_lua
         case .ages: PackageResources.ages_lua

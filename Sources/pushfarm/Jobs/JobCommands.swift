@@ -69,7 +69,7 @@ struct PromoteCommand: FarmCommand {
         if !dryRun {
             var next: Int? = 0
             while let start = next {
-                let reply = try await client.call(MakeDue(job: job, start: start), app)
+                let reply = try await client.call(PromoteJob(job: job, start: start), app)
                 pushes += reply.pushes
                 next = reply.next
             }

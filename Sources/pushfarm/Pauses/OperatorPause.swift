@@ -105,7 +105,9 @@ enum PauseTarget: Sendable {
         switch target {
         case .app: break
         case .shard(let shard, let app):
-            if !isDryRun { changed = try await client.call(SetPause(.serve(shard), by: ""), app).hasChanged }
+            if !isDryRun {
+                changed = try await client.call(SetPause(.resumeShard(shard), by: ""), app).hasChanged
+            }
         case .job(let job, let app):
             guard let item else { break }
             guard item.kind == "pause" else {

@@ -34,9 +34,9 @@ extension Mutant {
         Mutant(.refuse, "counts no refused job", "increment(REFUSALS, what, 1)"),
         Mutant(.refuse, "keeps a duplicate", "if ARGV[10] == 'duplicate' then", "if false then"),
         Mutant(
-            .admission, "forgets an app that a coordinator has", "< tonumber(ARGV[2]) then return 0",
+            .appState, "forgets an app that a coordinator has", "< tonumber(ARGV[2]) then return 0",
             "< 0 then return 0"),
-        Mutant(.admission, "tells of no flood's end", "\nreport_pending_refusals(moment)\n", "\n"),
+        Mutant(.appState, "tells of no flood's end", "\nreport_pending_refusals(moment)\n", "\n"),
         Mutant(.split, "keeps no warning", "if warning ~= '' then words", "if false then words"),
         Mutant(.refuse, "lets the rest of a cut job be", "fail_rest(head, offset, rest, stamp, keep)"),
         Mutant(
@@ -140,16 +140,16 @@ extension Mutant {
         Mutant(.suppress, "does a step twice", ">= tonumber(ARGV[3]) then", "< 0 then"),
         Mutant(.suppress, "rings no bell", "if #wakes > 0 then", "if false then"),
         Mutant(.suppress, "forgets where the list ends", "call('HSET', suppression, nn, id)"),
-        Mutant(.promote, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),
-        Mutant(.promote, "rings no bell", "wakes[nn] = true"),
+        Mutant(.promoteDue, "moves what is not due", "'-inf', t,", "'-inf', '+inf',"),
+        Mutant(.promoteDue, "rings no bell", "wakes[nn] = true"),
         Mutant(
-            .admission, "writes an event each time",
+            .appState, "writes an event each time",
             "if old[3] or old[1] == reason and old[2] == fingerprint and not by then return 0 end"
         ),
-        Mutant(.admission, "wakes nobody", "call('PUBLISH', P .. 'wakeups', '*')"),
-        Mutant(.admission, "holds no intake", "if is_trickle and not old[2] then", "if false then"),
+        Mutant(.appState, "wakes nobody", "call('PUBLISH', P .. 'wakeups', '*')"),
+        Mutant(.appState, "holds no intake", "if is_trickle and not old[2] then", "if false then"),
         Mutant(
-            .admission, "stays full", "call('HDEL', admission, 'full', 'full_since')",
+            .appState, "stays full", "call('HDEL', admission, 'full', 'full_since')",
             "call('HGET', admission, 'full')"),
         Mutant(.pause, "tells nobody", "call('PUBLISH', P .. 'wakeups', 'pauses')"),
         Mutant(
@@ -168,19 +168,20 @@ extension Mutant {
             "            else\n                call('LREM', P .. 'paused', 1, id)",
             "            else\n                tostring(id)"),
         Mutant(
-            .makeDue, "hurries others' pushes", "if count_open(other_map, 1, -1) == 0 then", "if true then"),
-        Mutant(.makeDue, "rings no bell", "    wakes[nn] = true\n"),
-        Mutant(.makeDue, "counts it as waiting", "add_to_records(sums, 'delayed', -1)"),
+            .promoteJob, "hurries others' pushes", "if count_open(other_map, 1, -1) == 0 then", "if true then"
+        ),
+        Mutant(.promoteJob, "rings no bell", "    wakes[nn] = true\n"),
+        Mutant(.promoteJob, "counts it as waiting", "add_to_records(sums, 'delayed', -1)"),
         Mutant(.resume, "lets go what was paused", "if not is_paused(entries[i + 1]) then", "if true then"),
         Mutant(.resume, "resumes what ended workers", "(what == 'job' or is_paused(entry))", "true"),
         Mutant(
             .resume, "puts batches to the end", "return_batch(list, id)\n            wakes",
             "call('RPUSH', list, id)\n            wakes"),
         Mutant(
-            .admission, "resumes what an operator has paused",
+            .appState, "resumes what an operator has paused",
             "if ARGV[2] == 'own' and call('HEXISTS', admission, 'paused_by') == 1 then return 2 end"),
-        Mutant(.admission, "pauses over an operator", "if old[3] or old[1]", "if old[1]"),
-        Mutant(.admission, "forgets the door", "if old[4] then reason =", "if false then reason ="),
+        Mutant(.appState, "pauses over an operator", "if old[3] or old[1]", "if old[1]"),
+        Mutant(.appState, "forgets the door", "if old[4] then reason =", "if false then reason ="),
         Mutant(
             .checkout, "sends to a device that was put aside", "if tokens then\n        each_push_to",
             "if false then\n        each_push_to"),

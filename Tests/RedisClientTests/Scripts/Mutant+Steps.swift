@@ -34,9 +34,9 @@ extension Mutant {
         Mutant(
             .settle, "loses what is to be tried again", "add_batch(id, ARGV[at + 3], ARGV[at + 4])", "",
             by: Seed(number: 2, profile: .clock)),
-        Mutant(.promote, "does not count what waits no more", "add_to_records(sums, 'delayed', -1)"),
+        Mutant(.promoteDue, "does not count what waits no more", "add_to_records(sums, 'delayed', -1)"),
         Mutant(
-            .promote, "moves nothing to the lists", "        call('RPUSH', list, id)\n",
+            .promoteDue, "moves nothing to the lists", "        call('RPUSH', list, id)\n",
             by: Seed(number: 2, profile: .poison)),
     ]
 }

@@ -411,7 +411,7 @@ extension ScriptCase {
                 let id = try fixture.redis.run("ZRANGE", delayed, "\(place)", "\(place)").array?.first?.text
                 try fixture.redis.run("ZADD", delayed, due, id ?? "")
             }
-            return Promote()
+            return PromoteDue()
         },
         ScriptCase("makes the gatherers' group", again: .other("0")) { fixture in
             try fixture.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "x")

@@ -718,18 +718,18 @@ extension ScriptCase {
     private static let promotions = [
         ScriptCase("moves nothing when nothing is due", again: .same) { fixture in
             _ = try fixture.split([("a", 2)], due: farAhead)
-            return Promote()
+            return PromoteDue()
         },
         ScriptCase("forgets what has a state and no body", again: .any) { fixture in
             _ = try fixture.split([("a", 2)], due: farAhead)
             try fixture.makeDue()
             try fixture.redis.run("DEL", app + "batches")
-            return Promote()
+            return PromoteDue()
         },
         ScriptCase("forgets what has no body", again: .any) { fixture in
             _ = try fixture.split([("a", 2)], due: farAhead)
             try fixture.redis.run("ZADD", app + "delayed", "1", "01.h.nothing.1")
-            return Promote()
+            return PromoteDue()
         },
     ]
 }

@@ -70,7 +70,7 @@ extension ScriptCase {
         },
         ScriptCase("serves a shard again", again: .any) { fixture in
             try fixture.perform(SetPause(.shard(1, .pause), by: "me@here"))
-            return SetPause(.serve(1), by: "me@here")
+            return SetPause(.resumeShard(1), by: "me@here")
         },
         ScriptCase("calls a job back", again: .any) { fixture in
             try fixture.split([("a", 2)])
@@ -280,22 +280,22 @@ extension ScriptCase {
             try fixture.split(step: 2, [("a2", 1)], due: 4_000_000_000_001)
             try fixture.split(step: 3, [("b", 3), ("a3", 2)], shard: 2, lane: .bulk, due: 4_000_000_000_003)
             try fixture.split(step: 4, [("c", 2)])
-            return MakeDue(job: "a2")
+            return PromoteJob(job: "a2")
         },
         ScriptCase("parts a batch of which only some is made due", again: .other("[0, 0, -1]")) { fixture in
             try fixture.split([("a", 2), ("b", 3)], lane: .bulk, due: 4_000_000_000_000)
-            return MakeDue(job: "a")
+            return PromoteJob(job: "a")
         },
         ScriptCase("looks at a portion of what waits", again: .same) { fixture in
             for step in 1...3 {
                 try fixture.split(step: step, [("j\(step)", 2)], due: 4_000_000_000_000 + Int64(step))
             }
-            return MakeDue(job: "j3", start: 0, limit: 2)
+            return PromoteJob(job: "j3", start: 0, limit: 2)
         },
         ScriptCase("leaves what nobody can read", again: .same) { fixture in
             let batch = try fixture.delayed([("a", 2)])
             try fixture.redis.run("HSET", app + "batches", "\(batch)", "?")
-            return MakeDue(job: "a")
+            return PromoteJob(job: "a")
         },
     ]
 

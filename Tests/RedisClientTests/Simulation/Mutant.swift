@@ -65,7 +65,7 @@ struct Mutant: Sendable, CustomStringConvertible {
         Mutant(
             .checkout, "does not adopt", "if nknown >= 0 then", "if false then",
             by: Seed(number: 5, profile: .rollBacks)),
-        Mutant(.promote, "leaves a batch in the delayed set", "call('ZREM', delayed, id)"),
+        Mutant(.promoteDue, "leaves a batch in the delayed set", "call('ZREM', delayed, id)"),
         Mutant(
             .split, "splits what is not taken any more",
             "if length < ARGV[3] + (ARGV[4] == '' and 0 or 1) then",

@@ -119,7 +119,7 @@ final class SimulatedHost {
             case 2, 3, 4: if let token = tokens[.intake] { try intake.step(token) }
             case 5, 6, 7: try gatherer.step()
             case 8:
-                _ = try simulation.attempt(Promote(limit: 1 + simulation.below(5)))
+                _ = try simulation.attempt(PromoteDue(limit: 1 + simulation.below(5)))
                 if tokens[.intake] != nil { try sweepCancelled() }
             case 9: hire()
             default: try stepWorker()
@@ -136,7 +136,7 @@ final class SimulatedHost {
         for _ in 0..<4 { if let token = tokens[.intake] { try intake.step(token) } }
         for _ in 0..<2 { try gatherer.step() }
         if tokens[.intake] != nil { try sweepCancelled() }
-        try simulation.perform(Promote(limit: 5))
+        try simulation.perform(PromoteDue(limit: 5))
         for _ in 0..<6 { try stepWorker() }
     }
 

@@ -57,7 +57,7 @@ extension Simulation {
         note("an operator makes \(id) due")
         var next: Int? = 0
         while let start = next {
-            next = try attempt(MakeDue(job: id, start: start, limit: 1 + below(8)))?.next
+            next = try attempt(PromoteJob(job: id, start: start, limit: 1 + below(8)))?.next
         }
     }
 

@@ -23,7 +23,7 @@ extension FuzzTarget {
     private static let requests: [any Request.Type] = [
         AcquireLeases.self, AskForFeedback.self, CheckAccounting.self, CheckAccountingPart.self,
         BeginFeedback.self, RecordIntakeCrash.self,
-        CancelBatches.self, MakeDue.self, SetPause.self, ListWaiting.self,
+        CancelBatches.self, PromoteJob.self, SetPause.self, ListWaiting.self,
         CountUnconfirmed.self, DropUnreadable.self, ReadGuard.self, SettleUnconfirmed.self,
         NoteUnsettled.self, ReadFaults.self,
         ReadPushCounts.self, ReadAges.self, ReadPauses.self, ReadAppState.self, ScanStates.self,
@@ -33,7 +33,7 @@ extension FuzzTarget {
         Repair.self,
         NextJob.self,
         SubmitJob.self,
-        QuarantineBatch.self, PauseApp.self, UpdateAdmission.self, Promote.self, PutBack.self,
+        QuarantineBatch.self, PauseApp.self, UpdateAdmission.self, PromoteDue.self, PutBack.self,
         ReadJobRecord.self, ReadInFlightShards.self,
         ReadAudit.self,
         ListReports.self, ReadBatches.self, ReadBatchStates.self, ReadDelayed.self, ReadListEnd.self,

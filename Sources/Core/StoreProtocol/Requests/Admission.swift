@@ -2,7 +2,7 @@ package import RedisProtocol
 
 /// Pauses an app: nothing new is checked out until the app is resumed.
 package struct PauseApp: Request {
-    package static var script: Script? { .admission }
+    package static var script: Script? { .appState }
     /// Whether the call changed something.
     package typealias Reply = Bool
 
@@ -24,7 +24,7 @@ package struct ResumeApp: Request {
         case heldByOperator
     }
 
-    package static var script: Script? { .admission }
+    package static var script: Script? { .appState }
 
     package let words: [any CommandWord]
 
@@ -74,7 +74,7 @@ package enum DesiredRate: Equatable, Sendable {
 
 /// Stores the rate that an operator wants; nil restores the configured rate.
 package struct SetRate: Request {
-    package static var script: Script? { .admission }
+    package static var script: Script? { .appState }
     /// Whether the call changed something.
     package typealias Reply = Bool
 
@@ -91,7 +91,7 @@ package struct SetAdmission: Request {
         case open, closed
     }
 
-    package static var script: Script? { .admission }
+    package static var script: Script? { .appState }
     /// Whether the call changed something.
     package typealias Reply = Bool
 
@@ -150,7 +150,7 @@ package struct UpdateAdmission: Request {
         package let batches: Int
     }
 
-    package static var script: Script? { .admission }
+    package static var script: Script? { .appState }
 
     package var memory: Memory
     /// Limits the intake to few batches at a time.
@@ -165,7 +165,7 @@ package struct UpdateAdmission: Request {
 
     package var words: [any CommandWord] {
         [
-            ScriptKeys.prefixAndInbox, "press", memory.rawValue, isHeld, max(.milliseconds(1), retryAfter),
+            ScriptKeys.prefixAndInbox, "update", memory.rawValue, isHeld, max(.milliseconds(1), retryAfter),
             limits.backlog, limits.inbox, limits.inboxBytes, limits.jobBytes,
         ]
     }
@@ -182,7 +182,7 @@ package struct UpdateAdmission: Request {
 ///
 /// If a coordinator still configures the app, its next ``UpdateAdmission`` adds the app again.
 package struct ForgetApp: Request {
-    package static var script: Script? { .admission }
+    package static var script: Script? { .appState }
     /// Whether the app existed.
     package typealias Reply = Bool
 

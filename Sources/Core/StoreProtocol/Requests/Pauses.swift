@@ -15,7 +15,7 @@ package struct SetPause: Request {
         case device([UInt8], shard: Int)
         case shard(Int, Kind)
         /// Resumes the shard.
-        case serve(Int)
+        case resumeShard(Int)
     }
 
     /// The state of a job in Redis.
@@ -66,7 +66,7 @@ extension SetPause.Change {
         case .cancel(let id, let from, let keep): ["cancel", id, from, keep]
         case .device(let token, let shard): ["device", token, LeaseField.shard(shard)]
         case .shard(let number, let kind): ["shard", LeaseField.shard(number), kind.rawValue]
-        case .serve(let number): ["serve", LeaseField.shard(number)]
+        case .resumeShard(let number): ["resume_shard", LeaseField.shard(number)]
         }
     }
 }
@@ -146,7 +146,7 @@ package struct CancelBatches: Request {
 }
 
 /// Makes the delayed batches of a job due now: a limited number of batches in each call.
-package struct MakeDue: Request {
+package struct PromoteJob: Request {
     package struct Reply: Equatable, Sendable {
         package let batches: Int
         package let pushes: Int
@@ -154,7 +154,7 @@ package struct MakeDue: Request {
         package let next: Int?
     }
 
-    package static var script: Script? { .makeDue }
+    package static var script: Script? { .promoteJob }
 
     package let words: [any CommandWord]
 

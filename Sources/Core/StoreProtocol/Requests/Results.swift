@@ -171,7 +171,7 @@ package struct NoteUnsettled: Request {
 }
 
 /// Moves due delayed batches to their ready lists. With at most 128 batches, a call blocks Redis for less than 5 ms.
-package struct Promote: Request {
+package struct PromoteDue: Request {
     package struct Reply: Equatable, Sendable {
         /// The time until the next batch is due; nil if no batch is delayed.
         package let nextDue: Duration?
@@ -179,7 +179,7 @@ package struct Promote: Request {
         package let woken: [Int]
     }
 
-    package static var script: Script? { .promote }
+    package static var script: Script? { .promoteDue }
 
     package let words: [any CommandWord]
 

@@ -5,7 +5,7 @@
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, start in ms (0: now), seconds to keep the job record,
 --       operator | device, token, NN, operator, reason | shard, NN, pause|quarantine, operator, reason
---       | serve, NN
+--       | resume_shard, NN
 -- Reply [1 if something changed, else 0; for a job: open, finished, expected (no job record, but the inbox contains
 --       jobs), unknown; for all: full, if there are too many pauses, else ""; the earlier note, or ""]
 -- Fence none: the operator's setting is stored; an existing pause does not change. OOM allowed.
@@ -46,7 +46,7 @@ if op == 'device' then
     return add_pause(PAUSED_TOKENS, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
 elseif op == 'shard' then
     return add_pause(SHARDS, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
-elseif op == 'serve' then
+elseif op == 'resume_shard' then
     local old = call('HGET', SHARDS, name)
     if not old then return { 0, '', '' } end
     call('HDEL', SHARDS, name)

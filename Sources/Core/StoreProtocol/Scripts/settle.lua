@@ -30,16 +30,16 @@
 -- confirms them, or until their share is below four fifths of `hold` percent; then `unconfirmed.lua` applies them.
 -- A screening expects bad tokens, so its responses are counted separately. They do not pause the app for bad tokens. From
 -- `pause` percent on, its bad tokens go to `unconfirmed`. The same share of DeviceTokenNotForTopic does pause the app.
-local function count(text)
+local function read_count(text)
     local n = tonumber(text)
     if not n or n < 0 or n % 1 ~= 0 then error('no count: ' .. tostring(text)) end
     return n
 end
-local _, nscopes = count(ARGV[1]), count(ARGV[3])
+local _, nscopes = read_count(ARGV[1]), read_count(ARGV[3])
 local most, HOLD, PAUSE = ARGV[2]:match('^(%d+) ?(%d*) ?(%d*)$')
-most = count(most or ARGV[2])
+most = read_count(most or ARGV[2])
 HOLD, PAUSE = (tonumber(HOLD) or 20) / 100, (tonumber(PAUSE) or 95) / 100
-local nentries = count(ARGV[4 + 2 * nscopes])
+local nentries = read_count(ARGV[4 + 2 * nscopes])
 local results, t = P .. 'results', now()
 local stamp = string.format('%d', t)
 local i = 5 + 2 * nscopes
@@ -70,7 +70,7 @@ local function add_jobs(packed, sign)
 end
 
 local function check_event(at)
-    local n = count(ARGV[at])
+    local n = read_count(ARGV[at])
     if n < 2 or n % 2 == 1 or n > 1000 then error('no event') end
     return at + 1 + n
 end
@@ -82,13 +82,13 @@ local TOPIC = 84
 local hasRetries, hasLetters, hasAudit, hasUnreadable, lists, retried = false, false, false, false, {}, {}
 local function check_entry_letters(entry, at)
     entry.letters, hasLetters = at, true
-    local letters = count(ARGV[at])
-    count(ARGV[at + 1])
-    count(ARGV[at + 2])
+    local letters = read_count(ARGV[at])
+    read_count(ARGV[at + 1])
+    read_count(ARGV[at + 2])
     for k = at + 3, at + 2 + 5 * letters, 5 do
         if ARGV[k] == '' or ARGV[k + 1] == '' then error('a dead letter without job or reason') end
-        count(ARGV[k + 2])
-        if count(ARGV[k + 3]) > 65535 then error('too large a dead letter') end
+        read_count(ARGV[k + 2])
+        if read_count(ARGV[k + 3]) > 65535 then error('too large a dead letter') end
     end
     return at + 3 + 5 * letters
 end
@@ -97,18 +97,18 @@ local function check_entry(at, words)
     if last - 1 > #ARGV then error('words are missing') end
     local entry = { at = at, bad = 0, screened = 0, screenBad = 0, screenTopic = 0 }
     add_jobs(ARGV[at], 1)
-    local retries = count(ARGV[at + 1])
+    local retries = read_count(ARGV[at + 1])
     at = at + 2
     for _ = 1, retries do
         if not ARGV[at]:match('^%d+$') or not ARGV[at + 1]:match('^[hb]$') then error('no list to try again') end
-        count(ARGV[at + 2])
-        if count(ARGV[at + 3]) > 65535 then error('too large a batch') end
+        read_count(ARGV[at + 2])
+        if read_count(ARGV[at + 3]) > 65535 then error('too large a batch') end
         at = at + 5
         hasRetries = true
     end
     local plain, screened = (ARGV[at] or ''):match('^(%d+)/?(%d*)$')
-    entry.answers, entry.screened = count(plain or ARGV[at]), tonumber(screened) or 0
-    local dead = count(ARGV[at + 1])
+    entry.answers, entry.screened = read_count(plain or ARGV[at]), tonumber(screened) or 0
+    local dead = read_count(ARGV[at + 1])
     at = at + 2
     for _ = 1, dead do
         local nn, mark = ARGV[at]:match('^(%d+)(s?)$')
@@ -124,18 +124,18 @@ local function check_entry(at, words)
         if record ~= '' then lists[nn] = true end
         at = check_event(at + 2)
     end
-    local events = count(ARGV[at])
+    local events = read_count(ARGV[at])
     at = at + 1
     for _ = 1, events do at = check_event(at) end
     if at < last and ARGV[at] == 'letters' then at = check_entry_letters(entry, at + 1) end
     if at < last and ARGV[at] == 'unreadable' then
         entry.unreadable, hasUnreadable = at + 1, true
-        count(ARGV[at + 2])
+        read_count(ARGV[at + 2])
         at = at + 4
     end
     if at < last and ARGV[at] == 'audit' then
         entry.audit, hasAudit = at + 1, true
-        count(ARGV[at + 1])
+        read_count(ARGV[at + 1])
         at = at + 3
     end
     if at ~= last then error('other words than agreed') end
@@ -193,7 +193,7 @@ end
 
 local entries = {}
 for k = 1, nentries do
-    local words = count(ARGV[i + 1])
+    local words = read_count(ARGV[i + 1])
     local entry = check_entry(i + 2, words)
     entry.id = ARGV[i]
     entries[k] = entry

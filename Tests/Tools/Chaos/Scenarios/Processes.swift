@@ -111,7 +111,7 @@ extension Scenario {
         + [
             "redis.take.before", "redis.take.after", "intake.parse", "redis.split.before", "redis.split.sent",
             "redis.split.after", "redis.settle.before", "redis.settle.sent", "redis.settle.after",
-            "redis.promote.after", "redis.reclaim.before", "redis.reclaim.after", "redis.lease.before",
+            "redis.promote_due.after", "redis.reclaim.before", "redis.reclaim.after", "redis.lease.before",
             "redis.lease.after",
         ].map { ($0, 1) }
 }

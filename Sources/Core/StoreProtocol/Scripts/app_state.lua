@@ -2,15 +2,15 @@
 -- Pauses and resumes an app, opens and closes it to producers, and returns its state.
 --
 -- Uses  base, events, records, pauses, finishing, batches, app_pause, taken_jobs, refusals
--- KEYS  1 prefix; press: 2 inbox
+-- KEYS  1 prefix; update: 2 inbox
 -- ARGV  pause, reason, fingerprint of the credentials, operator or "" | resume, any|own
 --       | rate, pushes per second or off or "" (as configured), operator | admission, open|closed|"", operator
---       | press, memory full|relieved|keep, intake limited to a trickle 0/1, ms until a producer should retry, maximum of: open
+--       | update, memory full|relieved|keep, intake limited to a trickle 0/1, ms until a producer should retry, maximum of: open
 --         pushes and jobs, jobs in the inbox, bytes of the inbox, bytes of one job
---       | forget, minimum ms since a coordinator with this app last called press
+--       | forget, minimum ms since a coordinator with this app last called update
 -- Reply pause, resume, rate, admission, forget: 1 if something changed, else 0. resume own: 2 if an operator paused the app;
 --       then nothing happens.
---       press: [why the app is full or "", 1 if this has just begun or ended, open pushes, jobs in the inbox, batches that
+--       update: [why the app is full or "", 1 if this has just begun or ended, open pushes, jobs in the inbox, batches that
 --       are ready or in flight (0 while the app is paused)]
 -- Fence none: the setting is stored, and the last setting is valid. OOM allowed.
 -- Again nothing changes, and no second event is written.
@@ -19,7 +19,7 @@
 -- An operator's setting to close or open the app overrides its load (reason "operator"). `trickle` does not change then.
 -- An app is full because of the farm's memory ("memory"), its open pushes and jobs ("backlog") or its inbox ("inbox").
 -- "backlog" and "inbox" end when all values are below nine tenths of their limits.
--- An app is configured if its limits are stored: `submit` refuses jobs for an app without limits. `press` stores the limits, and
+-- An app is configured if its limits are stored: `submit` refuses jobs for an app without limits. `update` stores the limits, and
 -- once a minute the time in `configured`. `forget` removes them. Other coordinators with this app then store them again.
 local admission, t, op = P .. 'admission', string.format('%d', now()), ARGV[1]
 if op == 'pause' then

@@ -27,7 +27,7 @@ local function part(s, body)
     return table.concat(job_map), table.concat(other_map)
 end
 
-local function make_due(k, id)
+local function promote_batch(k, id)
     local s, body = load_state(id), call('HGET', BODIES, id)
     if not s or not body then return 0 end
     local isRead, job_map, other_map = pcall(part, s, body)
@@ -53,7 +53,7 @@ local function make_due(k, id)
 end
 
 local ids = call('ZRANGE', delayed, kept, kept + most - 1)
-for k, id in ipairs(ids) do batches = batches + make_due(k, id) end
+for k, id in ipairs(ids) do batches = batches + promote_batch(k, id) end
 add_to_records(sums, 'delayed', -1)
 wake(wakes)
 return { batches, sums[job] or 0, #ids < most and -1 or kept + #ids - moved }
