@@ -36,7 +36,7 @@ import Testing
     @Test func `a successor acts for the host only when it has the host's name`() {
         let lifecycle = Lifecycle(.successor)
         lifecycle.startChildren()
-        #expect(lifecycle.phase == .succeeding)
+        #expect(lifecycle.phase == .awaitingHostName)
         #expect(!lifecycle.actsForHost)
         lifecycle.takeHostName()
         #expect(lifecycle.phase == .serving)

@@ -75,7 +75,7 @@ import StoreProtocol
             clientName: "pushfarm-coordinator-\(options.configuration.host)")
         redis = RedisConnection(settings)
         registry = FarmRegistry(connection: redis)
-        lifecycle = Lifecycle(options.succeeds ? .successor : .first)
+        lifecycle = Lifecycle(options.isSuccessor ? .successor : .first)
     }
 
     var host: String { configuration.host }

@@ -19,7 +19,7 @@ extension HostCoordinator {
         /// The memory of this machine, or the limit of this service, in bytes; 0 if unknown.
         package var memory: UInt64 = 0
         /// Whether this process takes over from the coordinator that started it.
-        package var succeeds = false
+        package var isSuccessor = false
         /// The command-line arguments of this process.
         package var arguments: [String] = []
         /// The environment of the successor process in an upgrade, as `NAME=value`.

@@ -56,7 +56,7 @@ import Supervision
 
     private func acquireLock() async throws -> HostLock {
         let lock: HostLock
-        if context.options.succeeds {
+        if context.options.isSuccessor {
             lock = HostLock(inherited: ControlDescriptor.child + 1, own: ControlDescriptor.child + 2)
         } else {
             lock = try await HostLock(

@@ -1,7 +1,7 @@
 /// The phases of a coordinator process, from its start through an upgrade to its end.
 ///
 ///     starting ────────────────▶ serving ─────▶ upgrading ─────▶ handedOver
-///         └──────▶ succeeding ──────▲  ▲─────────────┘               │
+///         └──▶ awaitingHostName ────▲  ▲─────────────┘               │
 ///                                                                    │
 ///     every phase but starting ───────────▶ stopping ◀───────────────┘
 ///
@@ -11,7 +11,7 @@ final class Lifecycle {
         /// No child was started yet. The process may exit at once.
         case starting(Role)
         /// The children run. The predecessor still has the host's name.
-        case succeeding
+        case awaitingHostName
         case serving
         /// A successor process exists.
         case upgrading(UpgradeStep)
@@ -80,7 +80,7 @@ final class Lifecycle {
     var nameHolder: NameHolder {
         switch phase {
         case .starting(.first), .serving, .upgrading: .thisProcess
-        case .starting(.successor), .succeeding: .predecessor
+        case .starting(.successor), .awaitingHostName: .predecessor
         case .handedOver: .successor
         case .stopping(let ending): ending.nameHolder
         }
@@ -97,7 +97,7 @@ final class Lifecycle {
     func startChildren() {
         switch phase {
         case .starting(.first): phase = .serving
-        case .starting(.successor): phase = .succeeding
+        case .starting(.successor): phase = .awaitingHostName
         default: refuse("start children")
         }
     }
@@ -105,7 +105,7 @@ final class Lifecycle {
     /// Takes the host's name, because the predecessor has given it up or has exited.
     func takeHostName() {
         switch phase {
-        case .succeeding: phase = .serving
+        case .awaitingHostName: phase = .serving
         case .stopping(var ending) where ending.nameHolder == .predecessor:
             ending.nameHolder = .thisProcess
             phase = .stopping(ending)

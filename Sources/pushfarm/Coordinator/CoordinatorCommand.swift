@@ -26,7 +26,7 @@ struct CoordinatorCommand: ParsableCommand {
     var workers: String?
 
     /// Set only by a predecessor that starts its successor.
-    @Flag(help: .hidden) var succeed = false
+    @Flag(help: .hidden) var successor = false
 
     func run() throws {
         let configuration = try load()
@@ -34,11 +34,11 @@ struct CoordinatorCommand: ParsableCommand {
         FarmLog.bootstrap(level: configuration.log.level, format: configuration.log.format)
         try StateFolder.make(configuration.stateDirectory)
         // A successor inherits the log file from its predecessor.
-        let former = configuration.log.file == nil || succeed ? nil : LogFile.former()
+        let former = configuration.log.file == nil || successor ? nil : LogFile.former()
         if let file = configuration.log.file {
             do { try LogFile.take(file) } catch { throw CommandFailure.usage("log.file: \(error)") }
         }
-        let service = CoordinatorService(configuration: configuration, succeeds: succeed, reload: load)
+        let service = CoordinatorService(configuration: configuration, isSuccessor: successor, reload: load)
         ProcessLimits.apply()
         do { try Loop.run { @Loop in try await service.run() } } catch {
             // The reason is in the log file. The terminal or service manager that started the process gets it, too.

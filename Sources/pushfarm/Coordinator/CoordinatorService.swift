@@ -12,7 +12,7 @@ import Supervision
 @Loop struct CoordinatorService {
     let configuration: Configuration
     /// Whether this process takes over from the coordinator that started it.
-    var succeeds = false
+    var isSuccessor = false
     /// Reads the configuration again.
     let reload: @Loop () throws -> Configuration
 
@@ -33,8 +33,8 @@ import Supervision
             reload: reload)
         options.processors = processors
         options.memory = ProcessMemory.limitBytes
-        options.succeeds = succeeds
-        options.arguments = CommandLine.arguments.filter { $0 != "--succeed" }
+        options.isSuccessor = isSuccessor
+        options.arguments = CommandLine.arguments.filter { $0 != "--successor" }
         // systemd must watch the successor under its own process id.
         options.variables = ProcessEnvironment.variables.filter { $0.key != "WATCHDOG_PID" }
             .map { "\($0.key)=\($0.value)" }

@@ -59,7 +59,7 @@ import Supervision
     func stopping() { enter(.stopping, .stopping) }
 
     /// Reports that another process is the service from now on.
-    func succeeded(by pid: Int32) {
+    func handedOver(to pid: Int32) {
         timer.stop()
         socket?.announce(.mainProcess(pid))
     }

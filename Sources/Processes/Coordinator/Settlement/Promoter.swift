@@ -54,7 +54,7 @@ import StoreProtocol
     private func promote(_ now: UInt64) async {
         due = now + Self.poll
         do throws(StoreError) {
-            let reply = try await context.store.perform(Promote())
+            let reply = try await context.store.perform(PromoteDue())
             if let next = reply.nextDue { due = min(due, Loop.milliseconds + next.milliseconds) }
             if !reply.woken.isEmpty { context.shardsReady(reply.woken) }
             isInTrouble = false

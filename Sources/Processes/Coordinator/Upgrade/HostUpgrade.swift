@@ -144,7 +144,7 @@ import Supervision
             context.shutdown.stop(because: .successorLost)
             throw .failed("the new coordinator has ended after everything was handed over")
         }
-        context.service.succeeded(by: successor.pid)
+        context.service.handedOver(to: successor.pid)
         context.shutdown.stop()
     }
 }

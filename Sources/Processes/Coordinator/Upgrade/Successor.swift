@@ -37,7 +37,7 @@ import Supervision
             changed()
         }
         process = try ChildProcess(
-            program, arguments: ["pushfarm"] + arguments.dropFirst() + ["--succeed"],
+            program, arguments: ["pushfarm"] + arguments.dropFirst() + ["--successor"],
             environment: environment,
             descriptors: [nil, 1, 2, theirs, lock.descriptor, lock.own]
         ) { [weak self] process in
