@@ -25,7 +25,7 @@ import Testing
     let sender: AppSender
     let gateway: SimulatedGateway
     /// The notices that the sender sent to the coordinator.
-    let notices = Mailbox<Notice>()
+    let notices = Mailbox<WorkerNotice>()
     let server: RedisServer
     let redis: RedisConnection
     let context: WorkerContext

@@ -1,4 +1,4 @@
-extension Notice {
+extension WorkerNotice {
     /// A worker's numbers. Counts start at the start of the process.
     package struct Heartbeat: Equatable, Sendable {
         package var connections: UInt32 = 0
@@ -24,7 +24,7 @@ extension Notice {
     }
 }
 
-extension Notice.Heartbeat {
+extension WorkerNotice.Heartbeat {
     /// A worker's numbers for one app.
     package struct App: Equatable, Sendable {
         package var name: String
@@ -67,7 +67,7 @@ extension Notice.Heartbeat {
     }
 }
 
-extension Notice.Heartbeat: ControlValue {
+extension WorkerNotice.Heartbeat: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(connections, openStreams, batches, sent, delivered, failed, retried, dials)
         writer.write(residentBytes, processorTaken, processorQueued, slowedTo, isQuiet, apps)
@@ -79,7 +79,7 @@ extension Notice.Heartbeat: ControlValue {
     }
 }
 
-extension Notice.Heartbeat.App: ControlValue {
+extension WorkerNotice.Heartbeat.App: ControlValue {
     package func write(to writer: inout ControlWriter) {
         writer.write(name, connections, openStreams, slowedTo, dials, isStalled, trouble, sent)
         writer.write(gateway, highWait, bulkWait)
@@ -91,7 +91,7 @@ extension Notice.Heartbeat.App: ControlValue {
     }
 }
 
-extension Notice.Heartbeat.Times: ControlValue {
+extension WorkerNotice.Heartbeat.Times: ControlValue {
     package func write(to writer: inout ControlWriter) { writer.write(first, counts, milliseconds) }
 
     package init(from reader: inout ControlReader) throws(ControlError) {

@@ -8,7 +8,7 @@ package protocol ChildOrder: ControlMessage {
     static func finish(withinMilliseconds: UInt32) -> Self
 }
 
-extension Order: ChildOrder {}
+extension WorkerOrder: ChildOrder {}
 extension IntakeOrder: ChildOrder {}
 
 /// A child's slot: the current process, its control channel, and when the next process starts.

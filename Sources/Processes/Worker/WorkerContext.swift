@@ -14,7 +14,7 @@ import RedisClient
     let index: Int
     let log: Logger
     /// Sends a notice to the coordinator.
-    let notify: @Loop (Notice) -> Void
+    let notify: @Loop (WorkerNotice) -> Void
     /// Called when Redis says that another owner has a shard that was not withdrawn from this worker.
     var onFenced: @Loop (_ app: String) -> Void = { _ in }
     /// The time until which the coordinator's leases are valid, on the clock of ``BootClock``. No push is
@@ -27,7 +27,7 @@ import RedisClient
 
     init(
         redis: RedisConnection, name: String, index: Int, log: Logger,
-        notify: @escaping @Loop (Notice) -> Void
+        notify: @escaping @Loop (WorkerNotice) -> Void
     ) {
         self.redis = redis
         self.name = name

@@ -25,7 +25,7 @@ package import Supervision
     private static let pollsBetweenSearches = 5
 
     private let log: Logger
-    private let life: ChildLife<Notice, Order>
+    private let life: ChildLife<WorkerNotice, WorkerOrder>
     private var context: WorkerContext?
     private var apps: [String: AppSender] = [:]
     private var setups: [String: AppSetup] = [:]
@@ -39,7 +39,7 @@ package import Supervision
 
     package init(log: Logger, logging: ChildLogging) {
         self.log = log
-        let life = ChildLife<Notice, Order>(signalGrace: .seconds(20), log: log, logging: logging)
+        let life = ChildLife<WorkerNotice, WorkerOrder>(signalGrace: .seconds(20), log: log, logging: logging)
         self.life = life
         readings = FeedbackReadings(log: log) { life.send($0) }
     }
@@ -60,7 +60,7 @@ package import Supervision
         return status
     }
 
-    private func carryOut(_ order: Order) {
+    private func carryOut(_ order: WorkerOrder) {
         switch order {
         case .begin(let redis, let authority, let worker, let index):
             begin(redis, authority, worker, Int(index))
@@ -193,7 +193,7 @@ package import Supervision
     }
 
     private func sendNumbers() {
-        var sum = Notice.Heartbeat()
+        var sum = WorkerNotice.Heartbeat()
         for app in apps.values { app.add(to: &sum) }
         sum.isQuiet = isQuiet
         sum.residentBytes = ProcessMemory.residentBytes

@@ -8,8 +8,8 @@ extension FuzzTarget {
         "control",
         words: ["\u{0}\u{0}\u{0}\u{1}", "\u{0}\u{0}\u{0}\u{4}demo", "\u{0}\u{0}\u{0}\u{0}", "redis://host/0"]
     ) { bytes throws(Violation) in
-        try check(Order.self, bytes)
-        try check(Notice.self, bytes)
+        try check(WorkerOrder.self, bytes)
+        try check(WorkerNotice.self, bytes)
         try check(IntakeOrder.self, bytes)
         try check(IntakeNotice.self, bytes)
         try check(OperatorCommand.self, bytes)

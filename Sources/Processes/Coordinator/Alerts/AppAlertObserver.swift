@@ -16,7 +16,7 @@ import StoreProtocol
 
     /// - Parameter heartbeats: the app's numbers in each worker's last heartbeat.
     func observe(
-        _ reading: BacklogMonitor.Reading?, heartbeats: [Notice.Heartbeat.App],
+        _ reading: BacklogMonitor.Reading?, heartbeats: [WorkerNotice.Heartbeat.App],
         at now: ContinuousClock.Instant
     ) -> [Alert.Kind: Observation] {
         [
@@ -78,7 +78,7 @@ import StoreProtocol
             text: "\(name): \(Int(clamping: share)) % of the last minute's responses were errors")
     }
 
-    private func gatewayStalled(_ heartbeats: [Notice.Heartbeat.App]) -> Observation {
+    private func gatewayStalled(_ heartbeats: [WorkerNotice.Heartbeat.App]) -> Observation {
         if let trouble = heartbeats.lazy.map(\.trouble).first(where: { !$0.isEmpty }) {
             return .bad(
                 level: 1, text: "\(name): the gateway, or a proxy, answers every push with \(trouble)")

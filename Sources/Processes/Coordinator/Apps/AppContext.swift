@@ -19,12 +19,12 @@ struct SharedAppContext {
     /// The fresh lease nonce, and the nonce of the predecessor (empty if unknown).
     var nonce = ""
     var predecessor = ""
-    var notifyWorkers: @Loop (Order) -> Void = { _ in }
+    var notifyWorkers: @Loop (WorkerOrder) -> Void = { _ in }
     var notifyIntake: @Loop (IntakeOrder) -> Void = { _ in }
     /// Notifies the workers of this host that shards have batches.
     var shardsReady: @Loop (_ app: String, _ shards: [Int]) -> Void = { _, _ in }
     /// Sends an order to one worker. Returns the worker's name; nil if no worker is ready.
-    var orderWorker: @Loop (Order) -> String? = { _ in nil }
+    var orderWorker: @Loop (WorkerOrder) -> String? = { _ in nil }
     /// Names of the workers that may hold batches.
     var liveWorkers: @Loop () -> [String] = { [] }
 }

@@ -39,7 +39,7 @@ import StoreProtocol
     private var store: AppStore { context.store }
     private var log: Logger { context.log }
 
-    private func notifyWorkers(_ order: Order) { context.services.notifyWorkers(order) }
+    private func notifyWorkers(_ order: WorkerOrder) { context.services.notifyWorkers(order) }
 
     // MARK: Start and change
 
@@ -64,9 +64,9 @@ import StoreProtocol
     }
 
     /// The orders about the app for a worker that starts.
-    var orders: [Order] {
+    var orders: [WorkerOrder] {
         guard let setup else { return [.app(emptySetup), .pause(app: name)] }
-        var orders: [Order] = [.app(setup)]
+        var orders: [WorkerOrder] = [.app(setup)]
         if let token = files.token { orders.append(provider(token, reconnects: false)) }
         if pauseReason != nil { orders.append(.pause(app: name)) }
         return orders
@@ -118,7 +118,7 @@ import StoreProtocol
     // MARK: Doubts and resumption
 
     /// Handles a gateway response that casts doubt on the app's credentials or settings.
-    func doubt(_ doubt: Notice.Doubt, generation: UInt32, reason: String) async {
+    func doubt(_ doubt: WorkerNotice.Doubt, generation: UInt32, reason: String) async {
         let action: CredentialState.Action
         switch doubt {
         case .credentialsStale: action = state.stale(reason: reason, generation: Int(generation))
@@ -239,7 +239,7 @@ import StoreProtocol
         }
     }
 
-    private func provider(_ token: [UInt8], reconnects: Bool) -> Order {
+    private func provider(_ token: [UInt8], reconnects: Bool) -> WorkerOrder {
         .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: reconnects)
     }
 

@@ -180,9 +180,9 @@ import StoreProtocol
     func batchesDelayed(_ earliest: Duration) { context.onDelayedBatches(earliest) }
 
     /// The shards of one worker, with their fencing tokens.
-    func shards(where isHis: (Int) -> Bool) -> [Order.Shard] {
+    func shards(where isHis: (Int) -> Bool) -> [WorkerOrder.Shard] {
         leases.held.served.sorted { $0.key < $1.key }.filter { isHis($0.key) }.map {
-            Order.Shard(number: UInt16($0.key), fence: $0.value.bytes)
+            WorkerOrder.Shard(number: UInt16($0.key), fence: $0.value.bytes)
         }
     }
 

@@ -12,7 +12,7 @@ import StoreProtocol
     /// The app's label in the metrics.
     let label: String
     /// The app's numbers in each worker's last heartbeat.
-    let heartbeats: [Notice.Heartbeat.App]
+    let heartbeats: [WorkerNotice.Heartbeat.App]
     let backlog: BacklogReading?
 
     private var totals: AppTotals { app.context.totals }

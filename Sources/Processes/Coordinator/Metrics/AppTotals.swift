@@ -53,7 +53,7 @@ import StoreProtocol
     }
 
     /// Adds a worker's numbers of the last second.
-    func add(_ heartbeat: Notice.Heartbeat.App) {
+    func add(_ heartbeat: WorkerNotice.Heartbeat.App) {
         sent &+= heartbeat.sent
         dials &+= UInt64(heartbeat.dials)
         gateway.add(LatencyCounts(heartbeat.gateway))
@@ -75,7 +75,7 @@ import StoreProtocol
 }
 
 extension LatencyCounts {
-    fileprivate init(_ times: Notice.Heartbeat.Times) {
+    fileprivate init(_ times: WorkerNotice.Heartbeat.Times) {
         self.init(times.counts, from: Int(times.first), milliseconds: times.milliseconds)
     }
 }

@@ -24,7 +24,7 @@ import FarmPolicy
         if let level = context.fleet.logLevel { slot.child.send(.logLevel(level)) }
     }
 
-    func noticed(_ notice: Notice, _ slot: WorkerSlot) {
+    func noticed(_ notice: WorkerNotice, _ slot: WorkerSlot) {
         switch notice {
         case .hello:
             for app in context.apps.all { context.shards.assign(app, to: slot) }

@@ -58,13 +58,13 @@ import Supervision
     }
 
     /// The app's numbers in each worker's last heartbeat.
-    func heartbeats(of app: String) -> [Notice.Heartbeat.App] {
+    func heartbeats(of app: String) -> [WorkerNotice.Heartbeat.App] {
         slots.compactMap { slot in slot.heartbeat.apps.first { $0.name == app } }
     }
 
     // MARK: Orders
 
-    func sendToWorkers(_ order: Order) {
+    func sendToWorkers(_ order: WorkerOrder) {
         for slot in slots { slot.child.send(order) }
     }
 
@@ -72,7 +72,7 @@ import Supervision
 
     /// Sends the order to one worker that is ready.
     /// - Returns: the worker's name, or nil if no worker is ready.
-    func sendToOneWorker(_ order: Order) -> String? {
+    func sendToOneWorker(_ order: WorkerOrder) -> String? {
         guard let slot = slots.first(where: \.child.isReady) else { return nil }
         slot.child.send(order)
         return slot.name

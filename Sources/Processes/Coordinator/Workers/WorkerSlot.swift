@@ -8,7 +8,7 @@ import Supervision
     let index: Int
     /// The current process's name in Redis, unique for every start.
     private(set) var name = ""
-    private(set) var heartbeat = Notice.Heartbeat()
+    private(set) var heartbeat = WorkerNotice.Heartbeat()
     /// Pushes settled in the last second.
     private(set) var rate: UInt64 = 0
     /// The share of one processor that the process used or waited for between its last two heartbeats.
@@ -21,7 +21,7 @@ import Supervision
     var hasHeartbeat: Bool { heartbeatAt != nil }
 
     /// The slot's process, and how the process is started and ended.
-    let child: ChildSlot<Order, Notice>
+    let child: ChildSlot<WorkerOrder, WorkerNotice>
     private let host: String
     private unowned let notices: ChildNotices
 
@@ -54,13 +54,13 @@ import Supervision
 
     private func begin() {
         name = "\(host)-\(index)-\(Nonce.make())"
-        heartbeat = Notice.Heartbeat()
+        heartbeat = WorkerNotice.Heartbeat()
         heartbeatAt = nil
         since = WallClock.seconds * 1000
         notices.started(self)
     }
 
-    private func take(_ notice: Notice) {
+    private func take(_ notice: WorkerNotice) {
         switch notice {
         case .hello: child.becameReady()
         case .heartbeat(let numbers):
@@ -75,7 +75,7 @@ import Supervision
         notices.noticed(notice, self)
     }
 
-    private func measure(_ numbers: Notice.Heartbeat) {
+    private func measure(_ numbers: WorkerNotice.Heartbeat) {
         let now = ContinuousClock.now
         if let heartbeatAt, heartbeatAt < now {
             let time = numbers.processorTaken &+ numbers.processorQueued

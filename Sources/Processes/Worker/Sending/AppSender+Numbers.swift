@@ -4,8 +4,8 @@ import Delivery
 /// An app's counters for a worker's heartbeats and dumps.
 extension AppSender {
     /// Returns the app's counters since the last call; nil when nothing has happened.
-    func takeNumbers() -> Notice.Heartbeat.App? {
-        var numbers = Notice.Heartbeat.App(name: name)
+    func takeNumbers() -> WorkerNotice.Heartbeat.App? {
+        var numbers = WorkerNotice.Heartbeat.App(name: name)
         numbers.connections = UInt32(pool.connections.count)
         numbers.openStreams = UInt32(pool.openStreams)
         if let rate = governor.rate {
@@ -16,11 +16,11 @@ extension AppSender {
             if troubles.isLasting { numbers.trouble = troubles.reason }
         }
         counts.take(into: &numbers, dials: pool.dials, latencies: pool.takeLatencies())
-        return numbers == Notice.Heartbeat.App(name: name) ? nil : numbers
+        return numbers == WorkerNotice.Heartbeat.App(name: name) ? nil : numbers
     }
 
     /// Adds the app's counters to those of the whole worker.
-    func add(to sum: inout Notice.Heartbeat) {
+    func add(to sum: inout WorkerNotice.Heartbeat) {
         sum.connections += UInt32(pool.connections.count)
         sum.openStreams += UInt32(pool.openStreams)
         sum.batches += UInt32(window.batchCount)

@@ -52,7 +52,7 @@ extension AppSender {
     func dialPauseEnded() { schedule() }
 
     /// Stops sending until the coordinator has decided.
-    private func suspendInDoubt(_ doubt: Notice.Doubt, _ reason: String) {
+    private func suspendInDoubt(_ doubt: WorkerNotice.Doubt, _ reason: String) {
         suspension = .doubt
         context.notify(.doubt(app: name, doubt, generation: generation, reason: reason))
     }
@@ -177,7 +177,8 @@ extension AppSender {
 
     /// Handles a response that concerns the whole app.
     private func doubt(
-        _ batch: HeldBatch, _ position: Int, _ doubt: Notice.Doubt, _ rejection: Rejection, _ reason: String
+        _ batch: HeldBatch, _ position: Int, _ doubt: WorkerNotice.Doubt, _ rejection: Rejection,
+        _ reason: String
     ) {
         window.giveBack(batch, position)
         guard suspension == nil, rejection.generation == generation else { return }

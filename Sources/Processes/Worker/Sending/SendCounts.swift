@@ -5,7 +5,7 @@ import PushModel
 
 /// Counts an app's sent pushes and outcomes for the worker's heartbeats.
 struct SendCounts {
-    private var counts = Notice.Heartbeat()
+    private var counts = WorkerNotice.Heartbeat()
     /// The time from the split to the first send, by lane, since the last heartbeat.
     private var waits = [LatencyCounts(), LatencyCounts()]
     private var reported: (sent: UInt64, dials: Int) = (0, 0)
@@ -35,16 +35,16 @@ struct SendCounts {
     }
 
     /// Writes the counts since the last call.
-    mutating func take(into numbers: inout Notice.Heartbeat.App, dials: Int, latencies: LatencyCounts) {
+    mutating func take(into numbers: inout WorkerNotice.Heartbeat.App, dials: Int, latencies: LatencyCounts) {
         (numbers.sent, numbers.dials) = (counts.sent &- reported.sent, UInt32(dials - reported.dials))
         reported = (counts.sent, dials)
-        numbers.gateway = Notice.Heartbeat.Times(latencies)
-        numbers.highWait = Notice.Heartbeat.Times(waits[0])
-        numbers.bulkWait = Notice.Heartbeat.Times(waits[1])
+        numbers.gateway = WorkerNotice.Heartbeat.Times(latencies)
+        numbers.highWait = WorkerNotice.Heartbeat.Times(waits[0])
+        numbers.bulkWait = WorkerNotice.Heartbeat.Times(waits[1])
         waits = [LatencyCounts(), LatencyCounts()]
     }
 }
 
-extension Notice.Heartbeat.Times {
+extension WorkerNotice.Heartbeat.Times {
     fileprivate init(_ counts: LatencyCounts) { self.init(counts.counts, milliseconds: counts.milliseconds) }
 }

@@ -178,10 +178,12 @@ import Transport
 /// The feedback readings in progress in this worker.
 @Loop final class FeedbackReadings {
     private let log: Logger
-    private let notify: @Loop (Notice) -> Void
+    private let notify: @Loop (WorkerNotice) -> Void
     private var readings: [String: FeedbackReading] = [:]
 
-    init(log: Logger, notify: @escaping @Loop (Notice) -> Void) { (self.log, self.notify) = (log, notify) }
+    init(log: Logger, notify: @escaping @Loop (WorkerNotice) -> Void) {
+        (self.log, self.notify) = (log, notify)
+    }
 
     var isEmpty: Bool { readings.isEmpty }
 

@@ -1,5 +1,5 @@
 /// A notice from a worker to its coordinator.
-package enum Notice: Equatable, Sendable {
+package enum WorkerNotice: Equatable, Sendable {
     /// The worker is connected to Redis and ready for shards.
     case hello(pid: Int32)
     /// The worker is alive; contains its numbers.
@@ -30,7 +30,7 @@ package enum Notice: Equatable, Sendable {
     }
 }
 
-extension Notice: ControlMessage {
+extension WorkerNotice: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
         case .hello(let pid): writer.message(1, pid)

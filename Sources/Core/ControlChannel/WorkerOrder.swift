@@ -1,5 +1,5 @@
 /// An order from a coordinator to a worker.
-package enum Order: Equatable, Sendable {
+package enum WorkerOrder: Equatable, Sendable {
     /// The first order: the farm's Redis (a URL with its password, and the trusted CA in PEM, empty for the
     /// system's CAs), the worker's unique name in Redis, and its index among the host's workers.
     case begin(redis: String, redisAuthority: [UInt8], worker: String, index: UInt16)
@@ -46,7 +46,7 @@ package enum Order: Equatable, Sendable {
     }
 }
 
-extension Order.Shard: ControlValue {
+extension WorkerOrder.Shard: ControlValue {
     package func write(to writer: inout ControlWriter) { writer.write(number, fence) }
 
     package init(from reader: inout ControlReader) throws(ControlError) {
@@ -54,7 +54,7 @@ extension Order.Shard: ControlValue {
     }
 }
 
-extension Order: ControlMessage {
+extension WorkerOrder: ControlMessage {
     package func write(to writer: inout ControlWriter) {
         switch self {
         case .begin(let redis, let authority, let worker, let index):
