@@ -28,7 +28,7 @@ import Testing
             return use
         }(), generation: 9)
 
-    static let orders: [Order] = [
+    static let orders: [WorkerOrder] = [
         .begin(redis: "redis://:secret@host/0", redisAuthority: [1], worker: "host-1-2", index: 1),
         .app(setup), .forget(app: "demo"),
         .provider(app: "demo", generation: 3, token: Array("e.y.j".utf8), reconnects: true),
@@ -41,11 +41,11 @@ import Testing
         .finish(withinMilliseconds: 20_000),
     ]
 
-    static let notices: [Notice] = [
+    static let notices: [WorkerNotice] = [
         .hello(pid: 4711),
         .heartbeat(
             {
-                var heartbeat = Notice.Heartbeat()
+                var heartbeat = WorkerNotice.Heartbeat()
                 heartbeat.sent = 1 << 40
                 heartbeat.openStreams = 12
                 heartbeat.isQuiet = true
@@ -95,22 +95,22 @@ import Testing
         Self.refusesCuts(notice)
     }
 
-    @Test(arguments: orders) func `an order arrives unchanged byte by byte`(order: Order) throws {
+    @Test(arguments: orders) func `an order arrives unchanged byte by byte`(order: WorkerOrder) throws {
         #expect(try Self.passed(order) == order)
     }
 
-    @Test(arguments: notices) func `a notice arrives unchanged byte by byte`(notice: Notice) throws {
+    @Test(arguments: notices) func `a notice arrives unchanged byte by byte`(notice: WorkerNotice) throws {
         #expect(try Self.passed(notice) == notice)
     }
 
     @Test func `messages that arrive together are separated`() throws {
-        var frames = ControlFrames<Order>()
+        var frames = ControlFrames<WorkerOrder>()
         Self.orders.flatMap(\.frame).withUnsafeBytes { frames.append($0) }
         for order in Self.orders { #expect(try frames.next() == order) }
         #expect(try frames.next() == nil)
     }
 
-    @Test(arguments: orders) func `a message cut anywhere is refused`(order: Order) {
+    @Test(arguments: orders) func `a message cut anywhere is refused`(order: WorkerOrder) {
         Self.refusesCuts(order)
     }
 
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `a frame without an end is refused before it is stored`() {
-        var frames = ControlFrames<Order>()
+        var frames = ControlFrames<WorkerOrder>()
         [UInt8](repeating: 0xFF, count: 4).withUnsafeBytes { frames.append($0) }
         #expect(throws: ControlError.frameTooLong(0xFFFF_FFFF)) { try frames.next() }
     }
@@ -134,8 +134,8 @@ import Testing
             let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { index in
                 UInt8.random(in: index == 0 ? 1...10 : 0...255, using: &random)
             }
-            _ = try? Order(decoding: bytes[...])
-            _ = try? Notice(decoding: bytes[...])
+            _ = try? WorkerOrder(decoding: bytes[...])
+            _ = try? WorkerNotice(decoding: bytes[...])
             _ = try? IntakeOrder(decoding: bytes[...])
             _ = try? IntakeNotice(decoding: bytes[...])
         }

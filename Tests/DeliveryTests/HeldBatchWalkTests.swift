@@ -96,8 +96,8 @@ import Testing
             guard let position = inFlight.randomElement(using: &random) else { return }
             let outcome: ReportedOutcome? =
                 switch Int.random(in: 0..<8, using: &random) {
-                case 0: .failed(reason: "BadDeviceToken", status: 400, isInvalidToken: true)
-                case 1: .refused(reason: "PayloadTooLarge", status: 413)
+                case 0: .tokenFailed(reason: "BadDeviceToken", status: 400, isInvalidToken: true)
+                case 1: .deadLetter(reason: "PayloadTooLarge", status: 413)
                 case 2: .becameUnknown(cause: "cut")
                 case 3: .expired
                 case 4: .retry(.server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 0)
@@ -143,11 +143,11 @@ import Testing
             let payload = part.payloadPerPush ? "{\"n\":\(position)}" : "{}"
             switch states[position].outcome! {
             case nil: return (part.options.receipts == .all ? "\(position) " : "") + "\(part.job) delivered"
-            case .failed(let reason, let status, let isInvalidToken, _):
+            case .tokenFailed(let reason, let status, let isInvalidToken, _):
                 return "\(position) \(part.job) failed \(reason) \(status) cause \(cause)"
                     + (isInvalidToken ? " dead" : "")
             case .suppressed(let why): return "\(position) \(part.job) failed suppressed 0 cause \(why)"
-            case .refused(let reason, let status):
+            case .deadLetter(let reason, let status):
                 return "\(position) \(part.job) failed \(reason) \(status) cause \(cause) \(payload)"
             case .becameUnknown(let why):
                 return "\(position) \(part.job) failed unknown 0 cause \(why) \(payload)"

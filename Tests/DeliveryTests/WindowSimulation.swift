@@ -167,7 +167,7 @@ struct WindowSimulation {
             case 0: window.giveBack(push.batch, push.position)
             case 1:
                 known.insert(push.place)
-                complete(push, .failed(reason: "Unregistered", status: 410, isInvalidToken: true))
+                complete(push, .tokenFailed(reason: "Unregistered", status: 410, isInvalidToken: true))
             case 2: complete(push, .retry(.server, status: 503, reason: "busy", retryAfterMilliseconds: 0))
             case 3 where segment.options.delivery == .atMostOnce:
                 known.insert(push.place)

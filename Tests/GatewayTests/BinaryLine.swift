@@ -89,13 +89,13 @@ final class BinaryLine {
             case .completed(let ticket, .delivered): delivered.append(ticket.position)
             case .completed(let ticket, .unknown): unknown.append(ticket.position)
             case .completed(let ticket, .unprocessed): unprocessed.append(ticket.position)
-            case .completed(let ticket, .refused(let refusal)):
+            case .completed(let ticket, .rejected(let refusal)):
                 dead.append(ticket.position)
                 verdicts.append(refusal.verdict)
-            case .wasWrong(let count, _): wrong.append(count)
+            case .deliveredPushesLost(let count, _): wrong.append(count)
             case .isOver(let reason): exchange.end(reason, isPeersDoing: false, at: now)
             case .ended(let reason): end = reason
-            case .hasRoom, .isSpent: break
+            case .roomAvailable, .retired: break
             }
         }
     }

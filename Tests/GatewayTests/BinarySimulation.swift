@@ -290,8 +290,8 @@ final class BinarySimulation {
         case .isOver:
             link.exchange.left(allBut: link.queued.count, at: now)
             link.exchange.end("over", isPeersDoing: false, at: now)
-        case .wasWrong(let count, let reason): throw Fault(description: "\(count) lost: \(reason)")
-        case .hasRoom, .isSpent, .ended: break
+        case .deliveredPushesLost(let count, let reason): throw Fault(description: "\(count) lost: \(reason)")
+        case .roomAvailable, .retired, .ended: break
         }
     }
 
@@ -304,7 +304,7 @@ final class BinarySimulation {
         case .delivered:
             guard wasAccepted else { throw Fault(description: "push \(serial) is lost") }
             outcomes[serial] = true
-        case .refused(let refusal):
+        case .rejected(let refusal):
             guard link.peer.refused.contains(serial) else {
                 throw Fault(description: "push \(serial) was not refused: \(refusal.verdict)")
             }

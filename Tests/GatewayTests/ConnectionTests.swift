@@ -48,7 +48,7 @@ import Transport
             #expect(
                 sender.settledTwice == 0 && sender.refusedSends == 0
                     && sender.settledCount == sender.sends.count)
-            #expect(sender.connection?.room == 0 && sender.connection?.isSpent == true)
+            #expect(sender.connection?.room == 0 && sender.connection?.isRetired == true)
         }
     }
 

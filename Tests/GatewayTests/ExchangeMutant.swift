@@ -48,7 +48,7 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
         ExchangeMutant("does not count streams that end without a response", .ignoresClosed),
         ExchangeMutant("ignores a gateway's GOAWAY", .ignoresGoAway),
         ExchangeMutant("does not say that there is room") { event in
-            if case .hasRoom = event { [] } else { [event] }
+            if case .roomAvailable = event { [] } else { [event] }
         },
     ]
 

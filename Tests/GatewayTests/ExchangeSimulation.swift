@@ -208,9 +208,9 @@ final class ExchangeSimulation {
             case .completed(let ticket, let outcome):
                 isRoomTold = true
                 try completed(ticket.position, outcome)
-            case .hasRoom: isRoomTold = true
-            case .isSpent: break
-            case .wasWrong(let count, _): throw Fault(description: "\(count) are lost")
+            case .roomAvailable: isRoomTold = true
+            case .retired: break
+            case .deliveredPushesLost(let count, _): throw Fault(description: "\(count) are lost")
             case .isOver(let reason):
                 guard !isOver else { throw Fault(description: "it is over twice") }
                 isOver = true
@@ -237,7 +237,7 @@ final class ExchangeSimulation {
         switch outcome {
         case .delivered where gateway.answers[serial] != 200:
             throw Fault(description: "push \(serial) was never accepted")
-        case .refused(let refusal) where gateway.answers[serial] != Int(refusal.status):
+        case .rejected(let refusal) where gateway.answers[serial] != Int(refusal.status):
             throw Fault(description: "push \(serial) was not refused: \(refusal.status)")
         case .unprocessed:
             if gateway.processed.contains(serial) {
@@ -252,7 +252,7 @@ final class ExchangeSimulation {
             if gateway.refused.contains(serial), cause.hasPrefix("stream reset") {
                 throw Fault(description: "push \(serial) was refused unprocessed, and is told as unknown")
             }
-        case .delivered, .refused: break
+        case .delivered, .rejected: break
         }
     }
 
@@ -289,7 +289,7 @@ final class ExchangeSimulation {
             try pumpDown()
             try check()
             guard waiting.isEmpty else { continue }
-            if exchange.isSpent { continue }
+            if exchange.isRetired { continue }
             if flowing == nil {
                 flowing = made + 100
             } else if let flowing, made >= flowing {
@@ -302,7 +302,7 @@ final class ExchangeSimulation {
             throw Fault(
                 description:
                     "it hangs: \(waiting.count) wait, \(exchange.streams.open) streams of \(exchange.streams.budget.limit)"
-                    + (exchange.isSpent ? ", spent" : ""))
+                    + (exchange.isRetired ? ", spent" : ""))
         }
         guard waiting.isEmpty else { throw Fault(description: "\(waiting.keys.sorted()) were never settled") }
         if let flowing, made < flowing, !gateway.hasSaidGoodbye,

@@ -27,7 +27,7 @@ import Testing
         var moment: UInt32 = 0
         var budget: StreamBudget
         var pushes = OpenPushes(timeout: UInt32(GovernorWalkTests.timeout / .milliseconds(1)))
-        var breaker = ServerBreaker()
+        var breaker = GatewayCircuitBreaker()
         var backOff = BackOff()
         var open: [(slot: Int, sentAt: Instant, answer: Answer, at: Instant)] = []
         /// Streams whose request is abandoned and that have not ended.

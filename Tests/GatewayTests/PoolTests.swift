@@ -340,13 +340,13 @@ import Transport
                     pool.needConnection()
                     return pool.connections.count == 3
                 })
-            let calm = try #require(pool.roomiest(for: .high))
+            let reserved = try #require(pool.roomiest(for: .high))
             let busy = try #require(pool.roomiest(for: .bulk))
-            let idle = try #require(pool.connections.first { $0 !== calm && $0 !== busy })
+            let idle = try #require(pool.connections.first { $0 !== reserved && $0 !== busy })
             farm.sender.connection = busy
             farm.sender.push(0..<1)
             #expect(await until { busy.openStreams == 1 })
-            calm.close()
+            reserved.close()
             _ = try await farm.sender.ended.next()
             #expect(pool.roomiest(for: .high) === idle)
             #expect(pool.roomiest(for: .bulk) === busy)

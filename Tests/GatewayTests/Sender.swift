@@ -71,7 +71,7 @@ import PushModel
     }
     var unprocessed: Int { count { if case .unprocessed = $0 { true } else { false } } }
     var refusals: [Rejection] {
-        fates.compactMap { if case .refused(let refusal)? = $0 { refusal } else { nil } }
+        fates.compactMap { if case .rejected(let refusal)? = $0 { refusal } else { nil } }
     }
     /// Whether each send has exactly one outcome.
     var isBalanced: Bool { settledTwice == 0 && settledCount == sends.count && refusedSends == 0 }
@@ -130,16 +130,18 @@ import PushModel
         schedule()
     }
 
-    func hasRoom(_ connection: any GatewayConnection) { schedule() }
+    func roomAvailable(on connection: any GatewayConnection) { schedule() }
 
-    func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
+    func retired(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
         spent.put(reason)
         verdicts.append(verdict)
-        pool.spent(connection)
+        pool.connectionRetired(connection)
         schedule()
     }
 
-    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) { lost += count }
+    func deliveredPushesLost(on connection: any GatewayConnection, count: Int, reason: String) {
+        lost += count
+    }
 
     func ended(_ connection: any GatewayConnection, reason: String) {
         pool.remove(connection, reason: reason)

@@ -118,7 +118,7 @@ extension HeldBatch {
                     repeating: segment, jobID: batch.jobID(of: index), attempt: attempt, cause: cause)
             }
             switch outcome {
-            case .failed(let reason, let status, let isInvalidToken, let scope):
+            case .tokenFailed(let reason, let status, let isInvalidToken, let scope):
                 builder.beginFailed(
                     jobID: jobID, reason: reason, cause: cause, status: status,
                     isInvalidToken: isInvalidToken, scope: scope,
@@ -126,7 +126,7 @@ extension HeldBatch {
             case .suppressed(let why):
                 builder.beginFailed(
                     jobID: jobID, reason: FarmReason.suppressed.rawValue, cause: why, receipts: receipts)
-            case .refused(let reason, let status):
+            case .deadLetter(let reason, let status):
                 builder.beginLetter(
                     head(attempt: segment.attempt &+ 1, cause: cause), payload: payload, reason: reason,
                     status: status)

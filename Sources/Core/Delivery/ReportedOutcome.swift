@@ -11,9 +11,9 @@ import StoreProtocol
 package enum ReportedOutcome: Hashable {
     /// A permanent failure because of the token. `isInvalidToken`: the gateway declared the token invalid; `scope`: where it is
     /// suppressed from now on.
-    case failed(reason: String, status: UInt16, isInvalidToken: Bool, scope: String? = nil)
+    case tokenFailed(reason: String, status: UInt16, isInvalidToken: Bool, scope: String? = nil)
     /// A permanent failure with a valid token.
-    case refused(reason: String, status: UInt16)
+    case deadLetter(reason: String, status: UInt16)
     /// The push was not sent, because its token is suppressed for this reason.
     case suppressed(cause: String)
     /// The gateway's response was lost, and the job allows at most one attempt.
@@ -25,7 +25,7 @@ package enum ReportedOutcome: Hashable {
     /// Whether the outcome is valid from any owner, even after another worker took over the batch.
     var isFinal: Bool {
         switch self {
-        case .failed, .refused, .becameUnknown: true
+        case .tokenFailed, .deadLetter, .becameUnknown: true
         case .suppressed, .expired, .retry: false
         }
     }
@@ -33,8 +33,8 @@ package enum ReportedOutcome: Hashable {
     /// Whether the report includes all data that is needed to send the push again.
     var bringsSegment: Bool {
         switch self {
-        case .refused, .becameUnknown, .retry: true
-        case .failed, .suppressed, .expired: false
+        case .deadLetter, .becameUnknown, .retry: true
+        case .tokenFailed, .suppressed, .expired: false
         }
     }
 }

@@ -21,7 +21,7 @@ package import PushModel
     /// When a bad token has probably ended the connection; nil when unknown.
     var expectedEnd: Instant? { get }
     /// Whether the connection takes no more pushes, although it may still await outcomes.
-    var isSpent: Bool { get }
+    var isRetired: Bool { get }
     /// Whether a response has proved that the gateway accepts the credentials.
     var isProven: Bool { get }
     /// Whether the connection sends less than the gateway allows, because the gateway had trouble.
@@ -68,13 +68,13 @@ extension GatewayConnection {
 @Loop package protocol GatewayListener: AnyObject {
     func completed(_ ticket: PushTicket, _ outcome: SendOutcome)
     /// The connection has room for pushes, or its limit has changed.
-    func hasRoom(_ connection: any GatewayConnection)
+    func roomAvailable(on connection: any GatewayConnection)
     /// The connection takes no more pushes (GOAWAY) but still awaits the outcomes of open ones. `verdict` is the meaning of
     /// the gateway's note for the credentials.
-    func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
+    func retired(_ connection: any GatewayConnection, reason: String, verdict: Verdict)
     /// The gateway did not accept `count` pushes that were already reported as delivered: one refused push, and
     /// later ones that were lost.
-    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String)
+    func deliveredPushesLost(on connection: any GatewayConnection, count: Int, reason: String)
     /// The connection is closed, and every push has its outcome.
     func ended(_ connection: any GatewayConnection, reason: String)
 }

@@ -5,7 +5,7 @@ package enum SendOutcome {
     /// The gateway accepted the push.
     case delivered
     /// The gateway did not accept the push, and responded with a reason.
-    case refused(Rejection)
+    case rejected(Rejection)
     /// The gateway certainly did not process the push. Sending it again does not count as a retry.
     case unprocessed
     /// The push was sent and got no response, so it may have been accepted. `cause` says why the response was
@@ -39,13 +39,13 @@ package struct PushTicket: Hashable, Sendable {
 enum ExchangeEvent {
     case completed(PushTicket, SendOutcome)
     /// The connection has room for pushes, or its limit has changed.
-    case hasRoom
+    case roomAvailable
     /// The connection takes no more pushes but still awaits the outcomes of open ones. `verdict` is the meaning of the gateway's
     /// note for the credentials.
-    case isSpent(reason: String, verdict: Verdict)
+    case retired(reason: String, verdict: Verdict)
     /// The gateway did not accept `count` pushes that were already reported as delivered: one refused push, and later ones that
     /// were lost.
-    case wasWrong(count: Int, reason: String)
+    case deliveredPushesLost(count: Int, reason: String)
     /// The exchange is over: write the remaining output, close the connection, and call `end`.
     case isOver(reason: String)
     /// The last event: every push has its outcome.

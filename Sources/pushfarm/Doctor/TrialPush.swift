@@ -74,12 +74,12 @@ import Transport
 
     // MARK: GatewayListener
 
-    func hasRoom(_ connection: any GatewayConnection) { sendWhenReady() }
+    func roomAvailable(on connection: any GatewayConnection) { sendWhenReady() }
 
     func completed(_ ticket: PushTicket, _ fate: SendOutcome) {
         switch fate {
         case .delivered: answer(.accepted)
-        case .refused(let refusal):
+        case .rejected(let refusal):
             answer(.refused(status: refusal.status, reason: refusal.verdict.reason))
         case .unprocessed:
             answer(note.map { .refused(status: 0, reason: $0) } ?? .none("it was not processed"))
@@ -87,12 +87,12 @@ import Transport
         }
     }
 
-    func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
+    func retired(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
         note = verdict.reason
         if !isSent { answer(.refused(status: 0, reason: verdict.reason)) }
     }
 
-    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {}
+    func deliveredPushesLost(on connection: any GatewayConnection, count: Int, reason: String) {}
 
     func ended(_ connection: any GatewayConnection, reason: String) {
         answer(note.map { .refused(status: 0, reason: $0) } ?? .none(reason))

@@ -119,7 +119,7 @@ struct GovernorSimulationTests {
     ) {
         for seed in 1...10 as ClosedRange<UInt64> {
             var model = ModelGateway(GovernorSettings(connections: 1), seed: seed)
-            model.breaker = ServerBreaker()
+            model.breaker = GatewayCircuitBreaker()
             let before = model.goodput(over: 10)
             for _ in 0..<times {
                 model.failing = 1

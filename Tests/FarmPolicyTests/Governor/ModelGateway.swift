@@ -27,7 +27,7 @@ struct ModelGateway {
     /// The pushes per second that the farm can send and settle: the limit of its own processor.
     var ours = Double.infinity
     /// Stops sending, except for probes, when all responses are trouble. Connections are then opened again.
-    var breaker: ServerBreaker?
+    var breaker: GatewayCircuitBreaker?
     /// The pushes per second that the credit of Redis allows. Without credit the worker has no work.
     var credit = Double.infinity
 

@@ -16,9 +16,9 @@ struct RefusedStreamsTests {
     @Test func `after twenty refusals in a row single streams are tried after growing delays`() {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         refuse(19, &streams, &random)
-        #expect(streams.room(of: 100) == 100 && streams.isCalm)
+        #expect(streams.room(of: 100) == 100 && streams.isUnrestricted)
         refuse(1, &streams, &random)
-        #expect(streams.room(of: 100) == 0 && !streams.isCalm)
+        #expect(streams.room(of: 100) == 0 && !streams.isUnrestricted)
         // Streams that were in flight change nothing.
         refuse(500, &streams, &random)
         var now = 0
@@ -34,7 +34,7 @@ struct RefusedStreamsTests {
         }
         #expect(streams.isLasting && !streams.wasOfUse)
         streams.responded()
-        #expect(streams.room(of: 100) == 100 && streams.isCalm && !streams.isLasting)
+        #expect(streams.room(of: 100) == 100 && streams.isUnrestricted && !streams.isLasting)
     }
 
     @Test func `a response in between resets the count`() {
@@ -68,6 +68,6 @@ struct RefusedStreamsTests {
         var (random, streams) = (SplitMix(seed: 3), RefusedStreams(start: Self.start))
         for _ in 0..<responses { streams.responded() }
         for _ in 0..<unprocessed { streams.noteUnprocessed(isRefused: false, using: &random) }
-        #expect(streams.wasOfUse == isOfUse && streams.isCalm)
+        #expect(streams.wasOfUse == isOfUse && streams.isUnrestricted)
     }
 }

@@ -105,7 +105,7 @@ struct StreamBudgetTests {
         budget.goAway()
         budget.settings(maxConcurrentStreams: 100)
         #expect(budget.available == 0)
-        #expect(budget.isSpent == true)
+        #expect(budget.isExhausted == true)
     }
 
     @Test func `stream ids run out`() {
@@ -115,7 +115,7 @@ struct StreamBudgetTests {
         for _ in 0..<4 { budget.closed() }
         #expect(budget.available == 1)
         budget.opened()
-        #expect(budget.isSpent == true)
+        #expect(budget.isExhausted == true)
     }
 
     @Test func `the streams never exceed the last limit`() {

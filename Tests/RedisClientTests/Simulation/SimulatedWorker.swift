@@ -197,8 +197,8 @@ final class SimulatedWorker {
                 settle(
                     push,
                     SimulatedGateway.isTokenAtFault(token)
-                        ? .failed(reason: "BadDeviceToken", status: 400, isInvalidToken: true)
-                        : .refused(reason: "BadTopic", status: 400))
+                        ? .tokenFailed(reason: "BadDeviceToken", status: 400, isInvalidToken: true)
+                        : .deadLetter(reason: "BadTopic", status: 400))
             case .throttled:
                 settle(push, .retry(.throttled, status: 429, reason: "busy", retryAfterMilliseconds: 0))
             case .unknown:

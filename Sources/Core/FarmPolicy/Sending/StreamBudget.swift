@@ -53,7 +53,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     package var available: Int { max(0, min(limit - open, idsLeft)) }
 
     /// Whether this connection will never open another stream.
-    package var isSpent: Bool { isGoingAway || idsLeft == 0 }
+    package var isExhausted: Bool { isGoingAway || idsLeft == 0 }
 
     /// Applies the gateway's SETTINGS.
     ///

@@ -50,7 +50,7 @@ import Transport
     package var chunk: Int { exchange.chunk }
     package var isLoaded: Bool { exchange.isLoaded }
     package var expectedEnd: Instant? { exchange.expectedEnd }
-    package var isSpent: Bool { exchange.isSpent }
+    package var isRetired: Bool { exchange.isRetired }
     package var isProven: Bool { exchange.isProven }
     /// Always false, because a refused push proves nothing about the gateway's load.
     package var isSlowed: Bool { false }
@@ -131,10 +131,11 @@ import Transport
         while let event = exchange.nextEvent() {
             switch event {
             case .completed(let ticket, let outcome): listener?.completed(ticket, outcome)
-            case .hasRoom: listener?.hasRoom(self)
-            case .isSpent(let reason, let verdict):
-                listener?.isSpent(self, reason: reason, verdict: verdict)
-            case .wasWrong(let count, let reason): listener?.wasWrong(self, count: count, reason: reason)
+            case .roomAvailable: listener?.roomAvailable(on: self)
+            case .retired(let reason, let verdict):
+                listener?.retired(self, reason: reason, verdict: verdict)
+            case .deliveredPushesLost(let count, let reason):
+                listener?.deliveredPushesLost(on: self, count: count, reason: reason)
             case .isOver(let reason):
                 shut()
                 finish(reason, isPeersDoing: false)

@@ -21,7 +21,7 @@ extension BinaryExchange {
         case .late(let count):
             // This reply was slower than all earlier ones, so the quiet time grows.
             experience.quiet.wasTooShort()
-            events.append(.wasWrong(count: count, reason: reason))
+            events.append(.deliveredPushesLost(count: count, reason: reason))
         case .foreign:
             guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
             accept(window.count - 1)
@@ -64,7 +64,7 @@ extension BinaryExchange {
         events.append(
             .completed(
                 ticket,
-                .refused(
+                .rejected(
                     Rejection(
                         verdict: verdict, status: UInt16(status.rawValue), retryAfter: nil,
                         generation: generation))))
@@ -81,7 +81,7 @@ extension BinaryExchange {
     func resize() {
         let before = room
         window.longest = experience.pace.window
-        if room > before || room > 0 && window.isEmpty { events.append(.hasRoom) }
+        if room > before || room > 0 && window.isEmpty { events.append(.roomAvailable) }
     }
 
     // MARK: The end
@@ -120,7 +120,7 @@ extension BinaryExchange {
         events.append(
             .completed(
                 ticket,
-                .refused(Rejection(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
+                .rejected(Rejection(verdict: verdict, status: 0, retryAfter: nil, generation: generation))))
         return 0
     }
 

@@ -70,11 +70,11 @@ final class BinaryExchange {
     }
 
     /// The number of pushes that may be sent now.
-    var room: Int { isSpent || isAlone && !window.isEmpty ? 0 : window.room }
+    var room: Int { isRetired || isAlone && !window.isEmpty ? 0 : window.room }
     /// The number of pushes sent and without an outcome.
     var openPushes: Int { window.count }
     /// The maximum number of pushes in flight.
-    var limit: Int { isSpent ? window.count : max(window.longest, window.count) }
+    var limit: Int { isRetired ? window.count : max(window.longest, window.count) }
     /// The number of pushes to send on this connection in one turn before another connection is chosen.
     var chunk: Int { isLoaded ? room : min(room, experience.part - window.count) }
     /// Whether the connection has as many pushes as will probably be accepted, so that another connection is
@@ -87,7 +87,7 @@ final class BinaryExchange {
         return experience.quiet.usualReply.map { fullSince + $0 }
     }
     /// Whether the connection takes no more pushes, although it may still await outcomes.
-    var isSpent: Bool { phase != .open }
+    var isRetired: Bool { phase != .open }
     var hasEnded: Bool { phase == .ended }
     /// Whether there are bytes to hand over.
     var wantsWrite: Bool { !output.isEmpty }

@@ -7,7 +7,7 @@ import Transport
 @Loop final class BinaryStrategy: ConnectionStrategy {
     private let settings: BinarySettings
     private let experience: BinaryExperience
-    private weak var calm: (any GatewayConnection)?
+    private weak var reserved: (any GatewayConnection)?
 
     init(_ settings: BinarySettings) {
         self.settings = settings
@@ -19,25 +19,25 @@ import Transport
     ) -> (any GatewayConnection)? {
         // The dial was made because another connection was expected to end, but that connection is still
         // open.
-        guard pool.connections.count(where: { !$0.isSpent }) < pool.allowed else { return nil }
+        guard pool.connections.count(where: { !$0.isRetired }) < pool.allowed else { return nil }
         let connection = BinaryConnection(
             over: stream, settings: settings, experience: experience, generation: plan.generation,
             timeout: plan.requestTimeout, listener: listener)
-        if !pool.connections.isEmpty, calm.map({ $0.isSpent }) ?? true { calm = connection }
+        if !pool.connections.isEmpty, reserved.map({ $0.isRetired }) ?? true { reserved = connection }
         return connection
     }
 
     /// A binary gateway accepts pushes at once, without sending anything first.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {
-        listener.hasRoom(connection)
+        listener.roomAvailable(on: connection)
     }
 
-    func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
-        if calm.map({ $0.isSpent }) ?? true { calm = idle(of: connections) }
-        return calm
+    func reservedConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
+        if reserved.map({ $0.isRetired }) ?? true { reserved = idle(of: connections) }
+        return reserved
     }
 
-    func releaseCalmConnection() { calm = nil }
+    func releaseReservedConnection() { reserved = nil }
 
     /// Returns false, because connections are opened only as needed and so none is surplus.
     func setMixed(_ isMixed: Bool) -> Bool { false }
@@ -48,8 +48,8 @@ import Transport
 
     /// Returns one of several connections that has no open push.
     private func idle(of connections: [any GatewayConnection]) -> (any GatewayConnection)? {
-        guard connections.count(where: { !$0.isSpent }) > 1 else { return nil }
-        return connections.first { !$0.isSpent && $0.openStreams == 0 }
+        guard connections.count(where: { !$0.isRetired }) > 1 else { return nil }
+        return connections.first { !$0.isRetired && $0.openStreams == 0 }
     }
 
     func demand(in pool: ConnectionPool) -> ConnectionDemand? {
@@ -58,7 +58,7 @@ import Transport
         var demand = ConnectionDemand(
             most: pool.allowed, dialling: pool.dialling, share: experience.pace.share, part: experience.part)
         var returning = 0
-        for connection in pool.connections where !connection.isSpent {
+        for connection in pool.connections where !connection.isRetired {
             demand.living += 1
             returning += experience.pace.returning(of: connection.openStreams)
             // A connection that has outlived its expected end most likely holds no bad token.
@@ -85,5 +85,5 @@ import Transport
     }
 
     /// Returns false, because the end of a connection by a bad token is not a failure.
-    func isUseless(_ spent: any GatewayConnection) -> Bool { false }
+    func isUseless(_ retired: any GatewayConnection) -> Bool { false }
 }

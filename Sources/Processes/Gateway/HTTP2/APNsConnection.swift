@@ -35,7 +35,7 @@ package final class APNsConnection: GatewayConnection, TurnListener {
     package var room: Int { exchange.room }
     package var openStreams: Int { exchange.streams.open }
     package var limit: Int { exchange.streams.budget.limit }
-    package var isSpent: Bool { exchange.isSpent }
+    package var isRetired: Bool { exchange.isRetired }
     package var isProven: Bool { exchange.streams.isProven }
     package var isSlowed: Bool { exchange.streams.isSlowed }
     package var isRefused: Bool { exchange.streams.refusals.isLasting }
@@ -116,10 +116,11 @@ package final class APNsConnection: GatewayConnection, TurnListener {
         while let event = exchange.nextEvent() {
             switch event {
             case .completed(let ticket, let outcome): listener?.completed(ticket, outcome)
-            case .hasRoom: listener?.hasRoom(self)
-            case .isSpent(let reason, let verdict):
-                listener?.isSpent(self, reason: reason, verdict: verdict)
-            case .wasWrong(let count, let reason): listener?.wasWrong(self, count: count, reason: reason)
+            case .roomAvailable: listener?.roomAvailable(on: self)
+            case .retired(let reason, let verdict):
+                listener?.retired(self, reason: reason, verdict: verdict)
+            case .deliveredPushesLost(let count, let reason):
+                listener?.deliveredPushesLost(on: self, count: count, reason: reason)
             case .isOver(let reason):
                 stream.close()
                 finish(reason)

@@ -72,7 +72,7 @@ final class PushExchange<Service: StreamService> {
     }
 
     /// Whether the connection takes no more pushes, although it may still await outcomes.
-    var isSpent: Bool { phase != .open || streams.budget.isSpent }
+    var isRetired: Bool { phase != .open || streams.budget.isExhausted }
     /// Whether every push has its outcome.
     var hasEnded: Bool { phase == .ended }
     var wantsWrite: Bool { session.wantsWrite }
@@ -171,7 +171,7 @@ final class PushExchange<Service: StreamService> {
             session.reset(number)
         }
         streams.timedOut(waiting - open.waiting, of: waiting)
-        if !isSpent, let stall = streams.stall(at: moment) { giveUp(stall) }
+        if !isRetired, let stall = streams.stall(at: moment) { giveUp(stall) }
         drain(roomBefore: before)
         if phase >= .over { return }
         switch quiet.act(at: now) {
@@ -211,13 +211,13 @@ final class PushExchange<Service: StreamService> {
     /// Ends the exchange even if resets of streams are unwritten, because a gateway that reads nothing would keep it open
     /// forever.
     private func finishIfDone(reason: String) {
-        if isSpent, streams.open == 0 || open.waiting == 0 { finish(reason) }
+        if isRetired, streams.open == 0 || open.waiting == 0 { finish(reason) }
     }
 
     /// Takes no more pushes, because the gateway responds to none. Open pushes keep their deadlines.
     private func giveUp(_ stall: ProgressMonitor.Stall) {
         phase = .retiring
-        events.append(.isSpent(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
+        events.append(.retired(reason: "\(stall)", verdict: .connectionOver(reason: "\(stall)")))
     }
 
     // MARK: The session's events
@@ -227,7 +227,7 @@ final class PushExchange<Service: StreamService> {
     private func drain(roomBefore: Int) {
         while let event = session.nextEvent() { handle(event) }
         guard phase < .over else { return }
-        if room > roomBefore { events.append(.hasRoom) }
+        if room > roomBefore { events.append(.roomAvailable) }
         finishIfDone(reason: "spent")
     }
 
@@ -240,14 +240,14 @@ final class PushExchange<Service: StreamService> {
             close(Int(tag), isUnprocessed ? .unprocessed : .unknown(cause: "stream reset, code \(code)"))
         case .settings(let settings):
             streams.settings(maxConcurrentStreams: settings.maxConcurrentStreams)
-            events.append(.hasRoom)
+            events.append(.roomAvailable)
         case .goAway where faults.has(.ignoresGoAway): break
         case .goAway(_, let code, let debug):
-            let wasSpent = isSpent
+            let wasRetired = isRetired
             streams.goAway()
-            guard !wasSpent else { return }
+            guard !wasRetired else { return }
             let goAwayMeaning = service.goAwayMeaning(code: code, debugData: debug)
-            events.append(.isSpent(reason: "GOAWAY \(goAwayMeaning.words)", verdict: goAwayMeaning.verdict))
+            events.append(.retired(reason: "GOAWAY \(goAwayMeaning.words)", verdict: goAwayMeaning.verdict))
         case .pong: break
         case .failed(let error): finish("\(error)")
         }
@@ -263,7 +263,7 @@ final class PushExchange<Service: StreamService> {
         }
         let rejection = service.rejection(answer, generation: open.credentials(of: slot))
         streams.rejected(rejection.verdict)
-        close(slot, .refused(rejection))
+        close(slot, .rejected(rejection))
     }
 
     /// Frees a push's slot, and reports its outcome unless its deadline has already done so.
@@ -275,9 +275,9 @@ final class PushExchange<Service: StreamService> {
         switch outcome {
         case .unprocessed where push.isInTime:
             // After GOAWAY no stream is opened, so none can be refused.
-            streams.noteUnprocessed(isRefused: !isSpent && !session.isGoingAway)
+            streams.noteUnprocessed(isRefused: !isRetired && !session.isGoingAway)
         case .unknown: streams.endedUnanswered()
-        case .delivered, .refused, .unprocessed: break
+        case .delivered, .rejected, .unprocessed: break
         }
         events.append(.completed(push.ticket, outcome))
     }

@@ -27,7 +27,7 @@ struct StreamControl: ~Copyable {
     var open: Int { budget.open }
     /// Whether fewer streams are used than the gateway allows, because the gateway had trouble or refused
     /// streams.
-    var isSlowed: Bool { budget.isSlowed || !refusals.isCalm }
+    var isSlowed: Bool { budget.isSlowed || !refusals.isUnrestricted }
 
     /// Returns how many streams may be opened if the session has room for `free`.
     func room(of free: Int) -> Int { refusals.room(of: min(budget.available, free)) }

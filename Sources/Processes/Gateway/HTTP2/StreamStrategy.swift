@@ -30,12 +30,12 @@ import Transport
     /// Does nothing, because a connection has room only after the gateway's SETTINGS have arrived.
     func added(_ connection: any GatewayConnection, for listener: any GatewayListener) {}
 
-    func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
-        if let extra, extra.isSpent { self.extra = nil }
+    func reservedConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)? {
+        if let extra, extra.isRetired { self.extra = nil }
         return extra
     }
 
-    func releaseCalmConnection() { extra = nil }
+    func releaseReservedConnection() { extra = nil }
 
     func setMixed(_ isMixed: Bool) -> Bool {
         self.isMixed = isMixed
@@ -47,11 +47,11 @@ import Transport
 
     func lacksExtra(in pool: ConnectionPool) -> Bool {
         guard isMixed, living(in: pool) < pool.allowed else { return false }
-        return extra.map { $0.isSpent } ?? true
+        return extra.map { $0.isRetired } ?? true
     }
 
     private func living(in pool: ConnectionPool) -> Int {
-        pool.connections.count { !$0.isSpent && !isExtra($0) }
+        pool.connections.count { !$0.isRetired && !isExtra($0) }
     }
 
     func demand(in pool: ConnectionPool) -> ConnectionDemand? { nil }
@@ -68,5 +68,5 @@ import Transport
             ConnectionPool.leastWindow)
     }
 
-    func isUseless(_ spent: any GatewayConnection) -> Bool { !spent.hasMadeProgress }
+    func isUseless(_ retired: any GatewayConnection) -> Bool { !retired.hasMadeProgress }
 }

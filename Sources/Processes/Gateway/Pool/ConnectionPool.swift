@@ -59,19 +59,21 @@ import Transport
 
     /// The connection with the most room for a push of the lane; `nil` when none has room.
     package func roomiest(for lane: Lane) -> (any GatewayConnection)? {
-        let calm = strategy?.calmConnection(among: connections)
-        guard let calm, !calm.isSpent, connections.contains(where: { $0 !== calm && !$0.isSpent }) else {
+        let reserved = strategy?.reservedConnection(among: connections)
+        guard let reserved, !reserved.isRetired,
+            connections.contains(where: { $0 !== reserved && !$0.isRetired })
+        else {
             let only = roomiest
-            if lane == .bulk, only === calm, only != nil {
+            if lane == .bulk, only === reserved, only != nil {
                 // Over the binary interface another connection is soon available, unless dials fail.
                 if headroom > 0, !schedule.hasFailed, !schedule.isLongPause { return nil }
-                strategy?.releaseCalmConnection()
+                strategy?.releaseReservedConnection()
             }
             return only
         }
-        if lane == .high, calm.room > 0 { return calm }
+        if lane == .high, reserved.room > 0 { return reserved }
         var best: (any GatewayConnection)?
-        for connection in connections where connection !== calm && connection.room > best?.room ?? 0 {
+        for connection in connections where connection !== reserved && connection.room > best?.room ?? 0 {
             best = connection
         }
         return best
@@ -103,7 +105,7 @@ import Transport
     /// pushes have outcomes.
     package func keep(_ count: Int) {
         wanted = count
-        let living = connections.filter { !$0.isSpent && !isExtra($0) }
+        let living = connections.filter { !$0.isRetired && !isExtra($0) }
         guard living.count > count else { return }
         // Connections with the fewest open pushes end soonest.
         for connection in living.sorted(by: { $0.openStreams < $1.openStreams }).prefix(living.count - count)
@@ -135,7 +137,7 @@ import Transport
     /// flight on them.
     package var living: (count: Int, limit: Int) {
         var sum = (count: 0, limit: 0)
-        for connection in connections where !connection.isSpent && !isExtra(connection) {
+        for connection in connections where !connection.isRetired && !isExtra(connection) {
             sum.count += 1
             sum.limit += connection.limit
         }
@@ -173,7 +175,7 @@ import Transport
 
     /// Whether the gateway has accepted connections for some time without responding to any push.
     package var isStalled: Bool {
-        let responds = connections.contains { $0.hasMadeProgress && !$0.isSpent && !$0.isRefused }
+        let responds = connections.contains { $0.hasMadeProgress && !$0.isRetired && !$0.isRefused }
         return !responds && (schedule.uselessInARow >= 3 || connections.contains { $0.isRefused })
     }
 
@@ -263,12 +265,12 @@ import Transport
         guard let strategy, let connection = strategy.connect(stream, by: plan, in: self, for: owner)
         else { return stream.close() }
         connections.append(connection)
-        schedule.made(connection)
+        schedule.recordOpened(connection)
         strategy.added(connection, for: owner)
     }
 
     private func dialFailed(_ reason: String, refusedByPeer: Bool) {
-        schedule.failed(refusedByPeer: refusedByPeer, connections: connections)
+        schedule.recordFailure(refusedByPeer: refusedByPeer, connections: connections)
         owner?.dialFailed(reason, refusedByPeer: refusedByPeer)
     }
 
@@ -276,9 +278,9 @@ import Transport
 
     /// Notes that a connection takes no more pushes; it may await responses for long. Unless it was useful, the next dial is
     /// delayed. Otherwise a gateway that sends GOAWAY on every connection would be dialled in a loop.
-    package func spent(_ connection: any GatewayConnection) {
+    package func connectionRetired(_ connection: any GatewayConnection) {
         guard let strategy, strategy.isUseless(connection) else { return }
-        schedule.wasUseless(connection, connections: connections)
+        schedule.recordUseless(connection, connections: connections)
     }
 
     /// Removes a closed connection.
@@ -286,7 +288,7 @@ import Transport
         connections.removeAll { $0 === connection }
         bytesBefore += connection.bytesWritten
         if let latencies = connection.takeLatencies() { latenciesBefore.add(latencies) }
-        if schedule.isRefusal(endOf: connection, connections: connections) {
+        if schedule.recordEnd(of: connection, connections: connections) {
             dialFailed(reason, refusedByPeer: true)
         }
     }

@@ -19,9 +19,9 @@ import Transport
     /// behind a campaign's pushes, and over the binary interface for the reply to their bad tokens.
     ///
     /// - Returns: the connection; nil when there is none.
-    func calmConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)?
-    /// Lets bulk use the calm connection; the next new connection becomes the calm one.
-    func releaseCalmConnection()
+    func reservedConnection(among connections: [any GatewayConnection]) -> (any GatewayConnection)?
+    /// Lets bulk use the reserved connection; the next new connection becomes the reserved one.
+    func releaseReservedConnection()
     /// Sets whether both lanes are sent.
     ///
     /// - Returns: whether there may be a surplus connection now.
@@ -38,5 +38,5 @@ import Transport
     /// The number of pushes that may be granted and unreported: see ``ConnectionPool/window``.
     func window(in pool: ConnectionPool) -> Int
     /// Whether a connection that takes no more pushes was useless, so that the next dial is delayed.
-    func isUseless(_ spent: any GatewayConnection) -> Bool
+    func isUseless(_ retired: any GatewayConnection) -> Bool
 }

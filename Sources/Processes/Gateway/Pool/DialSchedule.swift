@@ -96,26 +96,28 @@ import FarmPolicy
 
     // MARK: Successes and failures
 
-    func made(_ connection: any GatewayConnection) { madeSinceFailure.insert(ObjectIdentifier(connection)) }
+    func recordOpened(_ connection: any GatewayConnection) {
+        madeSinceFailure.insert(ObjectIdentifier(connection))
+    }
 
     /// Notes that a dial has failed, or that the gateway has refused a connection.
-    func failed(refusedByPeer: Bool, connections: [any GatewayConnection]) {
+    func recordFailure(refusedByPeer: Bool, connections: [any GatewayConnection]) {
         let isNew = !refusedByPeer || connections.contains { $0.isProven }
         refusalsInARow = (isNew ? 0 : refusalsInARow) + (refusedByPeer ? 1 : 0)
         backOff(after: connections)
     }
 
     /// Notes, once per connection, that a connection which takes no more pushes was useless.
-    func wasUseless(_ connection: any GatewayConnection, connections: [any GatewayConnection]) {
+    func recordUseless(_ connection: any GatewayConnection, connections: [any GatewayConnection]) {
         guard useless.insert(ObjectIdentifier(connection)).inserted else { return }
         countUseless(connections)
     }
 
-    /// Handles a closed connection.
+    /// Notes that a connection is closed.
     ///
     /// - Parameter connections: the other connections.
     /// - Returns: whether the gateway refused the connection, which the owner must know.
-    func isRefusal(endOf connection: any GatewayConnection, connections: [any GatewayConnection]) -> Bool {
+    func recordEnd(of connection: any GatewayConnection, connections: [any GatewayConnection]) -> Bool {
         let id = ObjectIdentifier(connection)
         let isSinceFailure = madeSinceFailure.remove(id) != nil
         let isKnown = useless.remove(id) != nil

@@ -45,7 +45,7 @@ extension AppSender {
     var connectionSummaries: [String] {
         pool.connections.map { connection in
             var words = ["open \(connection.openStreams) of \(connection.limit)"]
-            if connection.isSpent { words.append("spent") }
+            if connection.isRetired { words.append("spent") }
             if connection.isSlowed { words.append("slowed") }
             if !connection.isProven { words.append("not proven") }
             words.append("bytes \(connection.bytesWritten)")

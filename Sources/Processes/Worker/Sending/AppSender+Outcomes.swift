@@ -16,12 +16,12 @@ import PushModel
 extension AppSender {
     // MARK: Connections
 
-    func hasRoom(_ connection: any GatewayConnection) { schedule() }
+    func roomAvailable(on connection: any GatewayConnection) { schedule() }
 
-    func isSpent(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
+    func retired(_ connection: any GatewayConnection, reason: String, verdict: Verdict) {
         context.log.debug(
             "connection takes no more pushes", metadata: ["app": "\(name)", "reason": "\(reason)"])
-        pool.spent(connection)
+        pool.connectionRetired(connection)
         schedule()
         // For example, the gateway refuses a certificate of the other environment before the first push.
         guard case .credentialsWrong(let reason) = verdict, suspension == nil else { return }
@@ -29,7 +29,7 @@ extension AppSender {
         suspendInDoubt(.credentialsWrong, reason)
     }
 
-    func wasWrong(_ connection: any GatewayConnection, count: Int, reason: String) {
+    func deliveredPushesLost(on connection: any GatewayConnection, count: Int, reason: String) {
         context.log.error(
             "the gateway rejected pushes that had counted as delivered",
             metadata: ["app": "\(name)", "pushes": "\(count)", "reason": "\(reason)"])
@@ -83,7 +83,7 @@ extension AppSender {
         case .unknown(let cause):
             troubles.lostResponse(at: .now)
             becameUnknown(batch, position, cause)
-        case .refused(let rejection): rejected(batch, position, rejection)
+        case .rejected(let rejection): rejected(batch, position, rejection)
         }
         schedule()
     }
@@ -99,7 +99,7 @@ extension AppSender {
         case .tokenInvalid(let reason, let timestamp):
             invalidToken(batch, position, rejection, reason, timestamp)
         case .requestWrong(let reason):
-            record(batch, position, as: .refused(reason: reason, status: rejection.status))
+            record(batch, position, as: .deadLetter(reason: reason, status: rejection.status))
         case .configurationWrong(let reason): misconfigured(batch, position, rejection, reason)
         case .credentialsWrong(let reason): doubt(batch, position, .credentialsWrong, rejection, reason)
         case .credentialsStale(let reason): doubt(batch, position, .credentialsStale, rejection, reason)
@@ -130,7 +130,8 @@ extension AppSender {
         }
         record(
             batch, position,
-            as: .failed(reason: reason, status: rejection.status, isInvalidToken: isInvalid, scope: scope),
+            as: .tokenFailed(
+                reason: reason, status: rejection.status, isInvalidToken: isInvalid, scope: scope),
             timestamp: timestamp)
     }
 
@@ -172,7 +173,7 @@ extension AppSender {
         if options.topic == nil, troubles.topicRefused() {
             return doubt(batch, position, .configurationWrong, rejection, reason)
         }
-        record(batch, position, as: .refused(reason: reason, status: rejection.status))
+        record(batch, position, as: .deadLetter(reason: reason, status: rejection.status))
     }
 
     /// Handles a response that concerns the whole app.

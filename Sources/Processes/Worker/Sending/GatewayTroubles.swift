@@ -4,7 +4,7 @@ import FarmPolicy
 /// Judges from responses whether an app's gateway has trouble, with a circuit breaker, and whether the app's configuration is
 /// wrong.
 struct GatewayTroubles {
-    private var breaker = ServerBreaker()
+    private var breaker = GatewayCircuitBreaker()
     /// The number of consecutive refusals of the app's own topic.
     private var topicRefusals = 0
     /// The number of consecutive topic refusals that proves a wrong configuration.
@@ -25,7 +25,7 @@ struct GatewayTroubles {
         return false
     }
 
-    mutating func permit(at now: Instant) -> ServerBreaker.Permit { breaker.permit(at: now) }
+    mutating func permit(at now: Instant) -> GatewayCircuitBreaker.Permit { breaker.permit(at: now) }
 
     mutating func probeSent() { breaker.probeSent() }
 
@@ -60,5 +60,5 @@ struct GatewayTroubles {
     }
 
     /// Forgets earlier responses, because an operator has resumed the app.
-    mutating func reset() { (breaker, topicRefusals) = (ServerBreaker(), 0) }
+    mutating func reset() { (breaker, topicRefusals) = (GatewayCircuitBreaker(), 0) }
 }

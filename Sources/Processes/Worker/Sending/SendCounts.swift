@@ -21,7 +21,7 @@ struct SendCounts {
 
     mutating func add(_ outcome: ReportedOutcome) {
         switch outcome {
-        case .failed, .refused, .suppressed, .becameUnknown, .expired: counts.failed += 1
+        case .tokenFailed, .deadLetter, .suppressed, .becameUnknown, .expired: counts.failed += 1
         case .retry: counts.retried += 1
         }
     }

@@ -2,7 +2,7 @@ import FarmPolicy
 import RandomTesting
 import Testing
 
-struct ServerBreakerTests {
+struct GatewayCircuitBreakerTests {
     private static let start = ContinuousClock().systemEpoch
     private var random = SplitMix(seed: 1)
 
@@ -10,8 +10,8 @@ struct ServerBreakerTests {
         Self.start.advanced(by: .milliseconds(milliseconds))
     }
 
-    private func opened(_ random: inout SplitMix) -> (ServerBreaker, ContinuousClock.Instant) {
-        var breaker = ServerBreaker()
+    private func opened(_ random: inout SplitMix) -> (GatewayCircuitBreaker, ContinuousClock.Instant) {
+        var breaker = GatewayCircuitBreaker()
         for _ in 0..<10 { breaker.troubled(at: Self.start, using: &random) }
         guard case .nothing(let until?) = breaker.permit(at: Self.start) else { return (breaker, Self.start) }
         return (breaker, until)
@@ -19,7 +19,7 @@ struct ServerBreakerTests {
 
     @Test func `ten troubles in a row open the breaker`() {
         var random = random
-        var breaker = ServerBreaker()
+        var breaker = GatewayCircuitBreaker()
         for _ in 0..<9 { breaker.troubled(at: Self.start, using: &random) }
         #expect(breaker.permit(at: Self.start) == .all)
         breaker.answered()

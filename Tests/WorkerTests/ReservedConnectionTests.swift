@@ -6,7 +6,7 @@ import Testing
 @testable import Worker
 
 /// A `high` push does not wait behind the pushes that a campaign has sent to the gateway.
-@Suite struct CalmConnectionTests {
+@Suite struct ReservedConnectionTests {
     private struct Line: Decodable {
         let connection: Int
         let token: String

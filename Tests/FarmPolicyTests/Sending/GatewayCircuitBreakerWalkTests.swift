@@ -4,7 +4,7 @@ import Testing
 @testable import FarmPolicy
 
 /// Compares a breaker under random responses with a simple model of its rules.
-@Suite struct ServerBreakerWalkTests {
+@Suite struct GatewayCircuitBreakerWalkTests {
     private enum Now: Equatable {
         case flows(troubles: Int)
         /// The breaker sends nothing for a time from `least` to `most` after `since`.
@@ -16,7 +16,7 @@ import Testing
     func `ten troubles in a row, a pause, one probe`(block: UInt64) throws {
         for seed in block * 500..<(block + 1) * 500 {
             var random = SplitMix(seed: seed)
-            var breaker = ServerBreaker()
+            var breaker = GatewayCircuitBreaker()
             var now = ContinuousClock.now
             var state = Now.flows(troubles: 0)
             var pauses = 0

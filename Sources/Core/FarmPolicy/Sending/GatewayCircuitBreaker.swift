@@ -2,7 +2,7 @@
 ///
 /// In the closed state, pushes flow. Ten trouble responses in a row open the breaker, and sending stops for
 /// 0.5 s, doubling to 5 s. Then a single probe is sent. Any response without trouble closes the breaker.
-package struct ServerBreaker: Hashable, Sendable {
+package struct GatewayCircuitBreaker: Hashable, Sendable {
     /// What may be sent now.
     package enum Permit: Hashable, Sendable {
         case all
@@ -81,12 +81,13 @@ package struct RefusedStreams: Sendable {
     /// The number of consecutive refusals before the first pause.
     package static let enough = 20
 
-    private var breaker = ServerBreaker(threshold: enough, first: .milliseconds(500), longest: .seconds(8))
+    private var breaker = GatewayCircuitBreaker(
+        threshold: enough, first: .milliseconds(500), longest: .seconds(8))
     /// Whether streams were refused since the last response. ``breaker`` is consulted only then, because this code runs
     /// for each push.
     private var isTroubled = false
     /// The last permit of ``breaker``.
-    private var permit = ServerBreaker.Permit.all
+    private var permit = GatewayCircuitBreaker.Permit.all
     /// When bytes were last received or deadlines were last checked.
     private var now: Instant
     private var responses = 0
@@ -95,7 +96,7 @@ package struct RefusedStreams: Sendable {
     package init(start: Instant) { now = start }
 
     /// Whether sending is unrestricted.
-    package var isCalm: Bool { !isTroubled || breaker.isClosed }
+    package var isUnrestricted: Bool { !isTroubled || breaker.isClosed }
     /// Whether all streams have been refused for at least three pauses.
     package var isLasting: Bool { breaker.pauses >= 3 }
     /// Whether the gateway responded to a fair share of the pushes, and did not leave most of them
