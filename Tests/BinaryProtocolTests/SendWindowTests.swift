@@ -13,7 +13,7 @@ import Testing
     private func window(_ count: Int, left: UInt64? = nil, first: UInt32 = 1) -> SendWindow {
         var window = SendWindow(longest: 1000, longestBytes: 1 << 20, firstIdentifier: first)
         for ticket in 0..<count { window.add(UInt64(ticket), length: 100) }
-        window.left(left ?? UInt64(count) * 100, at: start)
+        window.sent(upTo: left ?? UInt64(count) * 100, at: start)
         window.arrived(allBut: 0, at: start)
         return window
     }
@@ -79,11 +79,11 @@ import Testing
     @Test func `a quiet time proves the pushes that arrived before it began`() {
         var window = SendWindow(longest: 1000, longestBytes: 1 << 20)
         for ticket in 0..<4 { window.add(UInt64(ticket), length: 100) }
-        window.left(250, at: at(0))
+        window.sent(upTo: 250, at: at(0))
         window.arrived(allBut: 100, at: at(10))
         #expect(window.safe(after: Self.quiet, at: at(5000)) == 0, "the peer has only a part of what left")
         window.arrived(allBut: 0, at: at(5000))
-        window.left(400, at: at(5100))
+        window.sent(upTo: 400, at: at(5100))
         window.arrived(allBut: 0, at: at(5200))
         #expect(window.nextSafe(after: Self.quiet) == at(6000))
         #expect(window.safe(after: Self.quiet, at: at(5999)) == 0)
@@ -96,10 +96,10 @@ import Testing
     @Test func `bytes that the peer has read have arrived and the rest is in flight`() {
         var window = window(4, left: 0)
         let quiet = Duration.seconds(1)
-        #expect((window.isUnderWay, window.hasLeft) == (false, false))
-        window.left(200, at: at(10))
-        window.left(400, at: at(20))
-        #expect((window.isUnderWay, window.hasLeft) == (true, true))
+        #expect((window.isUnderWay, window.isAllSent) == (false, false))
+        window.sent(upTo: 200, at: at(10))
+        window.sent(upTo: 400, at: at(20))
+        #expect((window.isUnderWay, window.isAllSent) == (true, true))
         #expect(window.nextSafe(after: quiet) == nil)
         let steps = [(199, 30), (399, 40), (399, 50), (400, 60)].map { window.arrived(upTo: $0, at: at($1)) }
         #expect(steps == [false, true, false, true])
@@ -119,10 +119,10 @@ import Testing
     @Test func `bytes that leave within milliseconds count from the last of them`() {
         var window = SendWindow(longest: 1000, longestBytes: 1 << 20)
         for ticket in 0..<3 { window.add(UInt64(ticket), length: 100) }
-        window.left(100, at: at(0))
-        window.left(200, at: at(3))
+        window.sent(upTo: 100, at: at(0))
+        window.sent(upTo: 200, at: at(3))
         window.arrived(allBut: 0, at: at(3))
-        window.left(300, at: at(6))
+        window.sent(upTo: 300, at: at(6))
         window.arrived(allBut: 0, at: at(6))
         #expect(window.safe(after: Self.quiet, at: at(1002)) == 0)
         #expect(window.safe(after: Self.quiet, at: at(1003)) == 2)
@@ -131,7 +131,7 @@ import Testing
     @Test func `only frames that left completely can be accepted`() {
         var window = window(10, left: 250)
         #expect(window.whole == 2)
-        window.left(770, at: at(900))
+        window.sent(upTo: 770, at: at(900))
         #expect(window.whole == 7)
         _ = window.popFirst()
         #expect(window.whole == 6)
@@ -155,7 +155,7 @@ import Testing
         #expect(window.hasArrived == true)
         window.add(1, length: 100)
         #expect(window.hasArrived == false)
-        window.left(100, at: at(0))
+        window.sent(upTo: 100, at: at(0))
         #expect(window.hasArrived == false)
         window.arrived(allBut: 0, at: at(1))
         #expect(window.hasArrived == true)

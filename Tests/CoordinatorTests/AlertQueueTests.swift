@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct AlertQueueTests {
     /// A notification channel that records alerts and finishes a delivery when the test says so.
-    @Loop private final class Way {
+    @Loop private final class Destination {
         private(set) var sent: [String] = []
         var trouble: String?
         private var isOpen: Bool
@@ -29,11 +29,11 @@ import Testing
         }
     }
 
-    @Loop private static func lane(_ way: Way) -> AlertQueue {
-        let lane = AlertQueue(
+    @Loop private static func queue(_ destination: Destination) -> AlertQueue {
+        let queue = AlertQueue(
             "test", log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, pause: .milliseconds(1))
-        lane.way = { await way.take($0) }
-        return lane
+        queue.destination = { await destination.take($0) }
+        return queue
     }
 
     private static func message(_ text: String) -> AlertMessage {
@@ -44,59 +44,59 @@ import Testing
 
     @Test func `an alert that is not delivered is tried three times before the next`() async throws {
         try await onLoop {
-            let way = Way()
-            way.trouble = "refused"
-            let lane = Self.lane(way)
-            for text in ["a", "b"] { lane.notify(Self.message(text)) }
-            #expect(await until { way.sent.count == 6 })
-            await Loop.task { await lane.close(by: .now + .seconds(10)) }.value
-            #expect(way.sent == ["a", "a", "a", "b", "b", "b"])
-            #expect(lane.failures == 2)
+            let destination = Destination()
+            destination.trouble = "refused"
+            let queue = Self.queue(destination)
+            for text in ["a", "b"] { queue.notify(Self.message(text)) }
+            #expect(await until { destination.sent.count == 6 })
+            await Loop.task { await queue.close(by: .now + .seconds(10)) }.value
+            #expect(destination.sent == ["a", "a", "a", "b", "b", "b"])
+            #expect(queue.failures == 2)
         }
     }
 
     @Test func `the queue keeps the latest hundred alerts`() async throws {
         try await onLoop {
-            let way = Way(isOpen: false)
-            let lane = Self.lane(way)
-            lane.notify(Self.message("first"))
-            #expect(await until { way.sent.count == 1 })
-            for number in 1...103 { lane.notify(Self.message("\(number)")) }
-            #expect(lane.failures == 3)
-            way.open()
-            #expect(await until { way.sent.count == 101 })
-            #expect(way.sent == ["first"] + (4...103).map { "\($0)" })
+            let destination = Destination(isOpen: false)
+            let queue = Self.queue(destination)
+            queue.notify(Self.message("first"))
+            #expect(await until { destination.sent.count == 1 })
+            for number in 1...103 { queue.notify(Self.message("\(number)")) }
+            #expect(queue.failures == 3)
+            destination.open()
+            #expect(await until { destination.sent.count == 101 })
+            #expect(destination.sent == ["first"] + (4...103).map { "\($0)" })
         }
     }
 
     @Test func `queued alerts use the new channel or are dropped without one`() async throws {
         try await onLoop {
-            let (way, other) = (Way(isOpen: false), Way())
-            let lane = Self.lane(way)
-            for text in ["a", "b"] { lane.notify(Self.message(text)) }
-            #expect(await until { way.sent.count == 1 })
-            lane.way = { await other.take($0) }
-            way.open()
+            let (destination, other) = (Destination(isOpen: false), Destination())
+            let queue = Self.queue(destination)
+            for text in ["a", "b"] { queue.notify(Self.message(text)) }
+            #expect(await until { destination.sent.count == 1 })
+            queue.destination = { await other.take($0) }
+            destination.open()
             #expect(await until { other.sent.count == 1 })
-            lane.way = nil
-            lane.notify(Self.message("c"))
-            await Loop.task { await lane.close(by: .now + .seconds(10)) }.value
-            #expect(way.sent == ["a"] && other.sent == ["b"] && lane.failures == 0)
+            queue.destination = nil
+            queue.notify(Self.message("c"))
+            await Loop.task { await queue.close(by: .now + .seconds(10)) }.value
+            #expect(destination.sent == ["a"] && other.sent == ["b"] && queue.failures == 0)
         }
     }
 
     @Test func `a stop finishes the current delivery and starts no other`() async throws {
         try await onLoop {
-            let way = Way(isOpen: false)
-            let lane = Self.lane(way)
-            for text in ["a", "b"] { lane.notify(Self.message(text)) }
-            #expect(await until { way.sent.count == 1 })
-            let closing = Loop.task { await lane.close(by: .now + .seconds(10)) }
-            way.open()
+            let destination = Destination(isOpen: false)
+            let queue = Self.queue(destination)
+            for text in ["a", "b"] { queue.notify(Self.message(text)) }
+            #expect(await until { destination.sent.count == 1 })
+            let closing = Loop.task { await queue.close(by: .now + .seconds(10)) }
+            destination.open()
             await closing.value
-            #expect(way.sent == ["a"] && lane.failures == 0)
-            lane.notify(Self.message("c"))
-            #expect(way.sent == ["a"])
+            #expect(destination.sent == ["a"] && queue.failures == 0)
+            queue.notify(Self.message("c"))
+            #expect(destination.sent == ["a"])
         }
     }
 }

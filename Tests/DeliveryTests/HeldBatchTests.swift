@@ -7,7 +7,7 @@ import Testing
 @testable import StoreProtocol
 
 @Suite struct HeldBatchTests {
-    private static let dead = ReportedOutcome.failed(
+    private static let dead = ReportedOutcome.tokenFailed(
         reason: "Unregistered", status: 410, isInvalidToken: true)
     private static let retry = ReportedOutcome.retry(
         .server, status: 500, reason: "InternalServerError", retryAfterMilliseconds: 9)
@@ -234,7 +234,7 @@ import Testing
     func `a suspect batch requests one group at a time until its suspects are sent`(
         group: Int, expected: [Int]
     ) throws {
-        let suspicion = Suspicion(suspect: 3, group: group, isAlone: true)
+        let suspicion = Suspicion(suspect: 3, group: group, sendsAlone: true)
         let batch = try Batches.held(10, granted: 1, suspicion: suspicion)
         #expect(batch.isSuspect && batch.wanted(room: 100) == 1, "the first one is granted already")
         var asked: [Int] = []
@@ -254,19 +254,19 @@ import Testing
     }
 
     @Test func `a suspect batch skips settled positions and ends without open suspects`() throws {
-        func held(_ suspect: Int, isAlone: Bool = true) throws -> HeldBatch {
+        func held(_ suspect: Int, sendsAlone: Bool = true) throws -> HeldBatch {
             try Batches.held(
-                6, granted: 0, suspicion: Suspicion(suspect: suspect, group: 1, isAlone: isAlone),
+                6, granted: 0, suspicion: Suspicion(suspect: suspect, group: 1, sendsAlone: sendsAlone),
                 map: "xx.x..")
         }
         #expect(try held(4).isSuspect && held(4).wanted(room: 100) == 3)
         #expect(try !held(2).isSuspect && held(2).wanted(room: 100) == 6)
-        #expect(try !held(4, isAlone: false).isSuspect)
+        #expect(try !held(4, sendsAlone: false).isSuspect)
     }
 
     @Test func `after one kill the suspects are sent like other pushes`() throws {
         let batch = try Batches.held(
-            10, granted: 2, suspicion: Suspicion(suspect: 8, group: 0, isAlone: false))
+            10, granted: 2, suspicion: Suspicion(suspect: 8, group: 0, sendsAlone: false))
         #expect(!batch.isSuspect && batch.wanted(room: 3) == 5)
         #expect(batch.sendAll() == [0, 1])
         batch.delivered(1)

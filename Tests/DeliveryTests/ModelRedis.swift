@@ -65,7 +65,7 @@ struct ModelRedis {
             }
             if ready[shard]?.isEmpty == false { left.append(shard) }
         }
-        return Checkout.Reply(pauseReason: nil, left: left, fenced: fenced, batches: given)
+        return Checkout.Reply(pauseReason: nil, nonEmptyShards: left, fenced: fenced, batches: given)
     }
 
     private func give(_ id: BatchID) -> Checkout.Batch {

@@ -38,7 +38,7 @@ import Testing
         // The window first searches for batches that already belong to the worker.
         let search = try #require(window.checkOut(wantsMore: true))
         window.checkedOut(
-            search, .success(Checkout.Reply(pauseReason: nil, left: [], fenced: [], batches: [])))
+            search, .success(Checkout.Reply(pauseReason: nil, nonEmptyShards: [], fenced: [], batches: [])))
         #expect(window.checkOut(wantsMore: true) == nil)
         window.answered(try #require(reports().first), .failure(refusal))
         for _ in 0..<10 {

@@ -15,7 +15,7 @@ import Testing
     private func batch(_ number: UInt32, _ devices: [Int], inFlight: Int = 0) throws -> HeldBatch {
         let batch = try Batches.held(number, devices: devices, on: route)
         for _ in 0..<inFlight { _ = batch.next() }
-        if inFlight > 0 { route.left(over: first, by: batch) }
+        if inFlight > 0 { route.sent(over: first, by: batch) }
         return batch
     }
 
@@ -25,44 +25,44 @@ import Testing
 
     @Test func `with nothing in flight any connection is allowed`() throws {
         let one = try batch(1, [1, 2, 3])
-        #expect(route.way(of: 1) == .any)
+        #expect(route.connectionChoice(for: 1) == .any)
         _ = one.next()
-        route.left(over: first, by: one)
+        route.sent(over: first, by: one)
         land(one, 0..<1)
-        #expect(route.way(of: 1) == .any)
+        #expect(route.connectionChoice(for: 1) == .any)
     }
 
     @Test func `pushes use the connection of the pushes in flight in any batch`() throws {
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
-        for number: UInt32 in [1, 2] { #expect(route.way(of: number) == .following(first)) }
+        for number: UInt32 in [1, 2] { #expect(route.connectionChoice(for: number) == .following(first)) }
         land(one, 0..<2)
-        #expect(route.way(of: two.number) == .following(first))
+        #expect(route.connectionChoice(for: two.number) == .following(first))
     }
 
     @Test func `no push uses an abandoned connection until all pushes in flight have an outcome`() throws {
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 3), try batch(2, [1]))
-        route.leave()
-        #expect(route.way(of: 1) == .none && route.way(of: two.number) == .none)
+        route.closeConnection()
+        #expect(route.connectionChoice(for: 1) == .none && route.connectionChoice(for: two.number) == .none)
         land(one, 0..<2)
-        #expect(route.way(of: 2) == .none)
+        #expect(route.connectionChoice(for: 2) == .none)
         land(one, 2..<3)
-        route.leave()
-        #expect(route.way(of: 2) == .any)
+        route.closeConnection()
+        #expect(route.connectionChoice(for: 2) == .any)
     }
 
     @Test func `a batch that shares no device with another held batch may use any connection`() throws {
         let (one, two) = (try batch(1, [1, 2, 3], inFlight: 2), try batch(2, [4, 5], inFlight: 1))
-        #expect(route.way(of: 2) == .following(first))
+        #expect(route.connectionChoice(for: 2) == .following(first))
         #expect(route.free(two) && route.free(two))
-        #expect(route.way(of: 2) == .any && route.way(of: 1) == .following(first))
+        #expect(route.connectionChoice(for: 2) == .any && route.connectionChoice(for: 1) == .following(first))
         // The pushes in flight of this batch do not restrict the other batches.
         land(one, 0..<2)
-        #expect(route.way(of: 1) == .any)
+        #expect(route.connectionChoice(for: 1) == .any)
         _ = two.next()
-        route.left(over: second, by: two)
-        #expect(route.way(of: 1) == .any)
+        route.sent(over: second, by: two)
+        #expect(route.connectionChoice(for: 1) == .any)
         land(two, 0..<2)
-        #expect(route.way(of: 1) == .any)
+        #expect(route.connectionChoice(for: 1) == .any)
     }
 
     @Test func `a batch that shares a device or repeats a device is not free`() throws {
@@ -79,29 +79,31 @@ import Testing
         let one = try batch(1, [1, 2], inFlight: 1)
         #expect(route.free(one))
         let (two, three) = (try batch(2, [2, 3]), try batch(3, [4]))
-        #expect(route.way(of: 2) == .none && !route.free(two))
-        #expect(route.way(of: 3) == .any)
+        #expect(route.connectionChoice(for: 2) == .none && !route.free(two))
+        #expect(route.connectionChoice(for: 3) == .any)
         land(one, 0..<1)
-        #expect(route.way(of: 2) == .none, "the push to the shared device has not even left")
+        #expect(route.connectionChoice(for: 2) == .none, "the push to the shared device has not even left")
         _ = one.next()
-        #expect(route.way(of: 2) == .none)
+        #expect(route.connectionChoice(for: 2) == .none)
         land(one, 1..<2)
-        #expect(route.way(of: 2) == .any)
+        #expect(route.connectionChoice(for: 2) == .any)
         #expect(route.free(three))
         one.leaveRoute()
-        #expect(route.way(of: 2) == .any && route.batches == 2)
+        #expect(route.connectionChoice(for: 2) == .any && route.batches == 2)
     }
 
     @Test func `younger batches wait for a batch whose state Redis is asked for`() throws {
         let first = try Batches.held([.init(job: "j", count: 3)])
         let route = first.route
         first.mustCompare = true
-        #expect(route.way(of: first.number) == .any && route.way(of: first.number + 1) == .none)
+        #expect(
+            route.connectionChoice(for: first.number) == .any
+                && route.connectionChoice(for: first.number + 1) == .none)
         first.mustCompare = false
-        #expect(route.way(of: first.number + 1) == .any)
+        #expect(route.connectionChoice(for: first.number + 1) == .any)
         first.mustCompare = true
         first.end()
-        #expect(route.way(of: first.number + 1) == .any, "no connection is reserved any more")
+        #expect(route.connectionChoice(for: first.number + 1) == .any, "no connection is reserved any more")
     }
 
     @Test func `a batch detects a repeated device`() throws {
@@ -179,7 +181,7 @@ private struct RouteGame {
                 let push = Flying(batch: batch, position: position)
                 try check(push, connection)
                 carried[connection].append(push)
-                route.left(over: names[connection], by: batch)
+                route.sent(over: names[connection], by: batch)
                 if carried.count(where: { $0.contains { $0.batch === batch } }) > 1 { wasSpread = true }
             }
         }
@@ -187,7 +189,7 @@ private struct RouteGame {
 
     private mutating func choose(_ batch: HeldBatch) -> Int? {
         let open = carried.indices.filter { carried[$0].count < Self.window }
-        switch route.way(of: batch.number) {
+        switch route.connectionChoice(for: batch.number) {
         case .none: return nil
         case .any: return open.randomElement(using: &random)
         case .following(let name):
@@ -196,7 +198,7 @@ private struct RouteGame {
             guard let other = open.randomElement(using: &random) else { return nil }
             if route.free(batch) { return other }
             guard !open.contains(same) else { return same }
-            route.leave()
+            route.closeConnection()
             return nil
         }
     }

@@ -17,9 +17,10 @@ import Testing
     }
 
     /// Sends every push that may be sent. Returns the names of the batches.
-    private func send(isAlone: Bool? = nil) -> [String] {
+    private func send(hasExclusiveTurn: Bool? = nil) -> [String] {
         var sent: [String] = []
-        while let (batch, _) = window.nextBatch(isAlone: isAlone ?? window.isClearForSuspect),
+        while let (batch, _) = window.nextBatch(
+            hasExclusiveTurn: hasExclusiveTurn ?? window.isClearForSuspect),
             let position = batch.next()
         {
             sent.append("\(batch.id) \(position)")
@@ -53,7 +54,7 @@ import Testing
     @Test func `a suspect batch is sent in groups after all others and then like any other`() throws {
         window.assign([0: FenceToken(Array("1:n:here".utf8))])
         window.credit.limit = 600
-        accept("c", 6, granted: 0, suspicion: Suspicion(suspect: 4, group: 2, isAlone: true))
+        accept("c", 6, granted: 0, suspicion: Suspicion(suspect: 4, group: 2, sendsAlone: true))
         accept("a", 3, granted: 3)
         #expect(window.suspect != nil && !window.isClearForSuspect)
         #expect(send() == ["00.h.a 0", "00.h.a 1", "00.h.a 2"])
@@ -62,7 +63,7 @@ import Testing
         try deliver("a", 2..<3)
         #expect(answer() == ["00.h.a": 3] && window.isClearForSuspect)
         #expect(send() == [] && answer() == ["00.h.c": 2])
-        #expect(send(isAlone: false) == [], "another app's pushes are in flight")
+        #expect(send(hasExclusiveTurn: false) == [], "another app's pushes are in flight")
         #expect(send() == ["00.h.c 0", "00.h.c 1"])
         try deliver("c", 0..<1)
         #expect(reports().isEmpty, "the group is not through")
@@ -99,7 +100,7 @@ import Testing
         window.yieldsToSuspect = false
         #expect(window.askForCredit(of: .high))
         for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
-        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 1, isAlone: true))
+        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 1, sendsAlone: true))
         window.yieldsToSuspect = true
         #expect(!window.isClearForSuspect, "what was asked for may have been granted")
         window.reportDue()
@@ -118,7 +119,7 @@ import Testing
         #expect(send().count == 2)
         #expect(window.askForCredit(of: .high))
         for (call, _) in reports() { window.answered(call, .failure(.redis(.notConnected("lost")))) }
-        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 1, isAlone: true))
+        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 1, sendsAlone: true))
         window.yieldsToSuspect = true
         window.reportDue()
         let (call, report) = try #require(reports().first)
@@ -133,15 +134,15 @@ import Testing
         let (here, token) = (0, FenceToken(Array("1:n:here".utf8)))
         window.assign([here: token])
         window.credit.limit = 600
-        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 2, isAlone: true))
+        accept("c", 2, granted: 0, suspicion: Suspicion(suspect: 2, group: 2, sendsAlone: true))
         #expect(send() == [] && answer() == ["00.h.c": 2])
-        #expect(send(isAlone: true) == ["00.h.c 0", "00.h.c 1"] && window.hasSuspectInFlight)
+        #expect(send(hasExclusiveTurn: true) == ["00.h.c 0", "00.h.c 1"] && window.hasSuspectInFlight)
         // The batch's shard is withdrawn with its pushes in flight. Then another batch gets its turn.
         window.assign([1: token])
         window.accept(
             Checkout.Batch(
                 id: BatchID(Array("01.h.d".utf8)), delivery: 1, granted: 0,
-                suspicion: Suspicion(suspect: 2, group: 2, isAlone: true), map: Array("..".utf8),
+                suspicion: Suspicion(suspect: 2, group: 2, sendsAlone: true), map: Array("..".utf8),
                 body: Batches.body([Batches.Part(count: 2)])))
         #expect(
             window.suspect?.id.description == "01.h.d" && window.hasSuspectInFlight

@@ -40,7 +40,7 @@ import Testing
         @discardableResult
         func send(atMost most: Int) -> Int {
             var left = most
-            while left > 0, let (batch, turn) = window.nextBatch(isAlone: false) {
+            while left > 0, let (batch, turn) = window.nextBatch(hasExclusiveTurn: false) {
                 var count = 0
                 while count < min(turn, left), let position = batch.next() {
                     inFlight.append((batch, position))
@@ -94,7 +94,7 @@ import Testing
                 call,
                 .success(
                     Checkout.Reply(
-                        pauseReason: nil, left: isLeft ? [0] : [], fenced: [], batches: batches)))
+                        pauseReason: nil, nonEmptyShards: isLeft ? [0] : [], fenced: [], batches: batches)))
         }
 
         private func answerReports() -> Bool {

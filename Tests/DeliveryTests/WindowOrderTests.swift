@@ -25,9 +25,9 @@ struct WindowOrderTests {
             Checkout.Batch(
                 id: given(1).id, delivery: 1, granted: 2, suspicion: nil, map: Array("....".utf8),
                 body: Batches.body([.init(job: "large", count: 4)])))
-        let batch = try #require(window.nextBatch(isAlone: true)?.batch)
+        let batch = try #require(window.nextBatch(hasExclusiveTurn: true)?.batch)
         #expect(batch.next() == 0 && batch.next() == 1)
-        #expect(window.nextBatch(isAlone: true) == nil)
+        #expect(window.nextBatch(hasExclusiveTurn: true) == nil)
         #expect(window.askForCredit(of: .high))
         for case .report(let call, let report) in window.takeActions() where report.wanted == 4 {
             return (batch, call)
@@ -42,7 +42,7 @@ struct WindowOrderTests {
         window.delivered(batch, 0)
         window.answered(call, .success(.taken(Report.State(open: 4, granted: 4, isDone: false))))
         window.accept(given(2))
-        #expect(window.nextBatch(isAlone: true)?.batch === batch)
+        #expect(window.nextBatch(hasExclusiveTurn: true)?.batch === batch)
     }
 
     @Test func `unprocessed pushes are sent before younger ones despite a report in flight`()
@@ -51,7 +51,7 @@ struct WindowOrderTests {
         let (batch, _) = try asking()
         window.accept(given(2))
         window.giveBack(batch, 1)
-        #expect(window.nextBatch(isAlone: true)?.batch === batch)
+        #expect(window.nextBatch(hasExclusiveTurn: true)?.batch === batch)
     }
 
     private func returned() -> [(call: Window.Call, batch: BatchID)] {
@@ -70,15 +70,17 @@ struct WindowOrderTests {
         window.assign([3: Self.token])
         window.accept(given(2))
         window.accept(given(3, lane: "b"))
-        #expect(window.nextBatch(isAlone: true)?.batch.lane == .bulk, "of the other list nothing goes back")
+        #expect(
+            window.nextBatch(hasExclusiveTurn: true)?.batch.lane == .bulk,
+            "of the other list nothing goes back")
         window.assign([3: Self.token])
-        #expect(window.nextBatch(isAlone: true)?.batch.lane == .bulk)
+        #expect(window.nextBatch(hasExclusiveTurn: true)?.batch.lane == .bulk)
         let second = returned()
         #expect(second.map(\.batch) == [given(2).id])
         for call in [first.call] + second.map(\.call) { window.putBack(call, .success(1)) }
         // Redis has both batches in order.
         for number in [1, 2] { window.accept(given(number)) }
-        #expect(window.nextBatch(isAlone: true)?.batch.id == given(1).id)
+        #expect(window.nextBatch(hasExclusiveTurn: true)?.batch.id == given(1).id)
     }
 
     /// The connection is lost during the return of batch 1. Then the worker owns the shard again and gets batch 2.
@@ -94,10 +96,10 @@ struct WindowOrderTests {
 
     @Test func `a call without a reply is repeated and later batches follow`() throws {
         try loseReturn()
-        #expect(window.nextBatch(isAlone: true) == nil)
+        #expect(window.nextBatch(hasExclusiveTurn: true) == nil)
         window.reconnected(isOther: false)
         #expect(Set(returned().map(\.batch)) == [given(1).id, given(2).id])
-        #expect(window.nextBatch(isAlone: true) == nil)
+        #expect(window.nextBatch(hasExclusiveTurn: true) == nil)
     }
 
     @Test func `a restored Redis is asked for the state of a batch before the return`() throws {
@@ -106,10 +108,10 @@ struct WindowOrderTests {
         var asked: [BatchID: Window.Call] = [:]
         for case .report(let call, let report) in window.takeActions() { asked[report.batch] = call }
         let question = try #require(asked[given(1).id])
-        #expect(window.nextBatch(isAlone: true) == nil)
+        #expect(window.nextBatch(hasExclusiveTurn: true) == nil)
         let state = Report.State(open: 1, granted: 1, isDone: false, map: Array(".".utf8))
         window.answered(question, .success(.taken(state)))
         #expect(returned().map(\.batch).contains(given(1).id))
-        #expect(window.nextBatch(isAlone: true) == nil)
+        #expect(window.nextBatch(hasExclusiveTurn: true) == nil)
     }
 }

@@ -121,8 +121,10 @@ struct WindowSimulation {
     private mutating func send() throws {
         window.queues.beginTurn()
         for _ in 0..<Int.random(in: 1...40, using: &random) {
-            guard let (batch, _) = window.nextBatch(isAlone: window.isClearForSuspect) else { return }
-            if !batch.isSuspect, batch.route.way(of: batch.number) == .none {
+            guard let (batch, _) = window.nextBatch(hasExclusiveTurn: window.isClearForSuspect) else {
+                return
+            }
+            if !batch.isSuspect, batch.route.connectionChoice(for: batch.number) == .none {
                 window.queues.pass(batch)
                 continue
             }

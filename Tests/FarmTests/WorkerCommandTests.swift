@@ -166,7 +166,7 @@ import Testing
         let client = try farm.redis.client()
         let coordinator = farm.coordinator("alpha")
         let before = try #require(ProcessTable.residentBytes(of: coordinator.pid))
-        let messages = ["look", "operation", "hosts", "release", "feedback demo", "free demo"]
+        let messages = ["refresh", "operation", "hosts", "release", "feedback demo", "free demo"]
         for round in 0..<20 {
             try client.pipeline(
                 (0..<1_000).map { ["PUBLISH", "{pushfarm}:commands", messages[$0 % 6]] }
@@ -194,7 +194,7 @@ import Testing
         let refused = try await farm.operate("scale", "300", "all", status: 1)
         #expect(refused.hosts[0].text.contains("this machine carries at most"), "\(refused)")
         try farm.redis.client().run("HSET", "{pushfarm}:desired", "scale:alpha", "300")
-        try farm.redis.client().run("PUBLISH", "{pushfarm}:commands", "look")
+        try farm.redis.client().run("PUBLISH", "{pushfarm}:commands", "refresh")
         try await eventually("it says so") {
             farm.log("alpha").contains("the number of workers is limited by this machine")
         }

@@ -51,7 +51,7 @@ final class BinaryLine {
     private func flush(at now: ContinuousClock.Instant) {
         var room = [UInt8](repeating: 0, count: 4096)
         room.withUnsafeMutableBytes { _ = exchange.fill($0) }
-        exchange.left(allBut: 0, at: now)
+        exchange.bytesSent(allBut: 0, at: now)
         askIfDue(at: now)
     }
 

@@ -195,7 +195,7 @@ final class BinarySimulation {
     /// The end of the program's turn: the socket accepts a part of the bytes.
     private func fill(_ link: Link) {
         if link.queued.isEmpty {
-            link.exchange.left(allBut: 0, at: now)
+            link.exchange.bytesSent(allBut: 0, at: now)
             while link.exchange.wantsAnswer(at: now) {
                 link.questions.append(link.handed)
                 link.exchange.asked(at: now)
@@ -251,7 +251,7 @@ final class BinarySimulation {
         if !link.reply.isEmpty {
             let part = chance(3) ? Array(link.reply.prefix(int(1...5))) : link.reply
             link.reply.removeFirst(part.count)
-            link.exchange.left(allBut: link.queued.count, at: now)
+            link.exchange.bytesSent(allBut: link.queued.count, at: now)
             if mutant != .ignoresReplies { part.withUnsafeBytes { link.exchange.receive($0, at: now) } }
             try drain(link)
         }
@@ -259,7 +259,7 @@ final class BinarySimulation {
             link.reply.isEmpty,
             !link.exchange.hasEnded
         {
-            link.exchange.left(allBut: link.queued.count, at: now)
+            link.exchange.bytesSent(allBut: link.queued.count, at: now)
             link.exchange.end("closed", isPeersDoing: true, at: now)
             try drain(link)
         }
@@ -269,7 +269,7 @@ final class BinarySimulation {
         // All received bytes are read before the clock is checked.
         repeat { try receive(link) } while !link.reply.isEmpty && !link.exchange.hasEnded
         guard !link.exchange.hasEnded else { return }
-        link.exchange.left(allBut: link.queued.count, at: now)
+        link.exchange.bytesSent(allBut: link.queued.count, at: now)
         BinaryMutant.poll(
             link.exchange, mutant, unread: link.flying.count + link.unread.count, answers: link.answers,
             questions: link.questions.count, at: now)
@@ -288,7 +288,7 @@ final class BinarySimulation {
         switch event {
         case .completed(let ticket, let outcome): try completed(ticket.position, outcome, of: link)
         case .isOver:
-            link.exchange.left(allBut: link.queued.count, at: now)
+            link.exchange.bytesSent(allBut: link.queued.count, at: now)
             link.exchange.end("over", isPeersDoing: false, at: now)
         case .deliveredPushesLost(let count, let reason): throw Fault(description: "\(count) lost: \(reason)")
         case .roomAvailable, .retired, .ended: break

@@ -28,7 +28,7 @@ struct LeaseMutant: Sendable, CustomStringConvertible {
     static let all = [
         LeaseMutant("asks for what it is giving back", LeaseFault.asksForGivenBack, seed: 1),
         LeaseMutant("takes what it has lost for its own", LeaseFault.keepsLost, seed: 14),
-        LeaseMutant("serves what is not swept", LeaseFault.servesUnswept, seed: 1),
+        LeaseMutant("serves what is not reclaimed", LeaseFault.servesUnreclaimed, seed: 1),
         LeaseMutant("serves what it hands over", LeaseFault.servesLeaving, seed: 0),
         LeaseMutant("gives back what its workers still have", LeaseFault.givesBackAtOnce, seed: 6),
         LeaseMutant("gives back what a worker released and has again", LeaseFault.givesBackServed, seed: 26),

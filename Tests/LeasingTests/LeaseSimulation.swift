@@ -43,8 +43,8 @@ final class LeaseSimulation {
     /// The lead of the Redis clock over the true time, and the time and size of each jump ahead.
     private(set) var redisAhead = 0
     private var jumps: [(at: Int, by: Int)] = []
-    /// The fencing tokens under which each shard was swept.
-    private(set) var swept: [Int: Set<FenceToken>] = [:]
+    /// The fencing tokens under which each shard was reclaimed.
+    private(set) var reclaimed: [Int: Set<FenceToken>] = [:]
     /// Each change of an owner, with the end of the previous lease.
     private(set) var moves: [(field: LeaseField, from: String, to: String)] = []
     /// The time since when each released shard has had no worker.
@@ -192,16 +192,16 @@ final class LeaseSimulation {
                 throw Fault(description: "\(host.name) gives \(shard) back though \(reason)")
             }
             reply = .released
-        case .sweep(let shards):
+        case .reclaim(let shards):
             var fenced: [Int] = []
             for (shard, token) in shards {
                 guard redis.token(of: .shard(shard)) == token else {
                     fenced.append(shard)
                     continue
                 }
-                swept[shard, default: []].insert(token)
+                reclaimed[shard, default: []].insert(token)
             }
-            reply = .swept(fenced: fenced)
+            reply = .reclaimed(fenced: fenced)
         case .heartbeat(let line, let predecessor, let lifetime):
             reply = .members(
                 redis.heartbeat(line, predecessor: predecessor, lifetime: lifetime, at: redisTime))

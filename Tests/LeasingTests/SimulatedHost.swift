@@ -13,7 +13,7 @@ final class SimulatedHost {
         case acquire(AcquireLeases)
         case renew(RenewLeases)
         case release(ReleaseLeases)
-        case sweep([HeldLeases.Shard])
+        case reclaim([HeldLeases.Shard])
         case heartbeat(Heartbeat, predecessor: String, lifetime: Int)
     }
 
@@ -21,7 +21,7 @@ final class SimulatedHost {
         case acquired(AcquireLeases.Reply)
         case renewed([Bool])
         case released
-        case swept(fenced: [Int])
+        case reclaimed(fenced: [Int])
         /// The members of the farm, or nil when another coordinator owns the name.
         case members([Heartbeat.Member]?)
     }
@@ -159,9 +159,9 @@ final class SimulatedHost {
             heldLeases?.forgetAll()
             let nonce = heldLeases?.nonce ?? ""
             return wire.call(.release(ReleaseLeases(nonce: nonce, tokens: nil))) { [unowned self] _ in
-                farm.announce(.free(app: "demo"))
+                farm.announce(.leasesReleased(app: "demo"))
                 wire.call(.heartbeat(line, predecessor: "", lifetime: 0)) { [unowned self] _ in
-                    farm.announce(.left(host: name))
+                    farm.announce(.hostLeft(host: name))
                     isUp = false
                 }
             }
@@ -217,7 +217,7 @@ final class SimulatedHost {
         case .giveBack(let call):
             make(.release(call)) { [unowned self] _ in
                 heldLeases.gaveBack(call)
-                farm.announce(.free(app: "demo"))
+                farm.announce(.leasesReleased(app: "demo"))
             }
         case .renew(let call):
             make(.renew(call)) { if case .renewed(let kept) = $0 { _ = heldLeases.renewed(call, kept) } }
@@ -225,15 +225,15 @@ final class SimulatedHost {
             make(.acquire(call)) {
                 if case .acquired(let reply) = $0 { heldLeases.acquired(call, reply, at: now) }
             }
-        case .sweep(let shards):
-            wire.call(.sweep(shards)) { [unowned self] reply in
-                if case .swept(let fenced) = reply {
+        case .reclaim(let shards):
+            wire.call(.reclaim(shards)) { [unowned self] reply in
+                if case .reclaimed(let fenced) = reply {
                     if shards.contains(where: {
                         fenced.contains($0.number) && heldLeases.tokens[$0.number] == $0.token
                     }) {
                         heldLeases.fenced()
                     }
-                    heldLeases.swept(shards)
+                    heldLeases.reclaimed(shards)
                 }
                 try go(heldLeases, from: start)
             }
@@ -285,7 +285,7 @@ final class SimulatedHost {
             guard let members else { return kill() }
             if membership.observe(hosts(members), at: instant) != nil {
                 heldLeases.shares = membership.shares(of: "demo")
-                heldLeases.wake()
+                heldLeases.makeRoundDue()
                 try signal()
             }
             handOverOthers()
@@ -311,9 +311,9 @@ final class SimulatedHost {
     func hear(_ command: HostCommand) {
         later(0) { [unowned self] in
             guard let heldLeases else { return }
-            if case .left(let host) = command { membership.left(host, at: instant) }
-            guard case .free = command else { return sendHeartbeat() }
-            heldLeases.wake()
+            if case .hostLeft(let host) = command { membership.announcedExit(of: host, at: instant) }
+            guard case .leasesReleased = command else { return sendHeartbeat() }
+            heldLeases.makeRoundDue()
             try signal()
         }
     }
@@ -343,7 +343,7 @@ final class SimulatedHost {
     }
 
     private func reclaim(_ worker: SimulatedWorker) throws {
-        wire.call(.sweep([])) { [unowned self] reply in
+        wire.call(.reclaim([])) { [unowned self] reply in
             guard reply != nil else { return later(300) { [unowned self] in try reclaim(worker) } }
             awaitingReclaim.remove(worker.index)
             try emptied(heldLeases?.leaving.filter { map.worker(of: $0) == worker.index } ?? [])
@@ -441,6 +441,6 @@ final class SimulatedHost {
         guard let heldLeases, !isStopping else { return "its start or its end before it" }
         if !heldLeases.givenBack.isEmpty { return "\(heldLeases.givenBack) to give back" }
         if !heldLeases.leaving.isEmpty { return "\(heldLeases.leaving) leaving" }
-        return heldLeases.unswept.isEmpty ? nil : "\(heldLeases.unswept) to sweep"
+        return heldLeases.unreclaimed.isEmpty ? nil : "\(heldLeases.unreclaimed) to reclaim"
     }
 }

@@ -106,9 +106,9 @@ final class SimulatedWorker {
             leaving.subtract(shards.keys)
             served = shards
             for (shard, token) in shards {
-                guard farm.swept[shard]?.contains(token) == true else {
+                guard farm.reclaimed[shard]?.contains(token) == true else {
                     throw LeaseSimulation.Fault(
-                        description: "\(host.name) serves \(shard) before it is swept")
+                        description: "\(host.name) serves \(shard) before it is reclaimed")
                 }
                 farm.isServed(shard)
             }

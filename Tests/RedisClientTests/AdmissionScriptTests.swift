@@ -20,7 +20,8 @@ import Testing
         _ memory: UpdateAdmission.Memory = .keep, held: Bool = false, _ limits: AppLimits = wide
     ) throws -> UpdateAdmission.Reply {
         try fixture.perform(
-            UpdateAdmission(memory: memory, isHeld: held, retryAfter: .milliseconds(500), limits: limits))
+            UpdateAdmission(
+                memory: memory, limitsIntake: held, retryAfter: .milliseconds(500), limits: limits))
     }
 
     @discardableResult

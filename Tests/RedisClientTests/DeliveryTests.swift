@@ -57,7 +57,7 @@ import Testing
         #expect(try StoreFixture.jobs(reply.batches) == ["j2", "j4", "j3", "j1"])
         #expect(
             reply.batches.map(\.id.lane) == [.high, .high, .high, .bulk] && reply.batches[1].id.shard == 1)
-        #expect(reply.left.contains(1))
+        #expect(reply.nonEmptyShards.contains(1))
         #expect(try StoreFixture.jobs(fixture.checkout(known: nil).batches) == ["j5"])
         #expect(try fixture.audit() == [])
     }

@@ -19,11 +19,11 @@ import Testing
     }
 
     @discardableResult
-    private func recordCrash(_ process: String, isAlone: Bool = true, limit: Int = 3) throws
+    private func recordCrash(_ process: String, isOnlyApp: Bool = true, limit: Int = 3) throws
         -> RecordIntakeCrash.Reply
     {
         try fixture.perform(
-            RecordIntakeCrash(token: fixture.token, process: process, isAlone: isAlone, limit: limit))
+            RecordIntakeCrash(token: fixture.token, process: process, isOnlyApp: isOnlyApp, limit: limit))
     }
 
     private func text(_ reply: Take.Reply) -> [String] {
@@ -95,7 +95,7 @@ import Testing
         for (step, job) in ["a", "b"].enumerated() {
             #expect(try recordCrash("p2\(step)").ends == 2)
             #expect(
-                try recordCrash("p3\(step)", isAlone: false)
+                try recordCrash("p3\(step)", isOnlyApp: false)
                     == .init(suspects: 3 - step, ends: 0, isRefused: false))
             _ = try take()
             try fixture.perform(fixture.splitRequest(step: step + 1, [(job, 1)]))
@@ -173,7 +173,7 @@ import Testing
         _ = try take()
         #expect(throws: StoreError.fenced(field: "intake")) {
             try fixture.perform(
-                RecordIntakeCrash(token: FenceToken(Array("9:n9:x".utf8)), process: "p", isAlone: true))
+                RecordIntakeCrash(token: FenceToken(Array("9:n9:x".utf8)), process: "p", isOnlyApp: true))
         }
         #expect(try take().suspects == 0)
     }

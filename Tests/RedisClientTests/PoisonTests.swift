@@ -140,7 +140,7 @@ import Testing
         _ = try fixture.checkout("a", credit: 1000)
         _ = try reclaim("a", .kill(hadSent: true, recent: 1))
         let batch = try #require(try fixture.checkout("b", credit: 1000).batches.first)
-        #expect(batch.suspicion == Suspicion(suspect: 256, group: 0, isAlone: false))
+        #expect(batch.suspicion == Suspicion(suspect: 256, group: 0, sendsAlone: false))
         #expect(batch.granted == 256)
     }
 
@@ -151,7 +151,7 @@ import Testing
             _ = try reclaim(worker, .kill(hadSent: true, recent: worker == "a" ? 1 : 2))
         }
         let careful = try #require(try fixture.checkout("c", credit: 1000).batches.first)
-        #expect(careful.suspicion?.isAlone == true && careful.granted == 0)
+        #expect(careful.suspicion?.sendsAlone == true && careful.granted == 0)
         _ = try reclaim("c", .kill(hadSent: true, recent: 3))
         let free = try #require(try fixture.checkout("d", credit: 1000).batches.first)
         #expect(free.suspicion == nil && free.granted == 64)
@@ -171,7 +171,7 @@ import Testing
         _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j1", 1), worker: "d", wanted: 2)
         let reply = try reclaim("d", .kill(hadSent: true, recent: 4))
         #expect(reply.poisoned == 0)
-        #expect(try fixture.checkout("e").batches.first?.suspicion?.isAlone == false)
+        #expect(try fixture.checkout("e").batches.first?.suspicion?.sendsAlone == false)
     }
 
     @Test func `the search ends after the suspects`() throws {
@@ -179,7 +179,7 @@ import Testing
         _ = try fixture.checkout("a", credit: 4)
         _ = try reclaim("a", .crash(hadSent: true))
         let batch = try #require(try fixture.checkout("b").batches.first)
-        #expect(batch.suspicion == Suspicion(suspect: 4, group: 2, isAlone: true) && batch.granted == 0)
+        #expect(batch.suspicion == Suspicion(suspect: 4, group: 2, sendsAlone: true) && batch.granted == 0)
         #expect(try ask(batch, "b") == 2)
         #expect(try ask(batch, "b") == 2, "the next group only when this one is handed over")
         var granted = 2
@@ -196,7 +196,7 @@ import Testing
         _ = try reclaim("b", .crash(hadSent: true))
         #expect(
             try fixture.checkout("c").batches.first?.suspicion
-                == Suspicion(suspect: 8, group: 2, isAlone: true))
+                == Suspicion(suspect: 8, group: 2, sendsAlone: true))
         #expect(try fixture.audit() == [])
     }
 

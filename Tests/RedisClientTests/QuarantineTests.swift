@@ -30,7 +30,7 @@ import Testing
     private func sendPoison() throws -> (crashes: Int, poisoned: Int) {
         var (crashes, poisoned) = (0, 0)
         while let batch = try fixture.checkout("w\(crashes)", most: 1).batches.first {
-            if batch.suspicion?.isAlone == true { try ask(batch, "w\(crashes)") }
+            if batch.suspicion?.sendsAlone == true { try ask(batch, "w\(crashes)") }
             poisoned += try reclaim("w\(crashes)").poisoned
             crashes += 1
             guard crashes < 50 else { break }

@@ -24,7 +24,7 @@ extension StoreFixture {
     init() throws { fixture = try StoreFixture() }
 
     private static let updateAdmission = UpdateAdmission(
-        memory: .keep, isHeld: false, retryAfter: .milliseconds(500),
+        memory: .keep, limitsIntake: false, retryAfter: .milliseconds(500),
         limits: AppLimits(backlog: 1000, inbox: 100_000, inboxBytes: 1 << 30, jobBytes: 1 << 20))
 
     private func refuse(step: Int, duplicate: Bool = false) throws -> Refuse.Reply {

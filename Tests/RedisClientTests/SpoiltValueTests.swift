@@ -65,7 +65,7 @@ import Testing
             try fixture.redis.run("HSET", Self.app + "refusals", name, value)
         }
         let updateAdmission = UpdateAdmission(
-            memory: .keep, isHeld: false, retryAfter: .milliseconds(500),
+            memory: .keep, limitsIntake: false, retryAfter: .milliseconds(500),
             limits: AppLimits(backlog: 1000, inbox: 1000, inboxBytes: 1 << 30, jobBytes: 1 << 20))
         _ = try fixture.perform(updateAdmission)
         _ = try fixture.perform(SubmitJob(job: Array(SubmitTests.job().utf8), id: ""))

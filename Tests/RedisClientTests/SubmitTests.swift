@@ -27,7 +27,7 @@ import Testing
     }
 
     private static let updateAdmission = UpdateAdmission(
-        memory: .keep, isHeld: false, retryAfter: .milliseconds(500),
+        memory: .keep, limitsIntake: false, retryAfter: .milliseconds(500),
         limits: AppLimits(backlog: 1000, inbox: 1_000_000, inboxBytes: 1 << 30, jobBytes: 64 << 20))
 
     private func configure(_ apps: String...) throws {

@@ -236,7 +236,7 @@ import Testing
             sender.resume()
             farm.assignAll()
             try await farm.submit([100])
-            #expect(sender.suspension == .left && farm.counters.accepted == 0)
+            #expect(sender.suspension == .removed && farm.counters.accepted == 0)
             sender.configuredAgain()
             #expect(await until { farm.counters.accepted == 100 })
             sender.pause()

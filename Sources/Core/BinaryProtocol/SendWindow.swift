@@ -14,10 +14,10 @@ package struct SendWindow: ~Copyable {
         var end: UInt64
     }
 
-    /// A point of the byte stream: all bytes up to `end` were sent by `leftAt`.
+    /// A point of the byte stream: all bytes up to `end` were sent by `sentAt`.
     private struct Mark {
         var end: UInt64
-        var leftAt: Instant
+        var sentAt: Instant
         /// When the peer had read the bytes up to `end`; nil while unknown.
         var arrivedAt: Instant?
     }
@@ -50,7 +50,7 @@ package struct SendWindow: ~Copyable {
     /// The number of bytes of all frames written so far. Further counters cover bytes that were sent, and
     /// bytes that left the window.
     package private(set) var written: UInt64 = 0
-    private var left: UInt64 = 0
+    private var sent: UInt64 = 0
     private var settled: UInt64 = 0
     /// The number of pushes that were removed.
     private var popped = 0
@@ -87,14 +87,14 @@ package struct SendWindow: ~Copyable {
     ///
     /// - Returns: whether the number has grown.
     @discardableResult
-    package mutating func left(_ total: UInt64, at now: Instant) -> Bool {
-        guard total > left else { return false }
-        left = total
-        if let last = marks.indices.last, marks[last].arrivedAt == nil, now - marks[last].leftAt < Self.grain
+    package mutating func sent(upTo total: UInt64, at now: Instant) -> Bool {
+        guard total > sent else { return false }
+        sent = total
+        if let last = marks.indices.last, marks[last].arrivedAt == nil, now - marks[last].sentAt < Self.grain
         {
             marks[last].end = total
         } else {
-            marks.append(Mark(end: total, leftAt: now, arrivedAt: nil))
+            marks.append(Mark(end: total, sentAt: now, arrivedAt: nil))
         }
         return true
     }
@@ -105,7 +105,7 @@ package struct SendWindow: ~Copyable {
     /// - Returns: whether more bytes have arrived than before.
     @discardableResult
     package mutating func arrived(allBut unread: Int, at now: Instant) -> Bool {
-        arrived(upTo: left > UInt64(unread) ? left - UInt64(unread) : 0, at: now)
+        arrived(upTo: sent > UInt64(unread) ? sent - UInt64(unread) : 0, at: now)
     }
 
     /// Notes that the peer has read the first `end` bytes of the connection.
@@ -126,10 +126,10 @@ package struct SendWindow: ~Copyable {
     package var isUnderWay: Bool { marks.last.map { $0.arrivedAt == nil } ?? false }
 
     /// Whether all written bytes have left this process.
-    package var hasLeft: Bool { left == written }
+    package var isAllSent: Bool { sent == written }
 
-    /// Whether all written bytes have left and arrived.
-    package var hasArrived: Bool { hasLeft && marks.last?.arrivedAt != nil || entries.isEmpty }
+    /// Whether all written bytes are sent and have arrived.
+    package var hasArrived: Bool { isAllSent && marks.last?.arrivedAt != nil || entries.isEmpty }
 
     // MARK: Outcomes
 
@@ -160,11 +160,11 @@ package struct SendWindow: ~Copyable {
     /// Judges a reply that says that the push `identifier` was refused.
     ///
     /// The identifier proves that its frame was sent, although the count of sent bytes may lag: the gateway can reply
-    /// before ``left(_:at:)`` is called.
+    /// before ``sent(upTo:at:)`` is called.
     package func refused(_ identifier: UInt32, at now: Instant) -> Judgement {
         guard let index = index(of: identifier) else { return late(identifier, isBlamed: true) }
         let end = entries[index].end
-        let arrivedAt = marks.first { $0.end >= end }.map { $0.arrivedAt ?? $0.leftAt }
+        let arrivedAt = marks.first { $0.end >= end }.map { $0.arrivedAt ?? $0.sentAt }
         return .refused(safe: index, delay: arrivedAt.map { now - $0 })
     }
 
@@ -179,7 +179,7 @@ package struct SendWindow: ~Copyable {
 
     /// The number of oldest pushes whose frames were sent completely. The gateway may have accepted these; it
     /// cannot have accepted the others.
-    package var whole: Int { count(upTo: left) }
+    package var whole: Int { count(upTo: sent) }
 
     /// The push that was added last; nil when the window is empty.
     package var last: UInt64? { entries.last?.ticket }

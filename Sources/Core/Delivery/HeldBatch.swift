@@ -164,7 +164,7 @@ package final class HeldBatch {
     }
     /// Whether a worker crashed while it held the batch, and a push that may be the cause still has no outcome.
     /// A suspect batch is sent with nothing else of this worker in flight.
-    package var isSuspect: Bool { suspicion?.isAlone == true && hasSuspects }
+    package var isSuspect: Bool { suspicion?.sendsAlone == true && hasSuspects }
     private var hasSuspects: Bool { suspicion?.hasSuspects(among: positions) ?? false }
 
     /// The credit end to request: as many positions as `room` allows, but one group at a time within the

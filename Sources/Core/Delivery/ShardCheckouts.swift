@@ -105,12 +105,12 @@ struct ShardCheckouts {
     /// Notes from a reply which shards still have batches in Redis.
     private func learn(_ reply: Checkout.Reply, of lanes: Checkout.Lanes) {
         switch lanes {
-        case .highOnly: shards.mayHaveBatches(reply.left, of: .high)
-        case .bulkOnly: shards.mayHaveBatches(reply.left, of: .bulk)
+        case .highOnly: shards.mayHaveBatches(reply.nonEmptyShards, of: .high)
+        case .bulkOnly: shards.mayHaveBatches(reply.nonEmptyShards, of: .bulk)
         // Redis reads the second lane only after all batches of the first.
         case .highFirst where reply.batches.contains { $0.id.lane == .bulk }:
-            shards.mayHaveBatches(reply.left, of: .bulk)
-        case .highFirst: shards.mayHaveBatches(reply.left)
+            shards.mayHaveBatches(reply.nonEmptyShards, of: .bulk)
+        case .highFirst: shards.mayHaveBatches(reply.nonEmptyShards)
         }
     }
 }

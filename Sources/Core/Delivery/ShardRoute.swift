@@ -7,7 +7,7 @@
 /// has all its outcomes. The route knows connections only by identity.
 package final class ShardRoute {
     /// Which connections a batch may use.
-    package enum Way: Equatable {
+    package enum ConnectionChoice: Equatable {
         /// The batch may use any connection, because there is no push in flight that it must not overtake.
         case any
         /// The batch must use this connection, or may use another one if it becomes free.
@@ -19,7 +19,7 @@ package final class ShardRoute {
     private enum Use {
         case single(ObjectIdentifier)
         /// No more pushes may follow over the connection in use.
-        case left
+        case closed
     }
 
     /// A held batch on the route.
@@ -56,7 +56,7 @@ package final class ShardRoute {
     }
 
     /// Returns which connections the next batch of a lane may use.
-    package func way(of batch: UInt32) -> Way {
+    package func connectionChoice(for batch: UInt32) -> ConnectionChoice {
         if !uncompared.isEmpty, uncompared.contains(where: { $0 < batch }) { return .none }
         if freeCount > 0 || !heldUp.isEmpty {
             if members[batch]?.batch?.isFree == true { return .any }
@@ -69,17 +69,17 @@ package final class ShardRoute {
         return switch use {
         case nil: .any
         case .single(let connection): .following(connection)
-        case .left: .none
+        case .closed: .none
         }
     }
 
     /// Stops using a connection that has no room while others have room.
-    package func leave() {
-        if case .single = use { use = .left }
+    package func closeConnection() {
+        if case .single = use { use = .closed }
     }
 
     /// Notes that pushes of the batch were sent over the connection.
-    package func left(over connection: ObjectIdentifier, by batch: HeldBatch) {
+    package func sent(over connection: ObjectIdentifier, by batch: HeldBatch) {
         if inFlight > 0, use == nil, !batch.isFree { use = .single(connection) }
     }
 

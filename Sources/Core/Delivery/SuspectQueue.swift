@@ -44,15 +44,15 @@ extension Suspicion {
     /// Returns the end of the suspect group that starts at the first position without an outcome; nil when that
     /// position is not suspect.
     func groupEnd(in positions: [HeldBatch.PushState], granted: Int) -> Int? {
-        var left = group
+        var remaining = group
         var end: Int?
         for position in positions.indices.prefix(clamping: suspect) {
             guard positions[position] == .open || positions[position] == .inFlight else { continue }
             // Positions that are granted and unsent come first.
             if position < granted { return granted }
             end = position + 1
-            left -= 1
-            if left == 0 { break }
+            remaining -= 1
+            if remaining == 0 { break }
         }
         return end
     }

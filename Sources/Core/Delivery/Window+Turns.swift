@@ -24,15 +24,17 @@ extension Window {
     /// and asks again.
     ///
     /// - Parameters:
-    ///   - isAlone: only the pushes of ``suspect`` are in flight or have credit on this worker.
+    ///   - hasExclusiveTurn: only the pushes of ``suspect`` are in flight or have credit on this worker.
     ///   - isBulkFull: no connection has room for bulk.
-    package func nextBatch(isAlone: Bool, isBulkFull: Bool = false) -> (batch: HeldBatch, atMost: Int)? {
+    package func nextBatch(hasExclusiveTurn: Bool, isBulkFull: Bool = false) -> (
+        batch: HeldBatch, atMost: Int
+    )? {
         guard mode == .sending else { return nil }
         let (high, bulk) = (queues.first(of: .high), isBulkFull ? nil : queues.first(of: .bulk))
         if let turn = queues.share.next(highWaits: high != nil, bulkWaits: bulk != nil) {
             return (turn.lane == .high ? high : bulk).map { ($0, turn.atMost) }
         }
-        guard isAlone, let suspect else { return nil }
+        guard hasExclusiveTurn, let suspect else { return nil }
         if suspect.hasNext { return (suspect, .max) }
         if !suspect.isReporting, !suspect.isDirty { report(suspect) }
         return nil
@@ -49,7 +51,7 @@ extension Window {
         guard mode == .sending else { return 0 }
         var sum = 0
         for batch in queues.batches where !batch.isReleased && !batch.isSuspect && batch.hasNext {
-            switch batch.route.way(of: batch.number) {
+            switch batch.route.connectionChoice(for: batch.number) {
             case .none: continue
             case .following: guard batch.route.free(batch) else { continue }
             case .any: break

@@ -20,12 +20,12 @@ struct AssignedFields {
 
     private static func fields(_ shares: HostShares, _ host: String, _ shards: Int) -> Set<LeaseField> {
         let all = (0..<shards).map { LeaseField.shard($0) } + [.intake]
-        return Set(all.filter { shares.owner(of: $0.place) == host })
+        return Set(all.filter { shares.owner(of: $0.shareField) == host })
     }
 }
 
 extension LeaseField {
-    fileprivate var place: HostShares.Place {
+    fileprivate var shareField: HostShares.Field {
         switch self {
         case .intake: .intake
         case .shard(let number): .shard(number)
@@ -47,7 +47,7 @@ struct LeaseNonce {
     }
 
     /// Changes to a new nonce, whose tokens no script has seen. Leases of the old nonce may be acquired: it was ours.
-    mutating func renew() {
+    mutating func replace() {
         renewals += 1
         predecessor = instance
         current = "\(instance).\(renewals)"

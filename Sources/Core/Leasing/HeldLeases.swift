@@ -15,10 +15,10 @@ package final class HeldLeases {
         case renew(RenewLeases)
         case acquire(AcquireLeases)
         /// Reclaims the batches that earlier owners left in flight on these shards.
-        case sweep([Shard])
+        case reclaim([Shard])
     }
 
-    private enum Stage { case givingBack, renewing, acquiring, sweeping, over }
+    private enum Stage { case givingBack, renewing, acquiring, reclaiming, over }
 
     package private(set) var tokens: [Int: FenceToken] = [:]
     package private(set) var intake: FenceToken?
@@ -31,7 +31,7 @@ package final class HeldLeases {
     private let faults: FaultInjection<LeaseFault>
     private let host: String
     private let shards: Int
-    private var names: LeaseNonce
+    private var nonces: LeaseNonce
     private var demand: LeaseDemand
     /// Redis reported another owner for one of this host's fields. All leases are acquired again.
     package private(set) var isFenced = false
@@ -40,7 +40,7 @@ package final class HeldLeases {
     /// The host serves nothing: it acquires only what no other host can serve, and hands everything else over immediately.
     package var isQuiet = false
     /// Acquired shards whose previous owner's batches are not reclaimed yet. No worker gets these shards.
-    private(set) var unswept: Set<Int> = []
+    private(set) var unreclaimed: Set<Int> = []
     private var handOver = HandOver()
     private(set) var givenBack: [LeaseField: FenceToken] = [:]
     private var stage = Stage.over
@@ -57,11 +57,11 @@ package final class HeldLeases {
     ) {
         faults = FaultInjection(fault)
         (self.host, self.shards) = (host, shards)
-        names = LeaseNonce(nonce, predecessor: predecessor)
+        nonces = LeaseNonce(nonce, predecessor: predecessor)
         demand = LeaseDemand(AssignedFields(shares, host: host, shards: shards))
     }
 
-    package var nonce: String { names.current }
+    package var nonce: String { nonces.current }
     /// Shards that are being withdrawn from this host's workers.
     package var leaving: Set<Int> { handOver.leaving }
     package var isOwner: Bool { intake != nil || !tokens.isEmpty }
@@ -69,7 +69,7 @@ package final class HeldLeases {
     /// The shards that workers may serve, with their fencing tokens.
     package var served: [Int: FenceToken] {
         tokens.filter {
-            (!unswept.contains($0.key) || faults.has(.servesUnswept))
+            (!unreclaimed.contains($0.key) || faults.has(.servesUnreclaimed))
                 && (!handOver.isLeaving($0.key) || faults.has(.servesLeaving))
         }
     }
@@ -87,10 +87,10 @@ package final class HeldLeases {
     }
 
     /// Makes the next round due, because a lease may be free, or a host joined or left.
-    package func wake() { isWoken = true }
+    package func makeRoundDue() { isWoken = true }
 
     package func isDue(at now: Instant) -> Bool {
-        isWoken || !givenBack.isEmpty || !unswept.isEmpty || demand.nextTry.map { $0 <= now } ?? false
+        isWoken || !givenBack.isEmpty || !unreclaimed.isEmpty || demand.nextTry.map { $0 <= now } ?? false
     }
 
     // MARK: A round
@@ -98,7 +98,7 @@ package final class HeldLeases {
     /// - Returns: whether the round first drops all leases, to acquire them again.
     package func beginRound() -> Bool {
         let acquiresAgain = isFenced
-        if acquiresAgain { renounce() }
+        if acquiresAgain { replaceNonce() }
         isWoken = false
         stage = .givingBack
         return acquiresAgain
@@ -117,12 +117,12 @@ package final class HeldLeases {
             if isOwner { return .renew(renewal) }
         }
         if stage == .acquiring {
-            stage = .sweeping
+            stage = .reclaiming
             if !isEnding, tokens.count < shards || intake == nil { return .acquire(acquisition(at: now)) }
         }
-        guard stage == .sweeping, !unswept.isEmpty else { return nil }
+        guard stage == .reclaiming, !unreclaimed.isEmpty else { return nil }
         stage = .over
-        return .sweep(unswept.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } })
+        return .reclaim(unreclaimed.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } })
     }
 
     /// Ends a failed round and makes another round due.
@@ -154,7 +154,7 @@ package final class HeldLeases {
         missing.removeAll { !mayAsk(for: $0) }
         let sorted = demand.sort(missing, isQuiet: isQuiet, takesAll: faults.has(.takesAll), at: now)
         return AcquireLeases(
-            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: names.predecessor,
+            nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: nonces.predecessor,
             fields: sorted.wanted, others: sorted.others, seized: sorted.seized)
     }
 
@@ -180,17 +180,17 @@ package final class HeldLeases {
                 hasChanged = true
             case .shard(let shard):
                 tokens[shard] = token
-                unswept.insert(shard)
+                unreclaimed.insert(shard)
             }
         }
         // The handover began during the call.
         if isEnding { handOverAll(at: now) }
     }
 
-    package func swept(_ shards: [Shard]) {
+    package func reclaimed(_ shards: [Shard]) {
         // Redis reported another owner, so no shard is served until everything is acquired again.
         guard !isFenced else { return }
-        for (shard, token) in shards where tokens[shard] == token { unswept.remove(shard) }
+        for (shard, token) in shards where tokens[shard] == token { unreclaimed.remove(shard) }
         hasChanged = true
     }
 
@@ -201,14 +201,14 @@ package final class HeldLeases {
         for shard in tokens.keys { handOver.ended(shard) }
         tokens = [:]
         intake = nil
-        unswept = []
+        unreclaimed = []
         hasChanged = true
     }
 
     /// Drops all leases, and acquires later leases with another nonce.
-    private func renounce() {
+    private func replaceNonce() {
         isFenced = false
-        names.renew()
+        nonces.replace()
         givenBack = [:]
         forgetAll()
     }
@@ -218,7 +218,7 @@ package final class HeldLeases {
         case .intake: intake = nil
         case .shard(let shard):
             tokens[shard] = nil
-            unswept.remove(shard)
+            unreclaimed.remove(shard)
             handOver.ended(shard)
         }
     }
@@ -232,7 +232,7 @@ package final class HeldLeases {
     package func handOverOthers(at now: Instant) {
         guard !isEnding, !faults.has(.handsNothingOver) else { return }
         let misplacedShards = tokens.keys.sorted().filter {
-            !unswept.contains($0) && !demand.assigned.contains(.shard($0))
+            !unreclaimed.contains($0) && !demand.assigned.contains(.shard($0))
         }
         let back = handOver.cancel { demand.assigned.contains(.shard($0)) }
         let leaving = handOver.begin(misplacedShards, isAll: isQuiet, at: now)
@@ -248,13 +248,13 @@ package final class HeldLeases {
 
     /// Hands everything over to the coordinator's successor, a few shards at a time. The intake is released immediately.
     package func handOverSome(at now: Instant) {
-        leave(tokens.keys.sorted().filter { !unswept.contains($0) }, isAll: false, at: now)
+        leave(tokens.keys.sorted().filter { !unreclaimed.contains($0) }, isAll: false, at: now)
     }
 
     private func leave(_ shards: [Int], isAll: Bool, at now: Instant) {
         isEnding = true
         _ = handOver.begin(shards, isAll: isAll, at: now)
-        emptied(unswept)
+        emptied(unreclaimed)
         giveBackIntake()
         hasChanged = true
     }

@@ -8,7 +8,7 @@ struct LeaseDemand {
     var assigned: AssignedFields
     /// Fields to acquire even from a live owner.
     private var fieldsToTake: Set<LeaseField> = []
-    private var vacancies = UnclaimedFields<LeaseField>()
+    private var unclaimed = UnclaimedFields<LeaseField>()
     /// When an assigned field that another owner holds may become free.
     private(set) var nextTry: HeldLeases.Instant?
 
@@ -25,7 +25,7 @@ struct LeaseDemand {
         let seized = missing.filter { fieldsToTake.contains($0) }
         let rest = missing.filter { !fieldsToTake.contains($0) }
         func isWanted(_ field: LeaseField) -> Bool {
-            assigned.contains(field) || !isQuiet && vacancies.isOverdue(field, at: now) || takesAll
+            assigned.contains(field) || !isQuiet && unclaimed.isOverdue(field, at: now) || takesAll
         }
         return (rest.filter(isWanted), rest.filter { !isWanted($0) }, seized)
     }
@@ -37,9 +37,9 @@ struct LeaseDemand {
         nextTry = nil
         for (field, answer) in answers {
             fieldsToTake.remove(field)
-            vacancies.see(field, isFree: answer == .free, at: now)
-            guard case .taken(let left) = answer, assigned.contains(field) else { continue }
-            nextTry = min(nextTry ?? now + left, now + left)
+            unclaimed.observe(field, isFree: answer == .free, at: now)
+            guard case .taken(let remaining) = answer, assigned.contains(field) else { continue }
+            nextTry = min(nextTry ?? now + remaining, now + remaining)
         }
     }
 }

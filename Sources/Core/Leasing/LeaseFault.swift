@@ -5,7 +5,7 @@ package enum LeaseFault: Sendable {
     /// Keeps leases that another owner has acquired.
     case keepsLost
     /// Serves shards before the batches of their previous owner are reclaimed.
-    case servesUnswept
+    case servesUnreclaimed
     /// Serves shards that the host is handing over.
     case servesLeaving
     /// Releases shards that the host's workers still have.

@@ -48,7 +48,7 @@ package struct LeaseRounds {
     /// The time to wait before the next round.
     /// - Parameter isPressing: whether something that is due has not been done.
     package func pause(isPressing: Bool, at now: Instant) -> Duration {
-        let left = max(now.duration(to: nextRenewal), .zero)
-        return max(min(left, isPressing ? Self.retryInterval : .seconds(1)), .milliseconds(1))
+        let remaining = max(now.duration(to: nextRenewal), .zero)
+        return max(min(remaining, isPressing ? Self.retryInterval : .seconds(1)), .milliseconds(1))
     }
 }

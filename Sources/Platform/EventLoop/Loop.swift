@@ -110,8 +110,8 @@ package actor Loop {
 
         /// The loop counts whole milliseconds, so a timer may fire up to one millisecond early. This checks the exact time.
         private func ring(_ end: ContinuousClock.Instant) {
-            let left = ContinuousClock.now.duration(to: end)
-            if left > .zero { timer?.start(after: left) } else { wake() }
+            let remaining = ContinuousClock.now.duration(to: end)
+            if remaining > .zero { timer?.start(after: remaining) } else { wake() }
         }
 
         func wake() {

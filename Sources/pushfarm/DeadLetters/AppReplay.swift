@@ -29,7 +29,7 @@ struct ReplaySettings: Sendable {
         var letters = 0
         var pushes = 0
         var jobs: [String] = []
-        var left: [ReplayPlan.Left: Int] = [:]
+        var kept: [ReplayPlan.KeepReason: Int] = [:]
         /// The reason why the farm would refuse a job. Only the first reason is kept.
         var refusal: String?
         /// Pushes that an earlier run with the same name replayed.
@@ -87,10 +87,10 @@ struct ReplaySettings: Sendable {
         try await client.readDeadLetters(of: appName, settings.filter, until: until) {
             (letter) async throws(CommandFailure) in
             guard !self.end.isGiven, seen < self.settings.limit ?? .max else { return false }
-            let left = self.plan.leftPushes
+            let kept = self.plan.keptPushes
             try await self.take(letter)
             // Skipped pushes do not count towards the limit.
-            seen += letter.pushes - (self.plan.leftPushes - left)
+            seen += letter.pushes - (self.plan.keptPushes - kept)
             return !self.end.isGiven
         }
         if !end.isGiven {
@@ -98,7 +98,7 @@ struct ReplaySettings: Sendable {
             for group in plan.finish() { try await put(group) }
         }
         outcome.isPart = end.isGiven
-        outcome.left = plan.left
+        outcome.kept = plan.kept
         return outcome
     }
 

@@ -4,7 +4,7 @@ import StoreProtocol
 /// Groups dead letters into jobs and decides which dead letters to skip. Does no I/O.
 struct ReplayPlan {
     /// The reason why a dead letter is skipped.
-    enum Left: String, CaseIterable, Sendable {
+    enum KeepReason: String, CaseIterable, Sendable {
         /// The pushes have expired.
         case expired
         /// The push is at-most-once and may have been delivered.
@@ -53,7 +53,7 @@ struct ReplayPlan {
     private var order: [ReplayGroup.Key] = []
     private var head = 0
     private var waiting = 0
-    private(set) var left: [Left: Int] = [:]
+    private(set) var kept: [KeepReason: Int] = [:]
 
     init(now: Int64) { self.now = now }
 
@@ -87,11 +87,11 @@ struct ReplayPlan {
         return groups
     }
 
-    var leftPushes: Int { left.values.reduce(0, +) }
+    var keptPushes: Int { kept.values.reduce(0, +) }
 
-    mutating func leave(_ pushes: Int, _ why: Left) { left[why, default: 0] += pushes }
+    mutating func leave(_ pushes: Int, _ why: KeepReason) { kept[why, default: 0] += pushes }
 
-    private func reason(toLeave letter: DeadLetter, _ options: PushOptions) -> Left? {
+    private func reason(toLeave letter: DeadLetter, _ options: PushOptions) -> KeepReason? {
         if let deadline = options.deadline, deadline <= now, !hasNewTime { return .expired }
         if letter.reason == FarmReason.unknown.rawValue, options.delivery == .atMostOnce, !takesUnknown {
             return .unknown

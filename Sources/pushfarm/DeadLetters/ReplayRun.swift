@@ -61,7 +61,7 @@ import StoreProtocol
             ]),
             touched.isEmpty
                 ? "there are no such dead letters\n" : touched.map { text($0.app, $0.outcome) }.joined())
-        let isPart = outcomes.contains { $0.isPart || !$0.left.isEmpty }
+        let isPart = outcomes.contains { $0.isPart || !$0.kept.isEmpty }
         if isPart { throw CommandFailure(status: .partly, message: "") }
     }
 
@@ -78,7 +78,7 @@ import StoreProtocol
         if outcome.pushesBefore > 0 {
             text += "  \(Figures.grouped(outcome.pushesBefore)) were \(verb) before under \(settings.name)\n"
         }
-        for (why, count) in outcome.sortedLeft {
+        for (why, count) in outcome.sortedKept {
             let more = why == .refused ? outcome.refusal.map { ": " + $0 } ?? "" : ""
             text += "  \(Figures.grouped(count)) left: \(why.advice)\(more)\n"
         }
@@ -90,17 +90,17 @@ import StoreProtocol
 }
 
 extension AppReplay.Outcome {
-    fileprivate var isEmpty: Bool { pushes == 0 && pushesBefore == 0 && left.isEmpty && !isPart }
+    fileprivate var isEmpty: Bool { pushes == 0 && pushesBefore == 0 && kept.isEmpty && !isPart }
 
-    fileprivate var sortedLeft: [(key: ReplayPlan.Left, value: Int)] {
-        left.sorted { $0.key.rawValue < $1.key.rawValue }
+    fileprivate var sortedKept: [(key: ReplayPlan.KeepReason, value: Int)] {
+        kept.sorted { $0.key.rawValue < $1.key.rawValue }
     }
 
     fileprivate func json(_ app: String) -> JSONValue {
         .object([
             "app": .string(app), "pushes": .number(pushes), "dead_letters": .number(letters),
             "done_before": .number(pushesBefore), "jobs": .array(jobs.map { .string($0) }),
-            "left": .object(sortedLeft.map { .init(name: $0.key.rawValue, value: .number($0.value)) }),
+            "left": .object(sortedKept.map { .init(name: $0.key.rawValue, value: .number($0.value)) }),
             "refusal": .text(refusal),
         ])
     }

@@ -42,7 +42,7 @@ struct FsckCommand: FarmCommand {
         let faults: [String]
         let repaired: [String]
         /// The faults that remain after a repair.
-        let left: [String]
+        let remaining: [String]
         /// The number of originals that cannot be decoded.
         let kept: Int
         let areDropped: Bool
@@ -50,7 +50,8 @@ struct FsckCommand: FarmCommand {
         var json: JSONValue {
             .object([
                 "app": .string(app), "faults": .array(faults.map { .string($0) }),
-                "repaired": .array(repaired.map { .string($0) }), "left": .array(left.map { .string($0) }),
+                "repaired": .array(repaired.map { .string($0) }),
+                "left": .array(remaining.map { .string($0) }),
                 "unreadable": .number(kept), "dropped": .bool(areDropped),
             ])
         }
@@ -72,7 +73,8 @@ struct FsckCommand: FarmCommand {
             guard !repaired.isEmpty else { return text }
             text += "repaired:\n" + repaired.map { "  \($0)\n" }.joined()
             text +=
-                left.isEmpty ? "the accounting is exact now\n" : "left:\n" + left.map { "  \($0)\n" }.joined()
+                remaining.isEmpty
+                ? "the accounting is exact now\n" : "left:\n" + remaining.map { "  \($0)\n" }.joined()
             return text
         }
     }
@@ -84,16 +86,16 @@ struct FsckCommand: FarmCommand {
             let check = AppCheck(app: name, shards: shards, client: client)
             let faults = try await check.faults()
             let repaired = repair && !faults.isEmpty ? try await check.repair() : []
-            let left = repaired.isEmpty ? faults : try await check.faults()
+            let remaining = repaired.isEmpty ? faults : try await check.faults()
             let kept = try await check.kept()
             if dropUnreadable, kept > 0 { try await check.dropKept() }
             findings.append(
                 Finding(
-                    app: name, faults: faults, repaired: repaired, left: left, kept: kept,
+                    app: name, faults: faults, repaired: repaired, remaining: remaining, kept: kept,
                     areDropped: dropUnreadable && kept > 0))
         }
         console.show(.object(["apps": .array(findings.map(\.json))]), findings.map(\.text).joined())
-        if !findings.allSatisfy({ repair ? $0.left.isEmpty : $0.faults.isEmpty }) {
+        if !findings.allSatisfy({ repair ? $0.remaining.isEmpty : $0.faults.isEmpty }) {
             throw CommandFailure.failed()
         }
     }

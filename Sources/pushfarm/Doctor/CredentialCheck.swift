@@ -33,18 +33,18 @@ struct CredentialCheck {
     }
 
     private func life(_ certificate: Certificate) -> Finding {
-        let left = certificate.notAfter - now
+        let remaining = certificate.notAfter - now
         if certificate.notBefore > now {
             return Finding(
                 name, .failed, "\(certificate.subject): not valid yet", advice: "Check this machine's clock.")
         }
-        if left <= 0 {
+        if remaining <= 0 {
             return Finding(
                 name, .failed, "\(certificate.subject): expired", advice: "Create another in Apple's portal.")
         }
         return Finding(
-            name, .warning, when: left < 30 * 86_400,
-            "\(certificate.subject): valid for \(left / 86_400) days",
+            name, .warning, when: remaining < 30 * 86_400,
+            "\(certificate.subject): valid for \(remaining / 86_400) days",
             advice: "Create a new certificate in Apple's portal soon.")
     }
 

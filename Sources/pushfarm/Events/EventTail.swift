@@ -129,11 +129,11 @@ extension FarmClient {
         of app: String, among count: Int, where isMeant: (EventEntry) -> Bool
     ) async throws(CommandFailure) -> [EventEntry] {
         guard count > 0 else { return [] }
-        var (found, left) = ([EventEntry](), count)
+        var (found, remaining) = ([EventEntry](), count)
         try await eachPage(of: .events(app), size: min(1000, count)) { page in
-            found += page.prefix(left).filter(isMeant)
-            left -= page.count
-            return left > 0
+            found += page.prefix(remaining).filter(isMeant)
+            remaining -= page.count
+            return remaining > 0
         }
         return found.reversed()
     }

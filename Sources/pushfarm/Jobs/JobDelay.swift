@@ -18,10 +18,10 @@ struct JobDelay: Equatable, Sendable {
     ///
     /// - Parameter now: Unix milliseconds of Redis's clock.
     func text(at now: Int64) -> String {
-        let left = due > now ? "in " + Figures.time(.milliseconds(due - now)) : "now"
-        guard attempts > 0 || !cause.isEmpty else { return "due \(left)" }
+        let wait = due > now ? "in " + Figures.time(.milliseconds(due - now)) : "now"
+        guard attempts > 0 || !cause.isEmpty else { return "due \(wait)" }
         let number = min(attempts + 1, maxAttempts)
-        return "retry \(number) of \(maxAttempts) \(left)"
+        return "retry \(number) of \(maxAttempts) \(wait)"
             + (cause.isEmpty ? "" : ": \(PlainText.of(cause, limit: 60))")
     }
 

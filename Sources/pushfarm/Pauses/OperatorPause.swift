@@ -172,8 +172,8 @@ enum PauseTarget: Sendable {
     /// Tells the coordinators to serve their quarantined shards again.
     func endShardQuarantines() async throws(CommandFailure) {
         guard !isDryRun else { return }
-        try await client.announce(.release)
-        try await client.announce(.other)
+        try await client.announce(.quarantineReleased)
+        try await client.announce(.refresh)
     }
 
     /// Returns batches to their queues. The result is their number, for a report.

@@ -14,7 +14,7 @@ struct ShardOwners: Sendable {
     {
         let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
         let owners = try await client.call(ReadOwners(), app)
-        let wishes = try await client.ask { registry throws(RedisError) in try await registry.desired() }
+        let desired = try await client.ask { registry throws(RedisError) in try await registry.desired() }
         let now = try await client.clock()
         func owner(_ field: LeaseField) -> String? {
             guard let token = owners.fields[field],
@@ -24,7 +24,7 @@ struct ShardOwners: Sendable {
         }
         return ShardOwners(
             app: app, hosts: (0..<(shards ?? 0)).map { owner(.shard($0)) }, intake: owner(.intake),
-            pins: Pins(wishes).of(app))
+            pins: Pins(desired).of(app))
     }
 
     var json: JSONValue {

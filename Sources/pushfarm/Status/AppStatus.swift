@@ -37,7 +37,7 @@ struct AppStatus: Sendable {
         var shards = 0
         var hasIntake = false
         /// The time until the lease ends. It is below zero when the lease has ended and no host has taken it over yet.
-        var leaseLeft: Duration
+        var leaseRemaining: Duration
     }
 
     /// The number of latest jobs to search for open jobs.
@@ -88,10 +88,10 @@ struct AppStatus: Sendable {
     private static func owners(_ leases: ReadOwners.Reply, at now: Duration) -> [Owner] {
         var owners: [String: Owner] = [:]
         for (field, token) in leases.fields {
-            let left = .milliseconds(leases.leaseEnds[token.nonce] ?? 0) - now
-            var owner = owners[token.host] ?? Owner(host: token.host, leaseLeft: left)
+            let remaining = .milliseconds(leases.leaseEnds[token.nonce] ?? 0) - now
+            var owner = owners[token.host] ?? Owner(host: token.host, leaseRemaining: remaining)
             // A host that was just restarted may have two leases. The shorter one is shown.
-            owner.leaseLeft = min(owner.leaseLeft, left)
+            owner.leaseRemaining = min(owner.leaseRemaining, remaining)
             if field == .intake { owner.hasIntake = true } else { owner.shards += 1 }
             owners[token.host] = owner
         }
@@ -151,7 +151,7 @@ extension ReadFeedback.State {
 
 extension AppStatus.Owner {
     var leaseMilliseconds: Int {
-        Int(leaseLeft.clampedMilliseconds)
+        Int(leaseRemaining.clampedMilliseconds)
     }
 
     var json: JSONValue {
@@ -194,7 +194,7 @@ extension ReadFaults.WrongType {
 
 extension AppStatus {
     /// Operators' settings and refused jobs, one line each.
-    var wishes: [String] {
+    var operatorSettings: [String] {
         var lines: [String] = []
         if refusedLastMinute > 0 {
             let jobs = refusedLastMinute == 1 ? "1 job was" : "\(refusedLastMinute) jobs were"

@@ -93,7 +93,7 @@ struct FarmStatus: Sendable {
             if let feedback = app.feedback, feedback.failures > 0 {
                 troubles.append("\(app.app): its feedback service cannot be read: \(feedback.error)")
             }
-            for owner in app.owners where owner.leaseLeft < .zero {
+            for owner in app.owners where owner.leaseRemaining < .zero {
                 troubles.append("\(app.app): the lease of \(owner.host) on \(owner.shards) shards has ended")
             }
         }

@@ -35,8 +35,8 @@ struct StatusText {
         var parts = [head]
         for host in status.hosts { parts.append(text(host)) }
         if !status.apps.isEmpty { parts.append(apps) }
-        let wishes = status.apps.flatMap(\.wishes).map { PlainText.of($0, limit: 300) }
-        if !wishes.isEmpty { parts.append(wishes.joined(separator: "\n") + "\n") }
+        let operatorSettings = status.apps.flatMap(\.operatorSettings).map { PlainText.of($0, limit: 300) }
+        if !operatorSettings.isEmpty { parts.append(operatorSettings.joined(separator: "\n") + "\n") }
         if status.apps.contains(where: { !$0.owners.isEmpty }) { parts.append(leases) }
         if let feedback { parts.append(feedback) }
         if let alerts { parts.append(alerts) }
@@ -138,11 +138,13 @@ struct StatusText {
         ])
         for app in status.apps {
             for owner in app.owners {
-                let left = Double(owner.leaseMilliseconds) / 1000
+                let remaining = Double(owner.leaseMilliseconds) / 1000
                 table.add(
                     .init(app.app), .init(owner.host), .init(String(owner.shards)),
                     .init(owner.hasIntake ? "yes" : ""),
-                    .init(left > 0 ? "\((left * 10).rounded() / 10) s" : "ended", left > 0 ? nil : .red))
+                    .init(
+                        remaining > 0 ? "\((remaining * 10).rounded() / 10) s" : "ended",
+                        remaining > 0 ? nil : .red))
             }
             if app.unowned > 0 {
                 table.add(.init(app.app), .init("no host", .yellow), .init(String(app.unowned)))

@@ -116,7 +116,7 @@ struct TopDetails {
     private func job(_ job: JobRecord?) -> [TopLine] {
         guard let job else { return [TopLine("its record was deleted, or is not among the latest", .yellow)] }
         let place = TopPlace.job(app: job.app, id: job.id).name
-        let left = model.secondsLeft(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""
+        let timeLeft = model.remainingSeconds(of: job).map { "  \(Figures.brief(.seconds($0))) left" } ?? ""
         var lines = [
             line(
                 "state", job.pausedReason.map { "paused: \($0)" } ?? job.state.rawValue,
@@ -125,7 +125,7 @@ struct TopDetails {
                 "done",
                 TopHistory.bar(job.share, width: min(40, columns - 34))
                     + " \(Int(clamping: job.share * 100)) %"
-                    + left,
+                    + timeLeft,
                 .green),
             chart("rate", place, "\(Figures.short(Int(clamping: model.history.last(place) ?? 0)))/s"),
             TopLine(),

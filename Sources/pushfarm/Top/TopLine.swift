@@ -42,11 +42,11 @@ struct TopLine: Equatable {
     /// The line in at most this many columns. A line that is cut ends in "…".
     func cut(to columns: Int) -> TopLine {
         guard width > columns else { return self }
-        var (line, left) = (TopLine(), max(0, columns - 1))
+        var (line, remaining) = (TopLine(), max(0, columns - 1))
         line.isSelected = isSelected
-        for piece in pieces where left > 0 {
-            line.add(String(piece.text.prefix(left)), piece.paint)
-            left -= min(left, piece.text.count)
+        for piece in pieces where remaining > 0 {
+            line.add(String(piece.text.prefix(remaining)), piece.paint)
+            remaining -= min(remaining, piece.text.count)
         }
         if columns > 0 { line.add("…", line.pieces.last?.paint) }
         return line

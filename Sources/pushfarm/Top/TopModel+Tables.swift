@@ -167,10 +167,10 @@ extension TopModel {
             },
             .numbers("FAILED", rank: 2) { Self.alarm($0.failed, .red) },
             .numbers("LEFT") {
-                let left = secondsLeft(of: $0)
-                let time = left.map { Figures.brief(.seconds($0)) } ?? "–"
+                let remaining = remainingSeconds(of: $0)
+                let time = remaining.map { Figures.brief(.seconds($0)) } ?? "–"
                 let text = $0.state == .finished ? "done" : $0.pausedReason != nil ? "paused" : time
-                return .number(Double(left ?? -1), text)
+                return .number(Double(remaining ?? -1), text)
             },
             .numbers("AGE", rank: 3) {
                 let age = max(0, now - $0.createdAt)
@@ -181,7 +181,7 @@ extension TopModel {
     }
 
     /// The remaining seconds at the rate of the last updates, or nil when the rate is 0 or unknown.
-    func secondsLeft(of job: JobRecord) -> Int? {
+    func remainingSeconds(of job: JobRecord) -> Int? {
         let recent = history.values(TopPlace.job(app: job.app, id: job.id).name).suffix(10)
         guard !recent.isEmpty, job.state == .open else { return nil }
         let rate = recent.reduce(0, +) / Double(recent.count)

@@ -21,7 +21,7 @@ import Testing
     @Test func `an app without a limit is never full`() {
         var policy = AdmissionPolicy()
         let reading = AdmissionPolicy.Reading(used: .max, limit: 0, open: .max)
-        #expect(policy.decide(reading, now: 0) == .init(memory: .relieved, isHeld: false))
+        #expect(policy.decide(reading, now: 0) == .init(memory: .relieved, limitsIntake: false))
     }
 
     @Test func `between the marks an app is relieved after a while without a break`() {
@@ -39,9 +39,11 @@ import Testing
 
     @Test func `the intake pauses while accepted jobs use half of the memory`() {
         var policy = AdmissionPolicy()
-        func isHeld(_ percent: Int) -> Bool {
-            policy.decide(.init(used: 0, limit: 8_000_000, open: percent * 1_000), now: 0).isHeld
+        func limitsIntake(_ percent: Int) -> Bool {
+            policy.decide(.init(used: 0, limit: 8_000_000, open: percent * 1_000), now: 0).limitsIntake
         }
-        #expect(!isHeld(49) && isHeld(50) && isHeld(46) && !isHeld(44) && !isHeld(49))
+        #expect(
+            !limitsIntake(49) && limitsIntake(50) && limitsIntake(46) && !limitsIntake(44)
+                && !limitsIntake(49))
     }
 }

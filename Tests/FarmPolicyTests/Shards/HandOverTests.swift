@@ -43,18 +43,18 @@ struct HandOverTests {
 
     @Test func `a shard that stays free may go to any host`() {
         var vacancies = UnclaimedFields<Int>()
-        vacancies.see(1, isFree: true, at: start)
-        vacancies.see(2, isFree: true, at: start + .seconds(5))
+        vacancies.observe(1, isFree: true, at: start)
+        vacancies.observe(2, isFree: true, at: start + .seconds(5))
         #expect(
             !vacancies.isOverdue(1, at: start + .seconds(9.9))
                 && vacancies.isOverdue(1, at: start + .seconds(10)))
         #expect(
             !vacancies.isOverdue(2, at: start + .seconds(10))
                 && !vacancies.isOverdue(3, at: start + .seconds(99)))
-        vacancies.see(1, isFree: true, at: start + .seconds(10))
+        vacancies.observe(1, isFree: true, at: start + .seconds(10))
         #expect(vacancies.isOverdue(1, at: start + .seconds(10)))
-        vacancies.see(1, isFree: false, at: start + .seconds(11))
-        vacancies.see(1, isFree: true, at: start + .seconds(12))
+        vacancies.observe(1, isFree: false, at: start + .seconds(11))
+        vacancies.observe(1, isFree: true, at: start + .seconds(12))
         #expect(!vacancies.isOverdue(1, at: start + .seconds(21)))
     }
 }

@@ -33,11 +33,11 @@ struct MembershipTests {
     @Test func `a host that announced its exit is removed at once`() {
         var membership = Membership(now: start)
         _ = membership.observe([host("a"), host("b")], at: at(0))
-        membership.left("b", at: at(20))
+        membership.announcedExit(of: "b", at: at(20))
         #expect(membership.observe([host("a")], at: at(20)) == .init(come: [], gone: ["b"]))
         // The host returns at once and is missing later, which is a new absence.
         _ = membership.observe([host("a"), host("b")], at: at(30))
-        membership.left("b", at: at(31))
+        membership.announcedExit(of: "b", at: at(31))
         #expect(membership.observe([host("a"), host("b")], at: at(32)) == nil)
         #expect(membership.observe([host("a")], at: at(33)) == nil)
     }

@@ -41,7 +41,7 @@ import Testing
         }
         try expectFenced(fenced) { fixture in
             try fixture.take("a")
-            return RecordIntakeCrash(token: fixture.token, process: "p", isAlone: true)
+            return RecordIntakeCrash(token: fixture.token, process: "p", isOnlyApp: true)
         }
     }
 

@@ -40,7 +40,7 @@ extension ScriptCase {
         _ memory: UpdateAdmission.Memory = .keep, backlog: Int = 10, inbox: Int = 10, bytes: Int = 1 << 20
     ) -> UpdateAdmission {
         UpdateAdmission(
-            memory: memory, isHeld: false, retryAfter: .milliseconds(500),
+            memory: memory, limitsIntake: false, retryAfter: .milliseconds(500),
             limits: AppLimits(backlog: backlog, inbox: inbox, inboxBytes: bytes, jobBytes: 40))
     }
 

@@ -103,19 +103,20 @@ extension ScriptCase {
         },
         ScriptCase("makes the taken jobs go one by one", again: .same) { fixture in
             try fixture.take("a", "b")
-            return RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true)
+            return RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true)
         },
         ScriptCase("holds a second end against the first job", again: .same) { fixture in
             try fixture.take("a", "b")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
-            return RecordIntakeCrash(token: fixture.token, process: "p2", isAlone: true)
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
+            return RecordIntakeCrash(token: fixture.token, process: "p2", isOnlyApp: true)
         },
         ScriptCase("refuses the first job as poison", again: .same) { fixture in
             try fixture.take("a", "b")
             for process in ["p1", "p2"] {
-                try fixture.perform(RecordIntakeCrash(token: fixture.token, process: process, isAlone: true))
+                try fixture.perform(
+                    RecordIntakeCrash(token: fixture.token, process: process, isOnlyApp: true))
             }
-            return RecordIntakeCrash(token: fixture.token, process: "p3", isAlone: true)
+            return RecordIntakeCrash(token: fixture.token, process: "p3", isOnlyApp: true)
         },
         ScriptCase("splits two jobs, one of them for later", again: .other("[0]")) { fixture in
             try fixture.take("a", "b", "c")
@@ -159,7 +160,7 @@ extension ScriptCase {
         ScriptCase("splits the last part of a job that goes alone", again: .other("[0]")) { fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return Split(
                 token: fixture.token, step: 2, dropped: 1,
                 jobs: [Split.Job(id: "big", opens: false, submitted: 5, accepted: 5)],
@@ -463,7 +464,7 @@ extension ScriptCase {
         },
         ScriptCase("holds the intake", again: .same) { _ in
             UpdateAdmission(
-                memory: .keep, isHeld: true, retryAfter: .milliseconds(500),
+                memory: .keep, limitsIntake: true, retryAfter: .milliseconds(500),
                 limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
         },
         ScriptCase("counts what waits", again: .same) { fixture in
@@ -560,6 +561,6 @@ extension ScriptCase {
 
 extension UpdateAdmission {
     fileprivate static let full = UpdateAdmission(
-        memory: .full, isHeld: false, retryAfter: .milliseconds(500),
+        memory: .full, limitsIntake: false, retryAfter: .milliseconds(500),
         limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
 }

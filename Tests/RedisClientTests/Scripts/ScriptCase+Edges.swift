@@ -109,7 +109,7 @@ extension ScriptCase {
         },
         ScriptCase("drops several jobs, of which some go one by one", again: .any) { fixture in
             try fixture.take("a", "b", "c", "d")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             var request = split(fixture)
             request.dropped = 3
             return request
@@ -191,12 +191,12 @@ extension ScriptCase {
         },
         ScriptCase("counts what it refuses among those that go one by one", again: .any) { fixture in
             try fixture.take(tooLong, "a", "b")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return take(fixture)
         },
         ScriptCase("counts the last that it refuses among those that go one by one", again: .any) { fixture in
             try fixture.take(tooLong)
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             try fill(fixture, "a", "b")
             return take(fixture)
         },
@@ -232,13 +232,13 @@ extension ScriptCase {
         },
         ScriptCase("takes one by one what is under suspicion", again: .same) { fixture in
             try fixture.take("a", "b")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             try fill(fixture, "c")
             return take(fixture)
         },
         ScriptCase("takes the last one that is under suspicion alone", again: .any) { fixture in
             try fixture.take("a")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             try fill(fixture, "b")
             return take(fixture)
         },
@@ -258,7 +258,7 @@ extension ScriptCase {
         },
         ScriptCase("takes no second one that is under suspicion", again: .same) { fixture in
             try fixture.take("a", "b")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return take(fixture, known: 1)
         },
         ScriptCase("takes one job that is larger than a reply", again: .same) { fixture in
@@ -285,40 +285,42 @@ extension ScriptCase {
         },
         ScriptCase("refuses one of those that go one by one", again: .any) { fixture in
             try fixture.take("a", "b", "c")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return Refuse(
                 token: fixture.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
         },
         ScriptCase("refuses the last of those that go one by one", again: .any) { fixture in
             try fixture.take("a")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p2", isAlone: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p2", isOnlyApp: true))
             return Refuse(
                 token: fixture.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
         },
         ScriptCase("holds nothing against jobs when there are none", again: .same) { fixture in
-            RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true)
+            RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true)
         },
         ScriptCase("holds nothing against a job when others were at work", again: .same) { fixture in
             try fixture.take("a", "b")
-            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isAlone: true))
-            return RecordIntakeCrash(token: fixture.token, process: "p2", isAlone: false)
+            try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
+            return RecordIntakeCrash(token: fixture.token, process: "p2", isOnlyApp: false)
         },
         ScriptCase("begins again with the next job", again: .any) { fixture in
             try fixture.take("a", "b", "c")
             for process in ["p1", "p2"] {
-                try fixture.perform(RecordIntakeCrash(token: fixture.token, process: process, isAlone: true))
+                try fixture.perform(
+                    RecordIntakeCrash(token: fixture.token, process: process, isOnlyApp: true))
             }
             try fixture.perform(split(fixture))
-            return RecordIntakeCrash(token: fixture.token, process: "p3", isAlone: true)
+            return RecordIntakeCrash(token: fixture.token, process: "p3", isOnlyApp: true)
         },
         ScriptCase("refuses as poison what is split in part", again: .any) { fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
             for process in ["p1", "p2"] {
-                try fixture.perform(RecordIntakeCrash(token: fixture.token, process: process, isAlone: true))
+                try fixture.perform(
+                    RecordIntakeCrash(token: fixture.token, process: process, isOnlyApp: true))
             }
-            return RecordIntakeCrash(token: fixture.token, process: "p3", isAlone: true)
+            return RecordIntakeCrash(token: fixture.token, process: "p3", isOnlyApp: true)
         },
         ScriptCase("ends a job whose other pushes had ended", again: .any) { fixture in
             try fixture.take("big", "next")

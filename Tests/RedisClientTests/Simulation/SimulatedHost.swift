@@ -10,7 +10,7 @@ final class SimulatedHost {
     private static let lease = Duration.seconds(10)
     private static let margin: Int64 = 2_000_000
     private static let renewInterval: Int64 = 3_000_000
-    private static let sweepInterval: Int64 = 5_000_000
+    private static let reclaimInterval: Int64 = 5_000_000
 
     /// The end of a worker from the view of its host.
     enum End { case orderly, crash, kill }
@@ -25,7 +25,7 @@ final class SimulatedHost {
     private var predecessor = ""
     private var tokens: [LeaseField: FenceToken] = [:]
     /// Acquired shards whose earlier in-flight batches are not reclaimed yet. No worker gets such a shard.
-    private var unswept: Set<Int> = []
+    private var unreclaimed: Set<Int> = []
     /// Shards that the host hands over, with the number of turns to wait.
     private var leaving: [Int: Int] = [:]
     private var givenBack: [LeaseField: FenceToken] = [:]
@@ -35,7 +35,7 @@ final class SimulatedHost {
     private var kills: [Int64] = []
     private var leaseEnd: Int64 = 0
     private var lastKept: Int64 = -renewInterval
-    private var lastSwept: Int64 = -sweepInterval
+    private var lastReclaimed: Int64 = -reclaimInterval
     /// A script replied FENCED.
     private var isDoubtful = false
     private var stoppedUntil = 0
@@ -55,8 +55,10 @@ final class SimulatedHost {
         predecessor = instance
         instance = simulation.name(name)
         (nonce, renounced) = (instance, 0)
-        (workers, dead, tokens, leaving, unswept, givenBack) = ([], [], [:], [:], [], [:])
-        (leaseEnd, lastKept, lastSwept, isDoubtful) = (0, -Self.renewInterval, -Self.sweepInterval, false)
+        (workers, dead, tokens, leaving, unreclaimed, givenBack) = ([], [], [:], [:], [], [:])
+        (leaseEnd, lastKept, lastReclaimed, isDoubtful) = (
+            0, -Self.renewInterval, -Self.reclaimInterval, false
+        )
         intake = SimulatedIntake(simulation)
         gatherer = SimulatedGatherer(name, simulation)
         stoppedUntil = simulation.turn + turns
@@ -109,7 +111,9 @@ final class SimulatedHost {
         guard simulation.turn >= stoppedUntil else { return }
         do {
             let now = simulation.clock.now
-            if now - lastKept >= Self.renewInterval || !givenBack.isEmpty || !unswept.isEmpty || isDoubtful {
+            if now - lastKept >= Self.renewInterval || !givenBack.isEmpty || !unreclaimed.isEmpty
+                || isDoubtful
+            {
                 try keepLeases()
             }
             if now >= leaseEnd { forgetLeases() }
@@ -120,7 +124,7 @@ final class SimulatedHost {
             case 5, 6, 7: try gatherer.step()
             case 8:
                 _ = try simulation.attempt(PromoteDue(limit: 1 + simulation.below(5)))
-                if tokens[.intake] != nil { try sweepCancelled() }
+                if tokens[.intake] != nil { try cancelBatches() }
             case 9: hire()
             default: try stepWorker()
             }
@@ -135,13 +139,13 @@ final class SimulatedHost {
         for _ in 0..<2 { hire() }
         for _ in 0..<4 { if let token = tokens[.intake] { try intake.step(token) } }
         for _ in 0..<2 { try gatherer.step() }
-        if tokens[.intake] != nil { try sweepCancelled() }
+        if tokens[.intake] != nil { try cancelBatches() }
         try simulation.perform(PromoteDue(limit: 5))
         for _ in 0..<6 { try stepWorker() }
     }
 
     /// Cancels the unsent pushes of cancelled jobs.
-    private func sweepCancelled() throws {
+    private func cancelBatches() throws {
         guard simulation.profile.cancels > 0, try !simulation.pauses(.cancels).isEmpty else { return }
         guard let page = try simulation.attempt(ScanBatches()) else { return }
         _ = try simulation.attempt(CancelBatches(page.items))
@@ -193,7 +197,7 @@ final class SimulatedHost {
         guard try acquire() else { return }
         leaseEnd = lastKept + 10_000_000 - Self.margin
         for worker in workers { worker.leaseEnd = leaseEnd }
-        try sweepWon()
+        try reclaimWon()
         assign()
     }
 
@@ -201,7 +205,7 @@ final class SimulatedHost {
         tokens[field] = nil
         guard case .shard(let shard) = field else { return }
         leaving[shard] = nil
-        unswept.remove(shard)
+        unreclaimed.remove(shard)
     }
 
     /// A new nonce makes fencing tokens that no script has seen. The old tokens are known to be gone, because they were its own.
@@ -224,19 +228,19 @@ final class SimulatedHost {
         for (field, answer) in zip(wanted, reply.answers) {
             guard case .ours(let token) = answer else { continue }
             tokens[field] = token
-            if case .shard(let shard) = field { unswept.insert(shard) }
+            if case .shard(let shard) = field { unreclaimed.insert(shard) }
         }
         return true
     }
 
     /// Reclaims the batches that previous owners left in flight.
-    private func sweepWon() throws {
-        let won = unswept.sorted().compactMap { shard in tokens[.shard(shard)].map { (shard, $0) } }
+    private func reclaimWon() throws {
+        let won = unreclaimed.sorted().compactMap { shard in tokens[.shard(shard)].map { (shard, $0) } }
         guard !won.isEmpty else { return }
         let request = Reclaim(.allBut(workers.map(\.name)), shards: won)
         guard let reply = try simulation.attempt(request) else { return }
         if !reply.fenced.isEmpty { isDoubtful = true }
-        unswept = []
+        unreclaimed = []
     }
 
     /// No worker holds a batch of these shards. Shards that are being handed over are released.
@@ -251,7 +255,7 @@ final class SimulatedHost {
     /// Without a confirmation by Redis the host owns nothing.
     private func forgetLeases() {
         guard !tokens.isEmpty else { return }
-        (tokens, unswept, leaving) = ([:], [], [:])
+        (tokens, unreclaimed, leaving) = ([:], [], [:])
         assign()
     }
 
@@ -259,7 +263,7 @@ final class SimulatedHost {
         for worker in workers {
             var shards: [Int: FenceToken] = [:]
             for shard in 0..<Simulation.shards
-            where shard % 2 == worker.slot && !unswept.contains(shard) && leaving[shard] == nil {
+            where shard % 2 == worker.slot && !unreclaimed.contains(shard) && leaving[shard] == nil {
                 shards[shard] = tokens[.shard(shard)]
             }
             worker.assign(shards)
@@ -282,10 +286,10 @@ final class SimulatedHost {
             dead.removeFirst()
             emptied(leaving.keys.sorted().filter { $0 % 2 == gone.slot })
             if !reply.fenced.isEmpty { isDoubtful = true }
-        } else if !shards.isEmpty, simulation.clock.now - lastSwept >= Self.sweepInterval {
+        } else if !shards.isEmpty, simulation.clock.now - lastReclaimed >= Self.reclaimInterval {
             let request = Reclaim(.allBut(workers.map(\.name)), shards: shards)
             guard let reply = try simulation.attempt(request) else { return }
-            lastSwept = simulation.clock.now
+            lastReclaimed = simulation.clock.now
             if !reply.fenced.isEmpty { isDoubtful = true }
         }
     }

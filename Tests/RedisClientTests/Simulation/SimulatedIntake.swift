@@ -29,7 +29,7 @@ final class SimulatedIntake {
 
     /// The process that parses jobs, and the processes that a job ended.
     private var process = ""
-    private var ended: (name: String, isAlone: Bool)?
+    private var ended: (name: String, isOnlyApp: Bool)?
 
     private static let tokensAtOnce = 48
 
@@ -39,7 +39,7 @@ final class SimulatedIntake {
         if token != served { begin(token) }
         do {
             if let ended {
-                let request = RecordIntakeCrash(token: token, process: ended.name, isAlone: ended.isAlone)
+                let request = RecordIntakeCrash(token: token, process: ended.name, isOnlyApp: ended.isOnlyApp)
                 guard try simulation.attempt(request) != nil else { return }
                 self.ended = nil
                 return begin(token)

@@ -158,8 +158,10 @@ final class SimulatedWorker {
 
     private func send() throws {
         for _ in 0..<1 + simulation.below(simulation.isQuiet ? 100 : 30) where mayStart {
-            let isAlone = window.suspect != nil && window.isClearForSuspect
-            guard let (batch, _) = window.nextBatch(isAlone: isAlone), let position = batch.next() else {
+            let hasExclusiveTurn = window.suspect != nil && window.isClearForSuspect
+            guard let (batch, _) = window.nextBatch(hasExclusiveTurn: hasExclusiveTurn),
+                let position = batch.next()
+            else {
                 return
             }
             let push = batch.batch.pushes[position]

@@ -15,8 +15,8 @@ struct TypedCommandTests {
 
     @Test(
         arguments: [
-            ("look", ["shards", "move", "7", "beta"], nil, "shards move 7 beta"),
-            ("look", ["pause", "demo", "--shard", "7"], nil, "pause demo --shard 7"),
+            ("refresh", ["shards", "move", "7", "beta"], nil, "shards move 7 beta"),
+            ("refresh", ["pause", "demo", "--shard", "7"], nil, "pause demo --shard 7"),
             ("scale", ["+1"], "alpha", "scale +1 alpha"), ("scale", ["auto"], nil, "scale auto all"),
             ("restart", ["1"], "alpha", "restart alpha/1"),
             ("restart", ["--rolling"], nil, "restart all --rolling"),

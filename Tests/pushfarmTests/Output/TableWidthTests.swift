@@ -39,7 +39,9 @@ struct TableWidthTests {
                 inbox: 98_765, taken: 1, delayed: 98_765, results: 0, paused: 3, open: 987_654_321,
                 shards: [.init(high: 98_765, bulk: 98_765, flight: 12)]),
             openJobs: 9_876,
-            owners: [.init(host: "alpha-1.example", shards: 1024, hasIntake: true, leaseLeft: .seconds(5))],
+            owners: [
+                .init(host: "alpha-1.example", shards: 1024, hasIntake: true, leaseRemaining: .seconds(5))
+            ],
             unowned: 1)
         app.ages = ReadAges.Reply(high: .seconds(5_999), bulk: nil)
         app.dead = 987_654

@@ -15,7 +15,8 @@ struct FarmStatusTests {
             app: "demo", pause: nil, full: nil,
             depths: ReadDepths.Reply(
                 inbox: 0, taken: 0, delayed: 0, results: 0, paused: 0, open: open, shards: []),
-            openJobs: 0, owners: isOwned ? [.init(host: "a", leaseLeft: .seconds(3))] : [], unowned: unowned)
+            openJobs: 0, owners: isOwned ? [.init(host: "a", leaseRemaining: .seconds(3))] : [],
+            unowned: unowned)
         return FarmStatus(
             hosts: [HostStatus(name: "a", json: Array(line.utf8), isAlive: true)], apps: [app],
             redis: RedisInfo(""))

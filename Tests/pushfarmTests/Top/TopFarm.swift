@@ -52,7 +52,7 @@ enum TopFarm {
                 inbox: 3, taken: 1, delayed: 7, results: 2, paused: 0, open: open,
                 shards: [.init(high: 2, bulk: 4_000, flight: 12)]),
             openJobs: nil,
-            owners: [.init(host: "alpha", shards: 64, hasIntake: true, leaseLeft: .seconds(5))],
+            owners: [.init(host: "alpha", shards: 64, hasIntake: true, leaseRemaining: .seconds(5))],
             unowned: 0)
         status.ages = ReadAges.Reply(high: .seconds(2), bulk: .seconds(754))
         status.dead = 3

@@ -90,7 +90,7 @@ struct TopModelTests {
                 TopFarm.snapshot(second, jobs: [TopFarm.job("j", accepted: 1000, delivered: 100 * second)]))
         }
         #expect(model.history.last(TopPlace.job(app: "news", id: "j").name) == 100)
-        #expect(model.secondsLeft(of: TopFarm.job("j", accepted: 1000, delivered: 400)) == 6)
+        #expect(model.remainingSeconds(of: TopFarm.job("j", accepted: 1000, delivered: 400)) == 6)
     }
 
     @Test func `q and control-C quit even while the help is shown`() {

@@ -27,9 +27,11 @@ package struct AdmissionPolicy: Sendable {
         package var memory: Memory
         /// Whether accepted pushes use their full memory share. Jobs then stay in the inbox, except for a
         /// few.
-        package var isHeld: Bool
+        package var limitsIntake: Bool
 
-        package init(memory: Memory, isHeld: Bool) { (self.memory, self.isHeld) = (memory, isHeld) }
+        package init(memory: Memory, limitsIntake: Bool) {
+            (self.memory, self.limitsIntake) = (memory, limitsIntake)
+        }
     }
 
     /// The upper mark in percent of the memory limit.
@@ -44,15 +46,15 @@ package struct AdmissionPolicy: Sendable {
 
     /// When memory use came between the marks.
     private var betweenSince: UInt64?
-    private var isHeld = false
+    private var limitsIntake = false
 
     package init() {}
 
     /// - Parameter now: milliseconds on any monotonic clock.
     package mutating func decide(_ reading: Reading, now: UInt64) -> Decision {
         let taken = Self.share(Double(reading.open) * Double(Self.pushBytes), of: reading)
-        isHeld = taken >= (isHeld ? Self.taken * 9 / 10 : Self.taken)
-        return Decision(memory: memory(reading, now: now), isHeld: isHeld)
+        limitsIntake = taken >= (limitsIntake ? Self.taken * 9 / 10 : Self.taken)
+        return Decision(memory: memory(reading, now: now), limitsIntake: limitsIntake)
     }
 
     private mutating func memory(_ reading: Reading, now: UInt64) -> Memory {

@@ -11,9 +11,9 @@ package struct StreamBudget: ~Copyable, Sendable {
     private let cap: Int
     /// The gateway's stream limit; nil until its first SETTINGS.
     private var peerLimit: Int?
-    private var isAlone: Bool
+    private var isLimitedToOneStream: Bool
     private var isGoingAway = false
-    private var idsLeft: Int
+    private var remainingIDs: Int
     /// A reduced stream limit for a slow or troubled gateway. It is halved when requests time out or many responses of a round
     /// indicate trouble, and grows with each whole round of good responses. nil means no reduction.
     private var pace: Int?
@@ -35,9 +35,9 @@ package struct StreamBudget: ~Copyable, Sendable {
         ids: Int = StreamBudget.idsOfConnection
     ) {
         precondition(cap > 0, "a cap of \(cap) streams")
-        isAlone = aloneUntilAuthenticated
+        isLimitedToOneStream = aloneUntilAuthenticated
         self.cap = cap
-        idsLeft = ids
+        remainingIDs = ids
     }
 
     /// Whether fewer streams are used than the gateway allows.
@@ -46,14 +46,14 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// The number of streams that may be open at the same time now.
     package var limit: Int {
         guard let peerLimit, !isGoingAway else { return 0 }
-        return min(peerLimit, isAlone ? 1 : min(cap, pace ?? cap))
+        return min(peerLimit, isLimitedToOneStream ? 1 : min(cap, pace ?? cap))
     }
 
     /// The number of additional streams that may be opened now.
-    package var available: Int { max(0, min(limit - open, idsLeft)) }
+    package var available: Int { max(0, min(limit - open, remainingIDs)) }
 
     /// Whether this connection will never open another stream.
-    package var isExhausted: Bool { isGoingAway || idsLeft == 0 }
+    package var isExhausted: Bool { isGoingAway || remainingIDs == 0 }
 
     /// Applies the gateway's SETTINGS.
     ///
@@ -72,7 +72,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     }
 
     /// Notes a response that confirms the credentials.
-    package mutating func authenticated() { isAlone = false }
+    package mutating func authenticated() { isLimitedToOneStream = false }
 
     /// Halves the limit after request timeouts, because more concurrent requests would only wait longer.
     package mutating func timedOut() {
@@ -83,7 +83,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     /// Notes that the gateway refused a stream without processing it. A refusal counts as a response of the round. If more than
     /// half of a round are refusals, the gateway accepts fewer streams than it announces; a refusal costs little.
     package mutating func refused() {
-        guard !isAlone else { return }
+        guard !isLimitedToOneStream else { return }
         if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 0) }
         refusalsOfRound += 1
         answered()
@@ -137,7 +137,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     package mutating func opened() {
         precondition(available > 0, "a stream opened with none available")
         open += 1
-        idsLeft -= 1
+        remainingIDs -= 1
     }
 
     /// Notes a closed stream, with or without a response.

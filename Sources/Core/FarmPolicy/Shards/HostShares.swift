@@ -6,8 +6,8 @@ import PushModel
 /// goes to the ticket's host until that host has its share. Every host computes the same result without communication. One worker
 /// more or fewer moves few other shards. The intake goes to the highest ticket.
 package struct HostShares: Hashable, Sendable {
-    /// What a host can own of an app.
-    package enum Place: Hashable, Sendable {
+    /// What one host leases of an app: its intake, or one of its shards.
+    package enum Field: Hashable, Sendable {
         case intake
         case shard(Int)
     }
@@ -44,9 +44,9 @@ package struct HostShares: Hashable, Sendable {
         self.shards = Self.deal(app, participants, shards, pins)
     }
 
-    /// Returns the host that should own `place`; nil without hosts.
-    package func owner(of place: Place) -> String? {
-        switch place {
+    /// Returns the host that should own `field`; nil without hosts.
+    package func owner(of field: Field) -> String? {
+        switch field {
         case .intake: intake
         case .shard(let number): shards.indices.contains(number) ? shards[number] : nil
         }
@@ -55,12 +55,12 @@ package struct HostShares: Hashable, Sendable {
     private static func deal(
         _ app: String, _ participants: [Participant], _ shards: Int, _ pins: [Int: String]
     ) -> [String] {
-        var left = parts(app, participants, of: shards)
+        var remaining = parts(app, participants, of: shards)
         var owners: [Int?] = Array(repeating: nil, count: shards)
         for (shard, name) in pins where owners.indices.contains(shard) {
             guard let index = participants.firstIndex(where: { $0.name == name }) else { continue }
             owners[shard] = index
-            left[index] -= 1
+            remaining[index] -= 1
         }
         var draws: [(rank: Rank, shard: Int, index: Int)] = []
         draws.reserveCapacity(shards * participants.count)
@@ -70,9 +70,9 @@ package struct HostShares: Hashable, Sendable {
             }
         }
         draws.sort { $1.rank < $0.rank }
-        for draw in draws where owners[draw.shard] == nil && left[draw.index] > 0 {
+        for draw in draws where owners[draw.shard] == nil && remaining[draw.index] > 0 {
             owners[draw.shard] = draw.index
-            left[draw.index] -= 1
+            remaining[draw.index] -= 1
         }
         return owners.map { participants[$0 ?? 0].name }
     }

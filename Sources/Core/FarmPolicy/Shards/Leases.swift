@@ -86,24 +86,24 @@ package struct HandOver: Sendable {
     }
 }
 
-/// Tracks since when places that another live host should own have been free.
+/// Tracks since when fields that another live host should own have been free.
 ///
-/// The other host may be unable to take such a place, so any host takes a place that stays free for long.
-package struct UnclaimedFields<Place: Hashable & Sendable>: Sendable {
-    /// How long a place stays reserved for its host: the length of a lease, in which a live host checks
+/// The other host may be unable to take such a field, so any host takes a field that stays free for long.
+package struct UnclaimedFields<Field: Hashable & Sendable>: Sendable {
+    /// How long a field stays reserved for its host: the length of a lease, in which a live host checks
     /// several times.
     package static var grace: Duration { .seconds(10) }
 
-    private var since: [Place: Instant] = [:]
+    private var since: [Field: Instant] = [:]
 
     package init() {}
 
-    package mutating func see(_ place: Place, isFree: Bool, at now: Instant) {
-        if !isFree { since[place] = nil } else if since[place] == nil { since[place] = now }
+    package mutating func observe(_ field: Field, isFree: Bool, at now: Instant) {
+        if !isFree { since[field] = nil } else if since[field] == nil { since[field] = now }
     }
 
-    /// Whether the host that should own the place has not taken it in time.
-    package func isOverdue(_ place: Place, at now: Instant) -> Bool {
-        since[place].map { $0.duration(to: now) >= Self.grace } ?? false
+    /// Whether the host that should own the field has not taken it in time.
+    package func isOverdue(_ field: Field, at now: Instant) -> Bool {
+        since[field].map { $0.duration(to: now) >= Self.grace } ?? false
     }
 }

@@ -29,7 +29,7 @@ package struct Membership: Sendable {
     private var missing: [String: Instant] = [:]
 
     /// Shards move between live hosts only after the set of hosts has been stable for this long.
-    package static let calm = Duration.seconds(10)
+    package static let settleTime = Duration.seconds(10)
     /// A host counts as gone when it announced its exit or was not seen for this long. After a Redis outage or a clock jump all
     /// hosts reappear.
     package static let gracePeriod = Duration.seconds(3)
@@ -60,13 +60,13 @@ package struct Membership: Sendable {
     }
 
     /// Notes that a host announced its exit. The grace period does not apply, unless the host is still seen.
-    package mutating func left(_ name: String, at now: Instant) {
+    package mutating func announcedExit(of name: String, at now: Instant) {
         // Names of unknown hosts are ignored, so that the table stays small.
         guard hosts.contains(where: { $0.name == name }) else { return }
         missing[name] = now.advanced(by: .zero - Self.gracePeriod)
     }
 
-    package func isSettled(at now: Instant) -> Bool { since.duration(to: now) >= Self.calm }
+    package func isSettled(at now: Instant) -> Bool { since.duration(to: now) >= Self.settleTime }
 
     /// Returns how an app's shards are divided among the hosts that have the app.
     package func shares(of app: String) -> HostShares {
@@ -84,8 +84,8 @@ package struct Pins: Hashable, Sendable {
     package init() {}
 
     /// Reads pins from the desired state: `pin:APP:NN` maps to a host. Other names are ignored.
-    package init(_ wishes: [String: String]) {
-        for (name, host) in wishes {
+    package init(_ desired: [String: String]) {
+        for (name, host) in desired {
             let parts = name.split(separator: ":")
             guard parts.count == 3, parts[0] == "pin", let shard = Int(foreign: parts[2]) else { continue }
             hosts[String(parts[1]), default: [:]][shard] = host

@@ -56,7 +56,7 @@ package struct ShardQuarantine: Sendable {
     }
 
     /// Returns the quarantined shards and the remaining time of each.
-    package func held(at now: Instant) -> [(shard: Shard, left: Duration)] {
+    package func held(at now: Instant) -> [(shard: Shard, remaining: Duration)] {
         records.compactMap { shard, record in
             guard let end = record.end, now < end else { return nil }
             return (shard, now.duration(to: end))

@@ -120,13 +120,13 @@ package struct ShardMap: Hashable, Sendable {
 /// Tracks which worker serves each shard. A shard goes to another worker only after its last worker has
 /// released it.
 package struct ShardAssignments: Sendable {
-    private struct Hand {
+    private struct Assignment {
         let worker: Int
         /// Whether the worker was told to serve the shard, rather than to release it.
-        var isGiven: Bool
+        var mayServe: Bool
     }
 
-    private var assignments: [String: [Int: Hand]] = [:]
+    private var assignments: [String: [Int: Assignment]] = [:]
 
     package init() {}
 
@@ -142,10 +142,12 @@ package struct ShardAssignments: Sendable {
     /// - Returns: the shards that no other worker has; the worker must serve these.
     package mutating func give(_ wanted: [Int], of app: String, to worker: Int) -> Set<Int> {
         var shards = assignments[app] ?? [:]
-        for (shard, hand) in shards where hand.worker == worker { shards[shard]?.isGiven = false }
+        for (shard, assignment) in shards where assignment.worker == worker {
+            shards[shard]?.mayServe = false
+        }
         var given: Set<Int> = []
         for shard in wanted where shards[shard].map({ $0.worker == worker }) ?? true {
-            shards[shard] = Hand(worker: worker, isGiven: true)
+            shards[shard] = Assignment(worker: worker, mayServe: true)
             given.insert(shard)
         }
         assignments[app] = shards
@@ -156,7 +158,8 @@ package struct ShardAssignments: Sendable {
     /// - Returns: the shards that no worker has now.
     package mutating func released(_ shards: some Sequence<Int>, of app: String, by worker: Int) -> [Int] {
         shards.filter { shard in
-            guard let hand = assignments[app]?[shard], hand.worker == worker, !hand.isGiven else {
+            guard let assignment = assignments[app]?[shard], assignment.worker == worker, !assignment.mayServe
+            else {
                 return false
             }
             assignments[app]?[shard] = nil

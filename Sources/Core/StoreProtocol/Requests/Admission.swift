@@ -154,18 +154,21 @@ package struct UpdateAdmission: Request {
 
     package var memory: Memory
     /// Limits the intake to few batches at a time.
-    package var isHeld: Bool
+    package var limitsIntake: Bool
     /// How long producers are told to wait: from this time up to twice this time.
     package var retryAfter: Duration
     package var limits: AppLimits
 
-    package init(memory: Memory, isHeld: Bool, retryAfter: Duration, limits: AppLimits) {
-        (self.memory, self.isHeld, self.retryAfter, self.limits) = (memory, isHeld, retryAfter, limits)
+    package init(memory: Memory, limitsIntake: Bool, retryAfter: Duration, limits: AppLimits) {
+        (self.memory, self.limitsIntake, self.retryAfter, self.limits) = (
+            memory, limitsIntake, retryAfter, limits
+        )
     }
 
     package var words: [any CommandWord] {
         [
-            ScriptKeys.prefixAndInbox, "update", memory.rawValue, isHeld, max(.milliseconds(1), retryAfter),
+            ScriptKeys.prefixAndInbox, "update", memory.rawValue, limitsIntake,
+            max(.milliseconds(1), retryAfter),
             limits.backlog, limits.inbox, limits.inboxBytes, limits.jobBytes,
         ]
     }

@@ -21,7 +21,7 @@ package struct Checkout: Request {
         /// The reason of the app's pause, for which no new batch was returned; nil if the app is not paused.
         package let pauseReason: String?
         /// Shards that may have more batches: they were not fully read because enough batches were found.
-        package let left: [Int]
+        package let nonEmptyShards: [Int]
         /// Shards that were read and that this host does not own.
         package let fenced: [Int]
         /// First the batches that the worker has and does not know, then new batches.
@@ -73,12 +73,13 @@ package struct Checkout: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, Self.self)
         let reason = try reader.text()
-        let left = try reader.shards()
+        let nonEmptyShards = try reader.shards()
         let fenced = try reader.shards()
         var batches: [Batch] = []
         while !reader.isAtEnd { batches.append(try batch(reader.part())) }
         return Reply(
-            pauseReason: reason.isEmpty ? nil : reason, left: left, fenced: fenced, batches: batches)
+            pauseReason: reason.isEmpty ? nil : reason, nonEmptyShards: nonEmptyShards, fenced: fenced,
+            batches: batches)
     }
 
     private static func batch(_ part: consuming ReplyReader) throws(StoreError) -> Batch {
@@ -95,7 +96,7 @@ package struct Suspicion: Equatable, Sendable {
     /// Maximum number of open positions in flight while the first open position is a suspect.
     package let group: Int
     /// Whether the worker may have no other push in flight at the same time.
-    package let isAlone: Bool
+    package let sendsAlone: Bool
 }
 
 extension Suspicion {
@@ -106,7 +107,7 @@ extension Suspicion {
             Int(foreign: String(decoding: $0, as: UTF8.self))
         }
         guard numbers.count == 8 else { throw .unexpectedReply("suspicion") }
-        self.init(suspect: numbers[0], group: numbers[1], isAlone: numbers[2] == 1)
+        self.init(suspect: numbers[0], group: numbers[1], sendsAlone: numbers[2] == 1)
     }
 }
 

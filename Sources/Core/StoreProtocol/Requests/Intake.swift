@@ -119,12 +119,13 @@ package struct RecordIntakeCrash: Request {
 
     /// - Parameters:
     ///   - process: the unique name of the process that exited.
-    ///   - isAlone: whether the process was working for this app only.
+    ///   - isOnlyApp: whether the process was working for this app only.
     ///   - limit: the number of exits after which a job is refused.
     package init(
-        token: FenceToken, process: String, isAlone: Bool, limit: Int = 3, retention: Retention = Retention()
+        token: FenceToken, process: String, isOnlyApp: Bool, limit: Int = 3,
+        retention: Retention = Retention()
     ) {
-        words = [ScriptKeys.prefix, token, process, isAlone, limit, retention.jobRecordSeconds]
+        words = [ScriptKeys.prefix, token, process, isOnlyApp, limit, retention.jobRecordSeconds]
     }
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {

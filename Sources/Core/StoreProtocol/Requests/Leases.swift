@@ -58,8 +58,8 @@ package struct AcquireLeases: Request {
         var answers: [Answer] = []
         while !reader.isAtEnd {
             let answer = try reader.next()
-            if let left = answer.integer {
-                answers.append(left > 0 ? .taken(for: .milliseconds(left)) : .free)
+            if let remaining = answer.integer {
+                answers.append(remaining > 0 ? .taken(for: .milliseconds(remaining)) : .free)
             } else if let token = answer.bytes {
                 answers.append(.ours(FenceToken(token)))
             } else {

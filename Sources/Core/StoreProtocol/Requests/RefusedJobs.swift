@@ -57,8 +57,8 @@ package struct ReadRefusals: Request {
             let (age, isAhead) = now.subtractingReportingOverflow(since)
             guard !isAhead, age >= 0, age < 2 * minute else { return 0 }
             let (full, partial) = age < minute ? (self.minute, before) : (0, self.minute)
-            let left = Double(minute - age % minute) / Double(minute)
-            let rest = Int(clamping: (Double(partial) * left).rounded())
+            let share = Double(minute - age % minute) / Double(minute)
+            let rest = Int(clamping: (Double(partial) * share).rounded())
             return full.addingReportingOverflow(rest).partialValue
         }
     }

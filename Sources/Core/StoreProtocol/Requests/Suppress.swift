@@ -53,7 +53,7 @@ package struct SettleUnconfirmed: Request {
 
     package struct Reply: Equatable, Sendable {
         package let done: Int
-        package let left: Int
+        package let remaining: Int
     }
 
     package static var script: Script? { .unconfirmed }
@@ -69,7 +69,7 @@ package struct SettleUnconfirmed: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, Self.self)
-        return Reply(done: try reader.integer(), left: try reader.integer())
+        return Reply(done: try reader.integer(), remaining: try reader.integer())
     }
 }
 

@@ -25,8 +25,8 @@ local first = 6 + math.max(0, nknown)
 local lanes = ({ h = { 'ready:', 'bulk:' }, b = { 'bulk:' }, o = { 'ready:' } })[ARGV[first - 1]]
 local admission = call('HMGET', P .. 'admission', 'paused', 'pauses')
 local paused, any_pauses = admission[1] or '', admission[2]
-local left, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
-local reply = { paused, left, fenced }
+local remaining, fenced, shards, tokens, owned, given = {}, {}, {}, {}, {}, 0
+local reply = { paused, remaining, fenced }
 for i = first, #ARGV, 2 do
     shards[#shards + 1] = ARGV[i]
     tokens[ARGV[i]] = ARGV[i + 1]
@@ -139,7 +139,7 @@ if paused == '' then
     add_to_records(sums, 'in_flight', 1)
     if next(cancelled_positions) then count_cancelled() end
     for _, nn in ipairs(shards) do
-        if not empty[nn] and owned[nn] ~= false then left[#left + 1] = nn end
+        if not empty[nn] and owned[nn] ~= false then remaining[#remaining + 1] = nn end
     end
 end
 return reply

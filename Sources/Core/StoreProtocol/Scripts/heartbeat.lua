@@ -16,12 +16,12 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 -- "end nonce capacity apps JSON"
 local function parse(line) return line:match('^(%d+) (%S*) (%d+) (%S*) ') end
 
-local left, old = 0, redis.call('HGET', KEYS[1], ARGV[1])
+local remaining, old = 0, redis.call('HGET', KEYS[1], ARGV[1])
 if old then
     local ends, nonce = parse(old)
-    if ends and nonce ~= ARGV[3] and nonce ~= ARGV[4] and ends - now <= MOST then left = math.max(0, ends - now) end
+    if ends and nonce ~= ARGV[3] and nonce ~= ARGV[4] and ends - now <= MOST then remaining = math.max(0, ends - now) end
 end
-if left == 0 then
+if remaining == 0 then
     if ARGV[2] == '0' then
         redis.call('HDEL', KEYS[1], ARGV[1])
     else
@@ -29,7 +29,7 @@ if left == 0 then
             string.format('%d %s %d %s %s', now + ARGV[2], ARGV[3], ARGV[5], ARGV[6], ARGV[7]))
     end
 end
-local reply, lines = { now, left }, redis.call('HGETALL', KEYS[1])
+local reply, lines = { now, remaining }, redis.call('HGETALL', KEYS[1])
 for i = 1, #lines, 2 do
     local ends, nonce, capacity, apps = parse(lines[i + 1])
     ends = tonumber(ends or '0')

@@ -65,7 +65,7 @@ for i, value in ipairs(values) do
     elseif op == 'renew' then
         reply[i + 1] = 0
     else
-        local left = 0
+        local remaining = 0
         if owner ~= '' and not is_successor and ARGV[i + 5]:sub(1, 1) ~= '!' then
             if ends[owner] == nil then
                 ends[owner] = tonumber(call('HGET', owners, 'until:' .. owner) or '0')
@@ -76,10 +76,10 @@ for i, value in ipairs(values) do
                     call('HSET', owners, 'until:' .. owner, ends[owner])
                 end
             end
-            left = ends[owner] - t
+            remaining = ends[owner] - t
         end
-        if left > 0 then
-            reply[i + 1] = left
+        if remaining > 0 then
+            reply[i + 1] = remaining
         elseif ARGV[i + 5]:sub(1, 1) == '?' and not is_successor then
             reply[i + 1] = 0
         else

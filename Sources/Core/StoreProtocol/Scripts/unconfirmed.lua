@@ -44,6 +44,6 @@ for nn, id in pairs(last) do
 end
 table.sort(wakes)
 if #wakes > 0 then call('PUBLISH', P .. 'wakeups', 's ' .. table.concat(wakes, ' ')) end
-local left = call('LLEN', UNCONFIRMED)
-if left == 0 and state == 'release' then call('HSET', guard, 'state', '') end
-return { #some, left }
+local remaining = call('LLEN', UNCONFIRMED)
+if remaining == 0 and state == 'release' then call('HSET', guard, 'state', '') end
+return { #some, remaining }

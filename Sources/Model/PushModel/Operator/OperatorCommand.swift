@@ -30,7 +30,7 @@ package struct OperatorCommand: Equatable, Sendable {
 /// The commands that a coordinator can execute.
 package enum OperatorVerb: String, CaseIterable, Sendable {
     /// Reads the desired state from Redis (pauses, rates, quarantines, pins) and applies it.
-    case refresh = "look"
+    case refresh
     /// Sets the number of workers: `N`, `+N`, `-N`, `auto` or `default`.
     case scale
     /// Commands without an argument for all workers, or with the number of one worker.

@@ -17,7 +17,7 @@ package enum TimeText {
         guard text.utf8.count <= 40 else { throw .form }
         guard text.first != "-" else { throw .negative }
         var rest = text[...]
-        var left = units[...]
+        var remaining = units[...]
         var sum = 0.0
         while !rest.isEmpty {
             let number = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
@@ -26,11 +26,11 @@ package enum TimeText {
             rest = rest.dropFirst(name.count)
             guard let value = decimal(number) else { throw .form }
             guard !name.isEmpty || !rest.isEmpty else { throw .noUnit(number: number) }
-            guard let index = left.firstIndex(where: { $0.name == name }) else {
+            guard let index = remaining.firstIndex(where: { $0.name == name }) else {
                 throw name.isEmpty ? .form : units.contains { $0.name == name } ? .order : .unit(name: name)
             }
-            sum += value * left[index].milliseconds
-            left = left[(index + 1)...]
+            sum += value * remaining[index].milliseconds
+            remaining = remaining[(index + 1)...]
         }
         guard !text.isEmpty else { throw .form }
         guard sum <= longest else { throw .tooLong }

@@ -35,9 +35,9 @@ import POSIX
         var reasons: [String] = []
         for index in addresses.indices {
             let address = addresses[(index + firstAddress) % addresses.count]
-            let left = deadline - .now
-            guard left > .zero else { break }
-            let share = ContinuousClock.now + left / (addresses.count - index)
+            let remaining = deadline - .now
+            guard remaining > .zero else { break }
+            let share = ContinuousClock.now + remaining / (addresses.count - index)
             do {
                 return try await connect(to: address, tcpDeadline: share, deadline: deadline)
             } catch .unreachable(let reason) {
@@ -186,12 +186,12 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: ``TransportError/timedOut(stage:)`` when the deadline passes first.
     func wait(for interest: Poll.Interest, stage: String) async throws(TransportError) {
-        let left = deadline - .now
-        guard left > .zero else { throw .timedOut(stage: stage) }
+        let remaining = deadline - .now
+        guard remaining > .zero else { throw .timedOut(stage: stage) }
         if timer == nil { timer = Timer { [unowned self] in finish(false) } }
         let ready = await withCheckedContinuation { continuation in
             self.continuation = continuation
-            timer?.start(after: left)
+            timer?.start(after: remaining)
             poll?.watch(interest)
         }
         guard ready else { throw .timedOut(stage: stage) }

@@ -73,7 +73,7 @@ import StoreProtocol
             case .keep: .keep
             }
         let updateAdmission = UpdateAdmission(
-            memory: memory, isHeld: decision.isHeld, retryAfter: Self.retryAfter,
+            memory: memory, limitsIntake: decision.limitsIntake, retryAfter: Self.retryAfter,
             limits: app.limits(memory: redisLimit))
         do throws(StoreError) {
             let reply = try await app.store.perform(updateAdmission)

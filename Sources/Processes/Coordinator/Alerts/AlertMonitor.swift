@@ -38,9 +38,9 @@ import Web
     /// Uses these settings for notifications from now on. The observers apply the thresholds.
     func follow(_ settings: AlertSettings) {
         evaluator.again = settings.again
-        (command.way, webhook.way) = (nil, nil)
-        if let line = settings.command { command.way = { await AlertCommand.run(line, $0) } }
-        if let address = settings.webhook { webhook.way = { await Self.post($0, to: address) } }
+        (command.destination, webhook.destination) = (nil, nil)
+        if let line = settings.command { command.destination = { await AlertCommand.run(line, $0) } }
+        if let address = settings.webhook { webhook.destination = { await Self.post($0, to: address) } }
     }
 
     /// Fires and clears alerts.

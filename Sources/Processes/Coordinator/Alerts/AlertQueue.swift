@@ -4,14 +4,14 @@ import Logging
 /// Sends alerts to one destination, one at a time, with at most three attempts for each alert.
 @Loop final class AlertQueue {
     /// Sends a notification. Returns why the notification failed; nil if it succeeded.
-    typealias Way = @Loop (AlertMessage) async -> String?
+    typealias Destination = @Loop (AlertMessage) async -> String?
 
     private(set) var failures = 0
     private let name: String
     private let log: Logger
     private let pause: Duration
     /// The destination; nil if notifications of this kind are off. Queued alerts use a new destination, too.
-    var way: Way?
+    var destination: Destination?
     private var waiting: [AlertMessage] = []
     private var work: Task<Void, Never>?
     private var isClosed = false
@@ -27,7 +27,7 @@ import Logging
     }
 
     func notify(_ message: AlertMessage) {
-        guard !isClosed, way != nil else { return }
+        guard !isClosed, destination != nil else { return }
         waiting.append(message)
         if waiting.count > Self.most {
             let dropped = waiting.removeFirst()
@@ -55,7 +55,7 @@ import Logging
     private func deliver(next message: AlertMessage) async {
         var reason = ""
         for attempt in 1...Self.tries {
-            guard let way, let trouble = await way(message) else { return }
+            guard let destination, let trouble = await destination(message) else { return }
             reason = trouble
             guard attempt < Self.tries, !isClosed else { break }
             let wait = attempt == 1 ? pause : pause * 5

@@ -11,8 +11,8 @@ import StoreProtocol
     /// The number of pushes that failed as poison so far.
     private var poisoned = 0
     /// For each running reclaim from all unknown workers, by its number: the workers that it knows.
-    private var sweeps: [Int: Set<String>] = [:]
-    private var sweepsBegun = 0
+    private var reclaims: [Int: Set<String>] = [:]
+    private var reclaimsBegun = 0
     /// Whether a worker waits for shards until a reclaim has ended.
     private var isAwaitingReclaim = false
 
@@ -27,7 +27,7 @@ import StoreProtocol
 
     /// Whether a worker may check out batches: false while a reclaim runs that does not know the worker.
     func mayServe(_ worker: String) -> Bool {
-        let isKnown = sweeps.values.allSatisfy { $0.contains(worker) }
+        let isKnown = reclaims.values.allSatisfy { $0.contains(worker) }
         if !isKnown { isAwaitingReclaim = true }
         return isKnown
     }
@@ -85,8 +85,8 @@ import StoreProtocol
         for portion in Self.portions(shards) {
             do throws(StoreError) {
                 let workers = workers()
-                let sweep = begin(workers)
-                defer { ended(sweep) }
+                let number = begin(workers)
+                defer { ended(number) }
                 let reply = try await context.store.perform(Reclaim(workers, loss: loss, shards: portion))
                 // Redis also rejects the token of a lease that was released meanwhile. That rejection is expected.
                 if portion.contains(where: { shard in
@@ -106,13 +106,13 @@ import StoreProtocol
     }
 
     private func begin(_ workers: Reclaim.Workers) -> Int {
-        sweepsBegun += 1
-        if case .allBut(let names) = workers { sweeps[sweepsBegun] = Set(names) }
-        return sweepsBegun
+        reclaimsBegun += 1
+        if case .allBut(let names) = workers { reclaims[reclaimsBegun] = Set(names) }
+        return reclaimsBegun
     }
 
-    private func ended(_ sweep: Int) {
-        sweeps[sweep] = nil
+    private func ended(_ number: Int) {
+        reclaims[number] = nil
         guard isAwaitingReclaim else { return }
         isAwaitingReclaim = false
         onRelease()

@@ -25,16 +25,16 @@ extension HostedApp {
         if leases.held.intake?.bytes == token { leases.fenced() }
     }
 
-    /// Records that the intake process ended while it handled jobs of the app. `isAlone` is true if it handled
+    /// Records that the intake process ended while it handled jobs of the app. `isOnlyApp` is true if it handled
     /// jobs of no other app. A suspect job is refused after `limit` such ends.
-    func intakeEnded(_ process: String, isAlone: Bool, limit: Int) async {
+    func intakeEnded(_ process: String, isOnlyApp: Bool, limit: Int) async {
         var backoff = BackOff.redis
         // If Redis is unreachable for the lifetime of a lease, no job becomes a suspect.
         let deadline = ContinuousClock.now + LeaseClock.lease
         while let token = leases.held.intake, ContinuousClock.now < deadline {
             do throws(StoreError) {
                 let request = RecordIntakeCrash(
-                    token: token, process: process, isAlone: isAlone, limit: limit,
+                    token: token, process: process, isOnlyApp: isOnlyApp, limit: limit,
                     retention: context.retention)
                 return logSuspects(try await store.perform(request))
             } catch {

@@ -57,7 +57,7 @@ import StoreProtocol
             return await reclaim.reclaim({ .allBut(services.liveWorkers()) }, shards: shards)
         }
         leases.onRelease = { [releases] in
-            FarmRegistry(connection: services.redis).send(HostCommand.free(app: name).text)
+            FarmRegistry(connection: services.redis).send(HostCommand.leasesReleased(app: name).text)
             releases.signal()
         }
     }

@@ -20,7 +20,7 @@ import StoreProtocol
     /// Jobs to cancel at a later time, in Unix milliseconds.
     private var later: [String: Int64] = [:]
     private var rounds = CancelRounds()
-    private var isSweeping = false
+    private var isCancelling = false
 
     private static let jobsPerOrder = 100
     private static let batchesPerCall = 64
@@ -37,12 +37,12 @@ import StoreProtocol
             returnBatches(due, [])
             rounds.changed(at: .now)
         }
-        guard !isSweeping, isOwner(), rounds.isDue(open: appState.cancels, at: .now) else { return }
-        isSweeping = true
+        guard !isCancelling, isOwner(), rounds.isDue(open: appState.cancels, at: .now) else { return }
+        isCancelling = true
         Loop.task {
-            let isWhole = await self.sweep()
+            let isWhole = await self.cancelBatches()
             self.rounds.ended(isWhole: isWhole, at: .now)
-            self.isSweeping = false
+            self.isCancelling = false
         }
     }
 
@@ -104,7 +104,7 @@ import StoreProtocol
 
     /// Cancels pushes in all batches that no worker holds. Later splits and retries cancel their pushes themselves.
     /// - Returns: whether all batches were examined.
-    private func sweep() async -> Bool {
+    private func cancelBatches() async -> Bool {
         do throws(StoreError) {
             var start = 0
             while isOwner() {

@@ -18,14 +18,14 @@ struct HostClaim {
     private var end: Int64?
 
     mutating func see(_ reply: Heartbeat.Reply) -> Observation {
-        guard let left = reply.heldFor else {
+        guard let remaining = reply.heldFor else {
             end = nil
             return .ours
         }
-        let newEnd = reply.time + Int64(left.milliseconds)
+        let newEnd = reply.time + Int64(remaining.milliseconds)
         if let end, newEnd > end { return .lost }
         end = newEnd
-        return .held(for: left)
+        return .held(for: remaining)
     }
 }
 

@@ -7,7 +7,7 @@ import StoreProtocol
     private unowned let context: HostContext
     /// How long a host counts as live without a heartbeat. Leases live longer, so a new owner of a shard knows which host has
     /// failed.
-    private static let lineLife = Duration.seconds(6)
+    private static let heartbeatLifetime = Duration.seconds(6)
 
     /// The live hosts, and which of them should own which shards.
     private(set) var membership: Membership
@@ -41,16 +41,18 @@ import StoreProtocol
     func claimName() async throws {
         var hasWaited = false
         while true {
-            let reply = try await context.retryWhileRedisIsAway { [unowned self] in try await writeLine() }
+            let reply = try await context.retryWhileRedisIsAway { [unowned self] in
+                try await writeHeartbeat()
+            }
             switch claim.see(reply) {
             case .ours:
                 observe(reply.members)
                 return announceChange()
             case .lost: throw CoordinatorError.hostNameTaken(context.host)
-            case .held(let left):
-                if !hasWaited { logNameHeld(for: left) }
+            case .held(let remaining):
+                if !hasWaited { logNameHeld(for: remaining) }
                 hasWaited = true
-                try await Loop.sleep(for: min(left, .milliseconds(500)))
+                try await Loop.sleep(for: min(remaining, .milliseconds(500)))
             }
         }
     }
@@ -64,14 +66,14 @@ import StoreProtocol
         let holder = context.lifecycle.nameHolder
         guard holder == .thisProcess || holder == .predecessor else { return }
         do throws(RedisError) {
-            let reply = try await writeLine()
+            let reply = try await writeHeartbeat()
             if context.lifecycle.nameHolder == .predecessor {
                 observe(reply.members)
                 return proceed()
             }
             switch claim.see(reply) {
             case .ours: observe(reply.members)
-            case .held(let left): return logNameHeld(for: left)
+            case .held(let remaining): return logNameHeld(for: remaining)
             case .lost: return loseName()
             }
         } catch {
@@ -96,15 +98,15 @@ import StoreProtocol
         announceChange()
     }
 
-    private func writeLine() async throws(RedisError) -> Heartbeat.Reply {
+    private func writeHeartbeat() async throws(RedisError) -> Heartbeat.Reply {
         try await context.registry.heartbeat(
-            context.status.heartbeat, predecessor: predecessor, lifetime: Self.lineLife)
+            context.status.heartbeat, predecessor: predecessor, lifetime: Self.heartbeatLifetime)
     }
 
-    private func logNameHeld(for left: Duration) {
+    private func logNameHeld(for remaining: Duration) {
         context.log.notice(
             "another coordinator holds this host's name: waiting until its claim expires",
-            metadata: ["host": "\(context.host)", "until": "\(left)"])
+            metadata: ["host": "\(context.host)", "until": "\(remaining)"])
     }
 
     /// Stops this process: another one took the host's name while this process was stopped for a long time.
@@ -125,14 +127,14 @@ import StoreProtocol
         context.lifecycle.leaveRegistry()
         // If this call fails, the entry expires.
         try? await context.registry.leave(host: context.host, nonce: context.nonce)
-        context.registry.send(HostCommand.left(host: context.host).text)
+        context.registry.send(HostCommand.hostLeft(host: context.host).text)
     }
 
     // MARK: Other hosts
 
     /// Handles the message that a host has shut down in order.
     func hostLeft(_ name: String) {
-        membership.left(name, at: .now)
+        membership.announcedExit(of: name, at: .now)
         heartbeatSoon()
     }
 
@@ -160,6 +162,6 @@ import StoreProtocol
     /// Tells an app which shards each host should own.
     func updateShares(of app: HostedApp) {
         app.leases.held.shares = membership.shares(of: app.name)
-        app.leases.held.wake()
+        app.leases.held.makeRoundDue()
     }
 }

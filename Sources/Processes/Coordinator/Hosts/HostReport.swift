@@ -93,11 +93,11 @@ extension HostReport {
             }
             json.key("quarantined_shards")
             json.array { json in
-                for (shard, left) in context.shards.quarantined {
+                for (shard, remaining) in context.shards.quarantined {
                     json.object { json in
                         json.member("app", shard.app)
                         json.member("shard", shard.number)
-                        json.member("milliseconds", left.milliseconds)
+                        json.member("milliseconds", remaining.milliseconds)
                     }
                 }
             }

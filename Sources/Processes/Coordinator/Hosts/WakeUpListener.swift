@@ -47,16 +47,16 @@ import StoreProtocol
     private func carryOut(_ command: HostCommand) {
         switch command {
         case .hosts: context.registration.heartbeatSoon()
-        case .left(let host): context.registration.hostLeft(host)
-        case .free(let app):
-            context.apps[app]?.leases.held.wake()
+        case .hostLeft(let host): context.registration.hostLeft(host)
+        case .leasesReleased(let app):
+            context.apps[app]?.leases.held.makeRoundDue()
             context.leases.wake()
         case .feedback(let app):
             context.apps[app]?.feedback.wake()
             context.apps[app]?.readFeedbackSoon()
-        case .release: context.shards.releaseQuarantine()
+        case .quarantineReleased: context.shards.releaseQuarantine()
         case .operation: context.operations.readSoon()
-        case .other: for app in context.apps.all { app.refreshSoon() }
+        case .refresh: for app in context.apps.all { app.refreshSoon() }
         }
     }
 }

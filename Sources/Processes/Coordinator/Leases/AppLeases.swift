@@ -82,8 +82,8 @@ import StoreProtocol
         case .acquire(let call):
             let now = ContinuousClock.now
             held.acquired(call, try await store.perform(call), at: now)
-        case .sweep(let shards):
-            if await onWon(shards) { held.swept(shards) }
+        case .reclaim(let shards):
+            if await onWon(shards) { held.reclaimed(shards) }
         }
     }
 

@@ -41,7 +41,7 @@ import StoreProtocol
             return true
         } catch {
             context.log.warning(
-                "cannot save desired state in Redis", error: error, metadata: ["wish": "\(name)"])
+                "cannot save desired state in Redis", error: error, metadata: ["setting": "\(name)"])
             return false
         }
     }

@@ -38,15 +38,15 @@ import FarmPolicy
         let wasQuiet = lifecycle.isQuiet
         context.participation.becomeQuiet()
         let isIdle = await context.changes.until(.now + .seconds(30)) {
-            let left = context.fleet.slots.count { !context.shards.isEmpty($0.index) }
-            operation.progress("\(left) workers still wait for responses")
-            return left == 0
+            let busyWorkers = context.fleet.slots.count { !context.shards.isEmpty($0.index) }
+            operation.progress("\(busyWorkers) workers still wait for responses")
+            return busyWorkers == 0
         }
         guard isIdle else { throw .failed("pushes are still in flight after 30 s; no new work is taken") }
         let isHandedOver = await context.changes.until(.now + HandOver.timeout + .seconds(10)) {
-            let left = context.apps.misplacedShards
-            operation.progress("\(left) shards to go")
-            return context.registration.isKnownQuiet && left == 0 || !context.redis.isReady
+            let misplacedShards = context.apps.misplacedShards
+            operation.progress("\(misplacedShards) shards to go")
+            return context.registration.isKnownQuiet && misplacedShards == 0 || !context.redis.isReady
                 || !lifecycle.isQuiet
                 || lifecycle.isStopping
         }

@@ -18,10 +18,10 @@ import StoreProtocol
             throw OperationRefusal("there is no shard \(shard): there are \(context.shardCount)")
         }
         if app.leases.held.tokens[shard] != nil { return "shard \(shard) of \(name) is already on this host" }
-        let (owner, left) = try await owner(of: shard, app)
-        if let owner, left > .zero, !isForced {
+        let (owner, remaining) = try await owner(of: shard, app)
+        if let owner, remaining > .zero, !isForced {
             throw OperationRefusal(
-                "\(owner) owns it, and its lease has \(left.milliseconds) ms left: --force takes it")
+                "\(owner) owns it, and its lease has \(remaining.milliseconds) ms left: --force takes it")
         }
         if isDry { return "would take shard \(shard) of \(name) from \(owner ?? "nobody")" }
         // Without a pin, the shard would go back to its old owner.

@@ -98,7 +98,7 @@ import FarmPolicy
     /// a suspect job is refused. The next process starts after the call returns.
     func ended(_ name: String, atWorkFor working: Set<String>, limit: Int) async {
         for app in working {
-            await context.apps[app]?.intakeEnded(name, isAlone: working.count == 1, limit: limit)
+            await context.apps[app]?.intakeEnded(name, isOnlyApp: working.count == 1, limit: limit)
         }
     }
 }

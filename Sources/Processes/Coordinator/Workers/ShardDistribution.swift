@@ -48,7 +48,7 @@ import FarmPolicy
     }
 
     /// Quarantined shards, and for how long each stays in quarantine.
-    var quarantined: [(shard: ShardQuarantine.Shard, left: Duration)] { quarantine.held(at: .now) }
+    var quarantined: [(shard: ShardQuarantine.Shard, remaining: Duration)] { quarantine.held(at: .now) }
 
     // MARK: Assigning
 

@@ -30,7 +30,7 @@ import Transport
             settings, experience: experience, generation: generation, timeout: timeout, at: .now)
         stream.onBytes = { [unowned self] bytes in
             // A reply may name a push before the exchange knows that the push was sent.
-            exchange.left(allBut: self.stream.queuedBytes, at: .now)
+            exchange.bytesSent(allBut: self.stream.queuedBytes, at: .now)
             exchange.receive(bytes, at: .now)
             passEventsOn()
         }
@@ -107,7 +107,7 @@ import Transport
         // checked.
         stream.readNow()
         guard !exchange.hasEnded else { return }
-        exchange.left(allBut: stream.queuedBytes, at: .now)
+        exchange.bytesSent(allBut: stream.queuedBytes, at: .now)
         let isWaiting = exchange.openPushes > 0
         exchange.poll(
             unread: isWaiting ? stream.unreadByPeer : 0, answers: stream.keyUpdates, at: .now)
@@ -118,7 +118,7 @@ import Transport
 
     /// Called when all bytes that were handed over have been sent.
     private func fill(_ output: inout OutputBuffer) {
-        exchange.left(allBut: 0, at: .now)
+        exchange.bytesSent(allBut: 0, at: .now)
         while exchange.wantsAnswer(at: .now) {
             stream.requestKeyUpdate()
             exchange.asked(at: .now)
@@ -146,7 +146,7 @@ import Transport
 
     private func finish(_ reason: String, isPeersDoing: Bool) {
         tick?.stop()
-        exchange.left(allBut: stream.queuedBytes, at: .now)
+        exchange.bytesSent(allBut: stream.queuedBytes, at: .now)
         exchange.end(reason, isPeersDoing: isPeersDoing, at: .now)
         passEventsOn()
     }

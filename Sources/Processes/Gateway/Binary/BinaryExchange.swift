@@ -40,7 +40,7 @@ final class BinaryExchange {
     /// Since when the window is full; nil when it has room.
     private var fullSince: Instant?
     /// Whether the push in the window must stay alone.
-    private var isAlone = false
+    private var sendsAlone = false
     var phase = Phase.open
     /// Whether the gateway has accepted or refused a push, which proves that it accepts the credentials.
     var isProven = false
@@ -70,7 +70,7 @@ final class BinaryExchange {
     }
 
     /// The number of pushes that may be sent now.
-    var room: Int { isRetired || isAlone && !window.isEmpty ? 0 : window.room }
+    var room: Int { isRetired || sendsAlone && !window.isEmpty ? 0 : window.room }
     /// The number of pushes sent and without an outcome.
     var openPushes: Int { window.count }
     /// The maximum number of pushes in flight.
@@ -108,8 +108,8 @@ final class BinaryExchange {
         guard room > 0 else { return false }
         // A gateway without identifiers may have closed because of this push. Only sending the push alone
         // shows that.
-        isAlone = isRetry && !settings.command.isIdentified
-        guard !isAlone || window.isEmpty else { return false }
+        sendsAlone = isRetry && !settings.command.isIdentified
+        guard !sendsAlone || window.isEmpty else { return false }
         // A push that the gateway refuses for its size would cause all later pushes to be discarded.
         guard payload.count <= settings.command.longestPayload else {
             reject(ticket, with: .invalidPayloadSize)
@@ -170,8 +170,8 @@ final class BinaryExchange {
     }
 
     /// Notes that all handed-over bytes except `waiting` have left this process.
-    func left(allBut waiting: Int, at now: Instant) {
-        guard window.left(handed - UInt64(waiting), at: now) else { return }
+    func bytesSent(allBut waiting: Int, at now: Instant) {
+        guard window.sent(upTo: handed - UInt64(waiting), at: now) else { return }
         movedAt = now
     }
 

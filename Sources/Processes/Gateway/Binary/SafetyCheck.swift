@@ -57,7 +57,7 @@ struct SafetyCheck {
 
     /// Whether the gateway still has bytes to read or a question to answer.
     func isWaiting(for window: borrowing SendWindow, at now: Instant) -> Bool {
-        needsClock ? !window.hasArrived : !window.hasLeft || needsAnswer(about: window, at: now)
+        needsClock ? !window.hasArrived : !window.isAllSent || needsAnswer(about: window, at: now)
     }
 
     /// Notes that the gateway read nothing for too long. If it answered no question on this connection, it

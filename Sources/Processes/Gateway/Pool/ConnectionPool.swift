@@ -224,11 +224,11 @@ import Transport
         let atOnce =
             schedule.isTroubled(connections)
             ? 1 : plan.wire.dialsAtOnce.map { isProven ? $0 : 1 } ?? plan.connections
-        var left = demand?.dials(for: waiting) ?? max(0, min(atOnce, most - living.count) - dialling)
+        var remaining = demand?.dials(for: waiting) ?? max(0, min(atOnce, most - living.count) - dialling)
         var hasChanged = false
-        while left > 0, !schedule.isPausing, dialling < atOnce {
+        while remaining > 0, !schedule.isPausing, dialling < atOnce {
             guard schedule.takeDial(at: .now) else { return hasChanged || schedule.isLongPause }
-            (left, dialling, hasChanged) = (left - 1, dialling + 1, true)
+            (remaining, dialling, hasChanged) = (remaining - 1, dialling + 1, true)
             let epoch = epoch
             Loop.task { await self.dial(plan, epoch: epoch) }
         }

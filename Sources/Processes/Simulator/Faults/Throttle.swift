@@ -3,7 +3,7 @@ import PushModel
 /// Limits the rate of pushes to all tokens together: a token bucket with the capacity of a tenth of a second.
 struct OverallThrottle {
     private static let burstSeconds = 0.1
-    private var left: Double?
+    private var allowance: Double?
     private var filledAt: Int64 = 0
 
     /// - Parameters:
@@ -13,10 +13,10 @@ struct OverallThrottle {
         let most = max(1, Double(rate) * Self.burstSeconds)
         // A clock that was set back adds nothing to the bucket.
         let passed = Double(max(0, now - filledAt)) / 1000
-        left = min(most, (left ?? most) + passed * Double(rate))
+        allowance = min(most, (allowance ?? most) + passed * Double(rate))
         filledAt = now
-        guard let left, left >= 1 else { return true }
-        self.left = left - 1
+        guard let allowance, allowance >= 1 else { return true }
+        self.allowance = allowance - 1
         return false
     }
 }

@@ -25,12 +25,15 @@ extension AppSender {
             return governor.idle(at: now)
         }
         let (allowance, share) = (governor.allowance(at: now), context.turns.share(of: self, weight: weight))
-        var left = min(allowance, share)
+        var remaining = min(allowance, share)
         var (isBulkFull, maySpread) = (false, false)
         window.beginTurn()
         pool.share(window.sendable)
-        while left > 0 {
-            guard let (batch, most) = window.nextBatch(isAlone: isAlone, isBulkFull: isBulkFull) else {
+        while remaining > 0 {
+            guard
+                let (batch, most) = window.nextBatch(
+                    hasExclusiveTurn: hasExclusiveTurn, isBulkFull: isBulkFull)
+            else {
                 // The remaining batches follow their shard's full connection. Now they may use another
                 // connection.
                 guard window.hasPassedBatches, !maySpread else { break }
@@ -47,10 +50,10 @@ extension AppSender {
                 isBulkFull = true
                 continue
             }
-            let room = min(left, most, isProbe ? 1 : connection.chunk)
+            let room = min(remaining, most, isProbe ? 1 : connection.chunk)
             let sent = send(from: batch, over: connection, atMost: room, at: now)
-            left -= sent
-            batch.route.left(over: ObjectIdentifier(connection), by: batch)
+            remaining -= sent
+            batch.route.sent(over: ObjectIdentifier(connection), by: batch)
             window.sent(sent, of: batch)
             if batch.lane == .high, sent > 0, window.holdsBulk { sentBothLanes() }
             if isProbe, sent > 0 {
@@ -60,21 +63,22 @@ extension AppSender {
             // The connection did not take a push although it had room. Stopping here avoids an endless loop.
             guard sent > 0 || !batch.hasNext else { break }
         }
-        let sent = min(allowance, share) - left
+        let sent = min(allowance, share) - remaining
         // The remaining pushes are sent after other apps had their turn and new events were handled.
-        let isInterrupted = left == 0 && share < allowance
+        let isInterrupted = remaining == 0 && share < allowance
         if isInterrupted { nextTurn.start(after: .zero) }
-        let waits = !isInterrupted && window.nextBatch(isAlone: isAlone) != nil
-        if waits && left > 0 || window.suspect != nil && pool.roomiest == nil || sent > 0 && pool.isShort {
+        let waits = !isInterrupted && window.nextBatch(hasExclusiveTurn: hasExclusiveTurn) != nil
+        if waits && remaining > 0 || window.suspect != nil && pool.roomiest == nil || sent > 0 && pool.isShort
+        {
             pool.needConnection()
         }
         // Skipped batches count too, because their connection may be waiting for the reply to a bad token.
-        if left > 0, pool.mayGrow {
+        if remaining > 0, pool.mayGrow {
             let waiting = window.waitingForConnection(atMost: Window.mostWaiting)
             // The larger limit may allow more held pushes, which may need another connection.
             if pool.needConnection(for: waiting) { schedule() }
         }
-        governor.fed(sent, waits: waits, isLimited: waits && left == 0, at: now)
+        governor.fed(sent, waits: waits, isLimited: waits && remaining == 0, at: now)
     }
 
     /// Returns a connection with room that keeps the order of the batch's shard.
@@ -82,7 +86,7 @@ extension AppSender {
     /// - Parameter maySpread: whether no other batch can be sent. Otherwise a batch stays on its connection, so that its
     ///   responses arrive and are handled together.
     private func connection(for batch: HeldBatch, maySpread: Bool) -> (any GatewayConnection)? {
-        switch batch.route.way(of: batch.number) {
+        switch batch.route.connectionChoice(for: batch.number) {
         case .any: return pool.roomiest(for: batch.lane)
         case .none: return nil
         case .following(let last):
@@ -96,7 +100,7 @@ extension AppSender {
             }
             guard maySpread, let other = pool.roomiest(for: batch.lane) else { return nil }
             if batch.route.free(batch) { return other }
-            batch.route.leave()
+            batch.route.closeConnection()
             return nil
         }
     }

@@ -127,13 +127,13 @@ import StoreProtocol
 
     /// Stops sending, because the coordinator no longer serves the app.
     func leave() {
-        suspend(as: .left)
+        suspend(as: .removed)
         provenGeneration = nil
     }
 
     /// Resumes sending, because the coordinator serves the app again.
     func configuredAgain() {
-        guard suspension == .left else { return }
+        guard suspension == .removed else { return }
         suspension = nil
         resume()
     }
@@ -145,7 +145,7 @@ import StoreProtocol
     }
 
     private func suspend(as next: Suspension) {
-        guard suspension != .finishing, suspension != .left else { return }
+        guard suspension != .finishing, suspension != .removed else { return }
         // Recent suppressions may be wrong and rejected by Redis, so the lists are reloaded.
         if next.isPause, suspension?.isPause != true { suppressionLists.reload() }
         suspension = next
@@ -155,7 +155,7 @@ import StoreProtocol
     }
 
     func resume() {
-        guard suspension != .finishing, suspension != .left else { return }
+        guard suspension != .finishing, suspension != .removed else { return }
         guard suppressionLists.isWhole else {
             resumesWhenKnown = true
             return
@@ -214,7 +214,7 @@ import StoreProtocol
     var hasNothingInFlight: Bool { pool.openStreams == 0 }
 
     private var canSend: Bool { wantsBatches && (pool.openStreams > 0 || pool.roomiest != nil) }
-    var isAlone: Bool { window.suspect != nil && context.exclusiveTurn.admits(self) }
+    var hasExclusiveTurn: Bool { window.suspect != nil && context.exclusiveTurn.admits(self) }
 
     // MARK: The turn
 

@@ -10,7 +10,7 @@ enum Suspension {
     /// the app is resumed.
     case pausedInRedis
     /// The app is no longer served, so batches are returned to Redis.
-    case left
+    case removed
     /// The worker is finishing and starts nothing new.
     case finishing
 
