@@ -39,7 +39,7 @@ enum Main {
             return .done
         }
         do {
-            if let complaint = CommandWords.complaint(arguments) { throw CommandFailure.usage(complaint) }
+            if let complaint = CommandWords.problem(arguments) { throw CommandFailure.usage(complaint) }
             var command = try Pushfarm.parseAsRoot(CommandWords.arranged(arguments))
             try command.run()
             return .done

@@ -34,7 +34,7 @@ struct BacklogCommand: FarmCommand {
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        let names = try await client.apps(meant: app)
+        let names = try await client.apps(selectedBy: app)
         let rates = try await eta ? Self.rates(names, over: over.duration, client) : [:]
         var backlogs: [Backlog] = []
         for name in names {

@@ -10,10 +10,10 @@ import Foundation
     private var waiters: [CheckedContinuation<Void, Never>] = []
 
     init() {
-        watchers = [SIGINT, SIGTERM].map { number in SignalWatcher(number) { [unowned self] in give() } }
+        watchers = [SIGINT, SIGTERM].map { number in SignalWatcher(number) { [unowned self] in signal() } }
     }
 
-    func give() {
+    func signal() {
         guard !isGiven else {
             onRepeat?()
             return

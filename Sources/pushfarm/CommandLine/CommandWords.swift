@@ -30,7 +30,7 @@ enum CommandWords {
     }
 
     /// The error message for a first word that is not a command, or nil when it is a command or an option.
-    static func complaint(_ words: [String]) -> String? {
+    static func problem(_ words: [String]) -> String? {
         guard let first = words.first, !first.isEmpty, !first.hasPrefix("-") else { return nil }
         let names = names(below: Pushfarm.self)
         if first == "dead", words.dropFirst().first == "retry" { return "dead retry is now replay" }

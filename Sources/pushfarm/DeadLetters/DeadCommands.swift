@@ -53,7 +53,7 @@ struct DeadListCommand: FarmCommand {
         let now = try await client.clock().components.seconds * 1000
         var summary = DeadLetterSummary(now: now)
         var found: [DeadLetterList.Line] = []
-        for app in try await client.apps(meant: selection.app) where !letters || found.count < limit {
+        for app in try await client.apps(selectedBy: selection.app) where !letters || found.count < limit {
             summary.add(try await client.call(CountDeadLetters(), app), app: app)
             try await client.readDeadLetters(of: app, filter) { (letter) throws(CommandFailure) in
                 guard letters else {
@@ -95,7 +95,7 @@ struct DeadShowCommand: FarmCommand {
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         let entries = try ids.map { id throws(CommandFailure) in try EntryID(typed: id, of: "a dead letter") }
-        let apps = try await client.apps(meant: app)
+        let apps = try await client.apps(selectedBy: app)
         var found: [DecodedDeadLetter] = []
         var missing: [EntryID] = []
         for id in entries {
@@ -184,7 +184,7 @@ struct DeadExportCommand: FarmCommand {
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         let filter = try selection.filter()
-        let apps = try await client.apps(meant: selection.app)
+        let apps = try await client.apps(selectedBy: selection.app)
         let total = try await client.deadLetterPushes(of: apps)
         var sink = try TextSink(file == "-" ? nil : file)
         var progress = ProgressLine("pushes", total: total, quiet: console.json || file == "-")

@@ -17,7 +17,7 @@ import StoreProtocol
         let end = EndSignal()
         // An exit at any moment is safe, because each step is atomic.
         end.onRepeat = { exit(ExitStatus.partly.rawValue) }
-        let apps = try await client.apps(meant: app)
+        let apps = try await client.apps(selectedBy: app)
         let now = try await client.clock().components.seconds
         let total = try await client.deadLetterPushes(of: apps)
         var progress = ProgressLine("pushes", total: min(total, settings.limit ?? total), quiet: console.json)

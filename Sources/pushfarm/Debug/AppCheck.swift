@@ -13,12 +13,12 @@ import StoreProtocol
     /// The most batches and job records to read in one atomic step.
     private static let wholeLimit = 1000
     /// How often the check reads in parts before it reads the suspicious jobs in one atomic step.
-    private static let looks = 3
+    private static let passes = 3
     /// The most repair passes. A repair may uncover another fault.
     private static let rounds = 5
 
     /// Suspicious jobs. Their counts are wrong, or they changed while the check read them.
-    private struct Doubts {
+    private struct Discrepancies {
         var jobs: Set<String> = []
         var batches: Set<String> = []
         /// Whether a list has a fault of its own, so that no second read is needed.
@@ -34,11 +34,11 @@ import StoreProtocol
     }
 
     /// The number of originals that are kept because they cannot be decoded.
-    func kept() async throws(CommandFailure) -> Int {
+    func unreadableCount() async throws(CommandFailure) -> Int {
         try await client.call(ReadFaults(shards: shards), app).unreadable
     }
 
-    func dropKept() async throws(CommandFailure) { try await client.call(DropUnreadable(), app) }
+    func dropUnreadable() async throws(CommandFailure) { try await client.call(DropUnreadable(), app) }
 
     /// Keys of the wrong type. With such a key, the app can be neither checked nor repaired.
     private func wrongTypes() async throws(CommandFailure) -> [String] {
@@ -115,9 +115,9 @@ import StoreProtocol
         }
         var jobs = unsettled
         if batches + depths.results + jobs.count > Self.wholeLimit {
-            let doubts = try await doubts(unsettled)
-            if doubts.isEmpty { return [] }
-            jobs = doubts.jobs
+            let discrepancies = try await discrepancies(unsettled)
+            if discrepancies.isEmpty { return [] }
+            jobs = discrepancies.jobs
         }
         var faults: [String] = []
         for page in Self.pages(jobs) {
@@ -131,34 +131,34 @@ import StoreProtocol
 
     /// Checks one shard after the other, so that no request blocks Redis for long. Repeats the check because the farm keeps
     /// running.
-    private func doubts(_ unsettled: Set<String>) async throws(CommandFailure) -> Doubts {
-        var doubts = try await check(unsettled, isFirst: true)
-        for _ in 1..<Self.looks where !doubts.isEmpty && !doubts.isCertain {
-            let next = try await check(doubts.jobs, isFirst: false)
-            doubts.jobs.formIntersection(next.jobs)
-            doubts.batches.formIntersection(next.batches)
-            doubts.isCertain = next.isCertain
+    private func discrepancies(_ unsettled: Set<String>) async throws(CommandFailure) -> Discrepancies {
+        var discrepancies = try await check(unsettled, isFirst: true)
+        for _ in 1..<Self.passes where !discrepancies.isEmpty && !discrepancies.isCertain {
+            let next = try await check(discrepancies.jobs, isFirst: false)
+            discrepancies.jobs.formIntersection(next.jobs)
+            discrepancies.batches.formIntersection(next.batches)
+            discrepancies.isCertain = next.isCertain
         }
-        return doubts
+        return discrepancies
     }
 
     /// - Parameter isFirst: whether to check the records of all jobs in queues, too.
-    private func check(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Doubts {
-        var doubts = Doubts(batches: try await all { ScanBatches(cursor: $0) })
+    private func check(_ jobs: Set<String>, isFirst: Bool) async throws(CommandFailure) -> Discrepancies {
+        var discrepancies = Discrepancies(batches: try await all { ScanBatches(cursor: $0) })
         var sums: [String: CheckAccountingPart.Sums] = [:]
         for shard in (0..<shards).map(Optional.some) + [nil] {
             let part = try await client.call(CheckAccountingPart(shards: shards, shard: shard), app)
-            if !part.faults.isEmpty { doubts.isCertain = true }
+            if !part.faults.isEmpty { discrepancies.isCertain = true }
             for (job, some) in part.jobs { sums[job, default: .init()] += some }
-            doubts.batches.subtract(part.batches)
+            discrepancies.batches.subtract(part.batches)
         }
         for job in isFirst ? jobs.union(sums.keys) : jobs {
             let sum = sums[job] ?? .init()
             let reader = AppStatusReader(app: app, client: client, hasFaults: true)
             let jobRecord = JobRecord(id: job, app: app, fields: try await reader.readRecord(of: job))
-            if !(jobRecord.map { addsUp($0, sum) } ?? (sum.open == 0)) { doubts.jobs.insert(job) }
+            if !(jobRecord.map { addsUp($0, sum) } ?? (sum.open == 0)) { discrepancies.jobs.insert(job) }
         }
-        return doubts
+        return discrepancies
     }
 
     private func addsUp(_ jobRecord: JobRecord, _ sums: CheckAccountingPart.Sums) -> Bool {

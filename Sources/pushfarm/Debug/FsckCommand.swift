@@ -82,13 +82,13 @@ struct FsckCommand: FarmCommand {
     func run(_ client: FarmClient, _ console: Console) async throws {
         let shards = try await client.shards()
         var findings: [Finding] = []
-        for name in try await client.apps(meant: app == "all" ? nil : app) {
+        for name in try await client.apps(selectedBy: app == "all" ? nil : app) {
             let check = AppCheck(app: name, shards: shards, client: client)
             let faults = try await check.faults()
             let repaired = repair && !faults.isEmpty ? try await check.repair() : []
             let remaining = repaired.isEmpty ? faults : try await check.faults()
-            let kept = try await check.kept()
-            if dropUnreadable, kept > 0 { try await check.dropKept() }
+            let kept = try await check.unreadableCount()
+            if dropUnreadable, kept > 0 { try await check.dropUnreadable() }
             findings.append(
                 Finding(
                     app: name, faults: faults, repaired: repaired, remaining: remaining, kept: kept,

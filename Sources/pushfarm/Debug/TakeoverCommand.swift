@@ -45,7 +45,7 @@ struct TakeoverCommand: ParsableCommand, Sendable {
             let suspects = try common.withClient { client in
                 try await client.mustHave(app: app)
                 try await client.mustHave(shard: shard)
-                try await OperatorClient.mustLive(host, among: OperatorClient.living(client))
+                try await OperatorClient.requireLive(host, among: OperatorClient.liveHosts(client))
                 return try await maybeSent(client)
             }
             try confirm(suspects)

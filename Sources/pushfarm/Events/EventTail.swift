@@ -126,12 +126,12 @@ extension FarmClient {
     /// The latest matching events of an app, the oldest first.
     /// - Parameter count: the number of latest events to search.
     func events(
-        of app: String, among count: Int, where isMeant: (EventEntry) -> Bool
+        of app: String, among count: Int, where matches: (EventEntry) -> Bool
     ) async throws(CommandFailure) -> [EventEntry] {
         guard count > 0 else { return [] }
         var (found, remaining) = ([EventEntry](), count)
         try await eachPage(of: .events(app), size: min(1000, count)) { page in
-            found += page.prefix(remaining).filter(isMeant)
+            found += page.prefix(remaining).filter(matches)
             remaining -= page.count
             return remaining > 0
         }

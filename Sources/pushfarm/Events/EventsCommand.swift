@@ -60,7 +60,7 @@ struct EventsCommand: ParsableCommand {
         }
         if limit != nil, since != nil { throw ValidationError("--limit and --since exclude each other.") }
         // The audit log may contain commands of a newer program, so their types cannot be checked.
-        if !operations, let problem = types.lazy.compactMap(EventPrinter.complaint).first {
+        if !operations, let problem = types.lazy.compactMap(EventPrinter.problem).first {
             throw ValidationError(problem)
         }
     }
@@ -72,7 +72,7 @@ struct EventsCommand: ParsableCommand {
             let end = follow ? EndSignal() : nil
             let client = try await FarmClient.connect(configuration)
             defer { client.close() }
-            let apps = try await client.apps(meant: app)
+            let apps = try await client.apps(selectedBy: app)
             guard operations || !apps.isEmpty else {
                 throw CommandFailure.usage("there is no app in this farm")
             }
@@ -116,21 +116,21 @@ struct EventsCommand: ParsableCommand {
     init(console: Console, types: [String]) { (self.console, self.types) = (console, types) }
 
     /// The error message for a wanted type that no event can have, or nil when the type is valid.
-    nonisolated static func complaint(_ wanted: String) -> String? {
+    nonisolated static func problem(_ wanted: String) -> String? {
         let types = FarmEvent.Kind.allCases.map(\.rawValue)
-        guard !types.contains(where: { isMeant($0, by: wanted) }) else { return nil }
+        guard !types.contains(where: { isSelected($0, by: wanted) }) else { return nil }
         let nearest = NearestWord.find(wanted, among: types)
         return "there are no events of type \(PlainText.of(wanted, limit: 40)); "
             + (nearest.map { "did you mean \($0)?" } ?? "there are " + types.sorted().joined(separator: ", "))
     }
 
-    private nonisolated static func isMeant(_ type: String, by wanted: String) -> Bool {
+    private nonisolated static func isSelected(_ type: String, by wanted: String) -> Bool {
         wanted.hasSuffix(".") ? type.hasPrefix(wanted) : type == wanted
     }
 
     func isWanted(_ event: EventEntry) -> Bool {
         let type = event.type
-        return types.isEmpty || types.contains { Self.isMeant(type, by: $0) }
+        return types.isEmpty || types.contains { Self.isSelected(type, by: $0) }
     }
 
     func show(_ line: EventTail.Line) throws(CommandFailure) {

@@ -136,7 +136,7 @@ import Transport
     }
 
     /// The named app, or all apps when no app is named.
-    func apps(meant app: String?) async throws(CommandFailure) -> [String] {
+    func apps(selectedBy app: String?) async throws(CommandFailure) -> [String] {
         guard let app else { return try await apps() }
         try await mustHave(app: app)
         return [app]

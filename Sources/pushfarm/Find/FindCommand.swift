@@ -51,7 +51,7 @@ struct FindCommand: ParsableCommand {
     private func findJob(_ job: String) throws {
         let found = try common.withClient { client in
             var found: [JobSearch.Outcome] = []
-            for name in try await client.apps(meant: app) {
+            for name in try await client.apps(selectedBy: app) {
                 found.append(try await JobSearch(client: client, app: name, job: job, events: events).run())
             }
             return found.filter(\.isKnown)
@@ -65,7 +65,7 @@ struct FindCommand: ParsableCommand {
         let found = try common.withClient { client in
             let shards = try await client.shards()
             var found: [PushFinding] = []
-            for name in try await client.apps(meant: app) {
+            for name in try await client.apps(selectedBy: app) {
                 let search = PushSearch(client, app: name, wanted: wanted, shards: shards, events: events)
                 found += try await search.run()
             }

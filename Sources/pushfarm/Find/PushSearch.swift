@@ -73,7 +73,7 @@ import StoreProtocol
         while let from = cursor {
             let page = try await client.call(ReadDelayed(.scan(cursor: from, count: Self.ids)), app)
             cursor = page.next
-            let due = Dictionary(page.entries.filter { isMeant($0.id) }.map { ($0.id, $0.due) }) { $1 }
+            let due = Dictionary(page.entries.filter { matches($0.id) }.map { ($0.id, $0.due) }) { $1 }
             try await search(in: Array(due.keys), .delayed, due: due)
         }
     }
@@ -84,7 +84,7 @@ import StoreProtocol
         var skipped = 0
         while true {
             let page = try await client.call(ReadListEnd(list, skipping: skipped, count: Self.ids), app)
-            let ids = page.map { String(decoding: $0, as: UTF8.self) }.filter(isMeant)
+            let ids = page.map { String(decoding: $0, as: UTF8.self) }.filter(matches)
             try await search(in: ids, place, due: [:])
             guard page.count == Self.ids else { return }
             skipped += Self.ids
@@ -92,7 +92,7 @@ import StoreProtocol
     }
 
     /// Whether the batch with this id may contain the push.
-    private func isMeant(_ batch: String) -> Bool { prefixes.contains(String(batch.prefix { $0 != "." })) }
+    private func matches(_ batch: String) -> Bool { prefixes.contains(String(batch.prefix { $0 != "." })) }
 
     private func search(
         in ids: [String], _ place: PushFinding.Place, due: [String: Int64]

@@ -45,7 +45,7 @@ struct ChangeReport: Sendable {
             return report
         }
         report.show(console)
-        try report.outcome?.mustBeFollowed()
+        try report.outcome?.requireReplies()
     }
 
     private func show(_ console: Console) {
@@ -72,7 +72,7 @@ struct ChangeReport: Sendable {
         _ words: [String], _ client: FarmClient, _ console: Console
     ) async throws(CommandFailure) {
         guard !isDryRun, lines.contains(where: \.changed) else { return }
-        outcome = try await OperatorClient.followed(words, client, console)
+        outcome = try await OperatorClient.refreshHosts(words, client, console)
         if outcome == nil {
             note = (note.map { $0 + "\n" } ?? "") + "No coordinator is running: it holds when one starts."
         }
@@ -81,7 +81,7 @@ struct ChangeReport: Sendable {
 
 extension OperatorClient.Outcome {
     /// - Throws: status 3 when a host has not replied. That host applies the change at its next read of Redis.
-    func mustBeFollowed() throws(CommandFailure) {
+    func requireReplies() throws(CommandFailure) {
         guard !silent.isEmpty else { return }
         throw CommandFailure(
             status: .partly,

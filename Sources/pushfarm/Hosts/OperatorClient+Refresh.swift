@@ -17,10 +17,10 @@ extension OperatorClient {
     /// Tells every coordinator to apply a change that was just stored in Redis. The change is valid even without their
     /// replies: a coordinator that misses the message reads the change within two seconds.
     /// - Parameter words: the change, for the audit log.
-    static func followed(
+    static func refreshHosts(
         _ words: [String], _ client: FarmClient, _ console: Console
     ) async throws(CommandFailure) -> Outcome? {
-        let living = try await living(client)
+        let living = try await liveHosts(client)
         guard !living.isEmpty else { return nil }
         var options: OperatorOptions
         do { options = try OperatorOptions.parse([]) } catch { throw .failed("\(error)") }

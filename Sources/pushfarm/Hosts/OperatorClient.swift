@@ -46,8 +46,8 @@ import StoreProtocol
             return try report(try await locally(verb, arguments, host))
         }
         defer { client.close() }
-        let living = try await Self.living(client)
-        if let host { try Self.mustLive(host, among: living) }
+        let living = try await Self.liveHosts(client)
+        if let host { try Self.requireLive(host, among: living) }
         guard !living.isEmpty else { throw CommandFailure.failed("no coordinator is running") }
         let rounds = oneByOne && host == nil ? living.map { [$0] } : [host.map { [$0] } ?? living]
         var all: Outcome?
@@ -68,12 +68,12 @@ import StoreProtocol
         if let all { try report(all) }
     }
 
-    static func living(_ client: FarmClient) async throws(CommandFailure) -> [String] {
+    static func liveHosts(_ client: FarmClient) async throws(CommandFailure) -> [String] {
         try await client.ask { registry throws(RedisError) in try await registry.hosts() }
             .filter { $0.endsIn > .zero }.map(\.name)
     }
 
-    nonisolated static func mustLive(_ host: String, among living: [String]) throws(CommandFailure) {
+    nonisolated static func requireLive(_ host: String, among living: [String]) throws(CommandFailure) {
         guard !living.contains(host) else { return }
         let known =
             living.isEmpty

@@ -45,7 +45,7 @@ struct JobsCommand: FarmCommand {
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        let apps = try await client.apps(meant: app)
+        let apps = try await client.apps(selectedBy: app)
         if running || stuck { return try await showRunning(apps, client, console) }
         var jobRecords: [JobRecord] = []
         for app in apps {
@@ -116,7 +116,7 @@ struct JobsCommand: FarmCommand {
                 .init(Figures.short(jobRecord.accepted - jobRecord.settled)),
                 .init(Figures.short(jobRecord.delayed)),
                 .init("\(Figures.short(Int(clamping: job.rate.rounded())))/s"),
-                .init(jobRecord.isPutOff ? "-" : job.remaining.map { Figures.brief($0) } ?? "-"))
+                .init(jobRecord.isAllDelayed ? "-" : job.remaining.map { Figures.brief($0) } ?? "-"))
         }
         let delays = jobs.compactMap { job in
             job.delay.map { "\(PlainText.of(job.jobRecord.id)): \($0.text(at: now))\n" }
@@ -130,6 +130,6 @@ extension RunningJobs.Job {
         if jobRecord.pausedReason != nil { return .init("paused", .red) }
         if isPaused { return .init("paused", .yellow) }
         if isQuiet, rate == 0 { return .init("quiet host", .red) }
-        return jobRecord.isPutOff ? .init("delayed", .yellow) : .init("running")
+        return jobRecord.isAllDelayed ? .init("delayed", .yellow) : .init("running")
     }
 }

@@ -26,7 +26,7 @@ struct RunningJobs: Sendable {
 
         /// - Parameter now: the present time in Unix milliseconds.
         func isStuck(at now: Int64) -> Bool {
-            !jobRecord.isPutOff && jobRecord.pausedReason == nil && !isPaused && rate == 0
+            !jobRecord.isAllDelayed && jobRecord.pausedReason == nil && !isPaused && rate == 0
                 && (isQuiet || now - lastActivity > RunningJobs.stuckAfter)
         }
 
@@ -64,8 +64,8 @@ struct RunningJobs: Sendable {
             open += found.map { ($0, .now) }
         }
         open.sort {
-            ($0.jobRecord.isPutOff ? 1 : 0, $0.jobRecord.createdAt) < (
-                $1.jobRecord.isPutOff ? 1 : 0, $1.jobRecord.createdAt
+            ($0.jobRecord.isAllDelayed ? 1 : 0, $0.jobRecord.createdAt) < (
+                $1.jobRecord.isAllDelayed ? 1 : 0, $1.jobRecord.createdAt
             )
         }
         let first = open.prefix(limit ?? open.count)
@@ -143,5 +143,5 @@ extension FarmClient {
 
 extension JobRecord {
     /// Whether all open pushes of the job are delayed.
-    var isPutOff: Bool { delayed == accepted - settled }
+    var isAllDelayed: Bool { delayed == accepted - settled }
 }

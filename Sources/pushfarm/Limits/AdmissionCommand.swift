@@ -44,7 +44,7 @@ struct AdmissionCommand: ParsableCommand, Sendable {
     func run() throws {
         try ChangeReport.make("admission", isDryRun: dryRun, try common.load(), Console(json: common.json)) {
             report, client in
-            for app in try await client.apps(meant: app == "all" ? nil : app) {
+            for app in try await client.apps(selectedBy: app == "all" ? nil : app) {
                 var changed = try await client.call(ReadAppState(), app).admission != act.admission
                 if !dryRun {
                     changed = try await client.call(

@@ -58,7 +58,7 @@ struct RateCommand: FarmCommand {
         let changed = desired.map { $0 != appState.rate } ?? false
         if changed, let desired, !dryRun {
             _ = try await client.call(SetRate(desired, by: OperatorName.current), app)
-            outcome = try await OperatorClient.followed(
+            outcome = try await OperatorClient.refreshHosts(
                 ["rate", app, desired?.text ?? "default"], client, console)
             appState = try await client.call(ReadAppState(), app)
         }
@@ -74,7 +74,7 @@ struct RateCommand: FarmCommand {
                 "silent": .array((outcome?.silent ?? []).map { .string($0) }),
             ]),
             dryRun && changed ? "\(app): would go from \(text) to \(wanted)\n" : "\(app): \(text)\n")
-        try outcome?.mustBeFollowed()
+        try outcome?.requireReplies()
     }
 
     private static func words(_ desired: DesiredRate?, _ configured: Double?) -> String {

@@ -61,7 +61,7 @@ import Foundation
             if !end.isGiven { try await body(client, workers) }
         } catch {
             failure = failure ?? error
-            end.give()
+            end.signal()
         }
     }
 
@@ -163,7 +163,7 @@ import Foundation
                 ?? CommandFailure(
                     status: Self.status(of: end),
                     message: "the \(service.role) \(end.words)" + (tail.isEmpty ? "" : "\n" + tail))
-            self.end.give()
+            self.end.signal()
         }
     }
 

@@ -31,7 +31,7 @@ struct PausedCommand: FarmCommand {
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         var rows: [Row] = []
-        for name in try await client.apps(meant: app) { rows += try await Self.rows(name, client) }
+        for name in try await client.apps(selectedBy: app) { rows += try await Self.rows(name, client) }
         let now = try await client.clock().clampedMilliseconds
         console.show(.object(["paused": .array(rows.map(\.json))]), Self.text(rows, at: now, console.style))
     }

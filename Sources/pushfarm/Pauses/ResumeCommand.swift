@@ -80,7 +80,7 @@ struct ResumeCommand: ParsableCommand {
             let target = OperatorTarget(argument: name)
         else { return nil }
         let isHost = try common.withClient { client in
-            guard try await OperatorClient.living(client).contains(target.host) else { return false }
+            guard try await OperatorClient.liveHosts(client).contains(target.host) else { return false }
             let apps = try await client.apps()
             var choices = apps.contains(name) ? ["--app \(name)"] : []
             for job in try await client.jobRecords(ofJob: name, in: apps) {

@@ -92,7 +92,7 @@ extension SubjectOptions {
             return [.job(name, app: try await client.app(ofJob: name, app: app))]
         } catch {
             guard error.status == .failed, app == nil else { throw error }
-            let hosts = takesHosts ? try await OperatorClient.living(client) : nil
+            let hosts = takesHosts ? try await OperatorClient.liveHosts(client) : nil
             throw .usage(UnknownName.subject(name, apps: known, hosts: hosts, noJob: error.message))
         }
     }

@@ -10,7 +10,7 @@ extension FarmClient {
     ) async throws(CommandFailure) -> (app: String, job: RefusedJob) {
         let entry = try EntryID(typed: id, of: "a refused job")
         var found: [(app: String, job: RefusedJob)] = []
-        for name in try await apps(meant: app) {
+        for name in try await apps(selectedBy: app) {
             found += try await call(ReadRefused(.only(entry)), name).map { (name, $0) }
         }
         guard let first = found.first else {

@@ -47,7 +47,7 @@ struct RefusedListCommand: FarmCommand {
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         var found: [(app: String, job: RefusedJob)] = []
-        for name in try await client.apps(meant: app) {
+        for name in try await client.apps(selectedBy: app) {
             found += try await client.call(ReadRefused(.latest, count: limit), name).map { (name, $0) }
         }
         let sorted = found.sorted { $0.job.id.milliseconds > $1.job.id.milliseconds }.prefix(limit)
@@ -198,7 +198,7 @@ struct RefusedDropCommand: FarmCommand {
             let (app, job) = try await client.refusedJob(id, app)
             found.append((app, job.id))
         }
-        for name in all ? try await client.apps(meant: app) : [] {
+        for name in all ? try await client.apps(selectedBy: app) : [] {
             var after: EntryID?
             repeat {
                 let page = try await client.call(ReadRefused(.after(after)), name)

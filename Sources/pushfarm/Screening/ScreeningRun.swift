@@ -30,8 +30,8 @@ import StoreProtocol
     /// Whether the last read got all events up to its time.
     private var hasCaughtUp = false
     /// Whether Redis was restarted, so that it may have lost jobs.
-    private var mustOfferAgain = false
-    private var mayOfferAt = ContinuousClock.now
+    private var mustResubmit = false
+    private var maySubmitAt = ContinuousClock.now
     private var looksAt = ContinuousClock.now
     private var commitsAt = ContinuousClock.now
     /// The time of the last progress.
@@ -66,14 +66,14 @@ import StoreProtocol
 
     /// Works until all tokens are done or `isEnded` returns true. All results so far are in the files, also after an error.
     func run(until isEnded: @Loop () -> Bool) async throws(CommandFailure) {
-        client.redis.onReady = { [unowned self] isOther in mustOfferAgain = mustOfferAgain || isOther }
+        client.redis.onReady = { [unowned self] isOther in mustResubmit = mustResubmit || isOther }
         defer {
             client.redis.onReady = { _ in }
             progress.finish()
         }
         do {
             while !isEnded(), !(isAtEnd && tracker.isEmpty) {
-                let pause = try await turn()
+                let pause = try await step()
                 progress.update(files.record.tally.count + chunks.duplicates, note: note)
                 do { try await Loop.sleep(for: pause) } catch { break }
             }
@@ -87,17 +87,17 @@ import StoreProtocol
     private var note: String { pauseReason.map { "\(plan.app) is paused: \($0)" } ?? trouble }
 
     /// - Returns: the time to wait before the next turn.
-    private func turn() async throws(CommandFailure) -> Duration {
+    private func step() async throws(CommandFailure) -> Duration {
         do {
-            if mustOfferAgain { try await offerAgain() }
+            if mustResubmit { try await resubmitOpenChunks() }
             try await readEvents()
             if hasCaughtUp {
                 closeEnded()
-                try await putIn()
+                try await submitChunks()
                 try await checkOldestPush()
             }
             try commitWhenDue()
-            if tracker.isEmpty, pace.pause(at: .now) > .zero { moved() }
+            if tracker.isEmpty, pace.pause(at: .now) > .zero { noteProgress() }
         } catch {
             guard error.status == .temporary else { throw error }
             trouble = error.message
@@ -107,18 +107,18 @@ import StoreProtocol
                 "no progress for \(Figures.time(plan.timeout))" + (note.isEmpty ? "" : " (\(note))")
                     + "; the same command continues from here")
         }
-        guard !isAtEnd, next.map(hasRoom) ?? true, .now >= mayOfferAt else { return Self.longestSleep }
+        guard !isAtEnd, next.map(hasRoom) ?? true, .now >= maySubmitAt else { return Self.longestSleep }
         return min(max(pace.pause(at: .now), .milliseconds(1)), Self.longestSleep)
     }
 
-    private func moved() {
+    private func noteProgress() {
         movedAt = .now
         trouble = ""
     }
 
     // MARK: Submitting jobs
 
-    private func putIn() async throws(CommandFailure) {
+    private func submitChunks() async throws(CommandFailure) {
         var skipped = 0
         while !isAtEnd {
             if next == nil { next = try chunks.next() }
@@ -130,10 +130,10 @@ import StoreProtocol
                 next = nil
                 skipped += 1
                 // A long skip to the point of interruption returns from time to time, so that signals are handled.
-                if skipped == 100 { return moved() }
+                if skipped == 100 { return noteProgress() }
                 continue
             }
-            guard hasRoom(for: chunk), try await put(chunk) else { return }
+            guard hasRoom(for: chunk), try await submitChunk(chunk) else { return }
             next = nil
         }
     }
@@ -143,20 +143,20 @@ import StoreProtocol
     }
 
     /// - Returns: false when the chunk must wait.
-    private func put(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
-        if files.isResumed, try await wasPut(chunk) { return true }
-        guard .now >= mayOfferAt, pace.pause(at: .now) == .zero else { return false }
+    private func submitChunk(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
+        if files.isResumed, try await wasSubmitted(chunk) { return true }
+        guard .now >= maySubmitAt, pace.pause(at: .now) == .zero else { return false }
         // Only events from now on can be about this chunk.
         let since = position
         guard try await submit(chunk.number, chunk.tokens) else { return false }
         tracker.open(chunk.number, chunk.tokens, since: since)
         pace.sent(chunk.tokens.count, at: .now)
-        moved()
+        noteProgress()
         return true
     }
 
     /// Whether an earlier process submitted the chunk, according to the farm.
-    private func wasPut(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
+    private func wasSubmitted(_ chunk: TokenChunks.Chunk) async throws(CommandFailure) -> Bool {
         if !tracker.hasEnded(chunk.number) {
             guard let jobRecord = try await client.jobRecord(tracker.id(of: chunk.number), plan.app) else {
                 return false
@@ -165,7 +165,7 @@ import StoreProtocol
             if jobRecord.state == .finished { tracker.ended(chunk.number, delivered: jobRecord.delivered) }
         }
         tracker.open(chunk.number, chunk.tokens, since: files.record.since)
-        moved()
+        noteProgress()
         return true
     }
 
@@ -181,7 +181,7 @@ import StoreProtocol
         case .accepted, .duplicate: return true
         case .busy(let pause, let reason):
             trouble = FullReason.words(reason, plan.app)
-            mayOfferAt = .now + pause
+            maySubmitAt = .now + pause
             return false
         case .refused(let reason): throw .failed("job \(id) would be refused: \(reason)")
         }
@@ -189,12 +189,12 @@ import StoreProtocol
 
     /// Submits the jobs of open chunks again. Jobs that Redis has lost are accepted, and the farm ignores the others as
     /// duplicates.
-    private func offerAgain() async throws(CommandFailure) {
-        guard .now >= mayOfferAt else { return }
+    private func resubmitOpenChunks() async throws(CommandFailure) {
+        guard .now >= maySubmitAt else { return }
         for chunk in tracker.open {
             guard try await submit(chunk, tracker.tokens(of: chunk)) else { return }
         }
-        mustOfferAgain = false
+        mustResubmit = false
     }
 
     // MARK: Reading outcomes
@@ -204,7 +204,7 @@ import StoreProtocol
         for _ in 0..<20 {
             let events = try await client.entries(
                 of: .events(plan.app), .after(EntryID(Array(position.utf8))), count: Self.page)
-            for event in events { try hear(event) }
+            for event in events { try handle(event) }
             if let last = events.last { position = last.id.description }
             guard events.count == Self.page else {
                 hasCaughtUp = true
@@ -213,10 +213,10 @@ import StoreProtocol
         }
     }
 
-    private func hear(_ event: EventEntry) throws(CommandFailure) {
-        switch tracker.hear({ event[$0] }) {
+    private func handle(_ event: EventEntry) throws(CommandFailure) {
+        switch tracker.record({ event[$0] }) {
         case .nothing: break
-        case .outcome: moved()
+        case .outcome: noteProgress()
         case .refused(let chunk, let reason):
             throw .failed("job \(tracker.id(of: chunk)) was refused: \(reason)")
         }
@@ -239,7 +239,7 @@ import StoreProtocol
         // The chunk is closed after all events up to now are read.
         tracker.ended(oldest, delivered: jobRecord.delivered)
         looksAt = .now
-        moved()
+        noteProgress()
     }
 
     private func commitWhenDue() throws(CommandFailure) {

@@ -12,15 +12,15 @@ struct ScreeningTracker {
     }
 
     /// The facts known about one token.
-    private struct Hearing {
+    private struct TokenFacts {
         var failure: (reason: String, cause: String?)?
         var invalid: String?
         /// Unix seconds since when the token is invalid, if the event has this time, else the time of the event.
         var since: Int64 = 0
     }
 
-    private struct Page {
-        var heard: [String: Hearing] = [:]
+    private struct ChunkFacts {
+        var tokens: [String: TokenFacts] = [:]
         /// The delivered pushes, known when the job has finished.
         var delivered: Int?
     }
@@ -36,7 +36,7 @@ struct ScreeningTracker {
 
     private let run: String
     private var chunks: [Int: Chunk] = [:]
-    private var pages: [Int: Page] = [:]
+    private var chunkFacts: [Int: ChunkFacts] = [:]
     private(set) var done: RangeSet<Int>
     /// The tokens in open chunks.
     private(set) var openTokens = 0
@@ -55,13 +55,13 @@ struct ScreeningTracker {
     func tokens(of chunk: Int) -> [String] { chunks[chunk]?.tokens ?? [] }
 
     /// Whether the job of a chunk is known to be finished.
-    func hasEnded(_ chunk: Int) -> Bool { pages[chunk]?.delivered != nil }
+    func hasEnded(_ chunk: Int) -> Bool { chunkFacts[chunk]?.delivered != nil }
 
     /// The event position from which open chunks still need events, or nil when no chunk is open.
     var since: String? { chunks.min { $0.key < $1.key }?.value.since }
 
     /// Whether events arrived for chunks that are not open yet. An earlier process submitted these chunks.
-    var hasUnknownChunks: Bool { pages.keys.contains { chunks[$0] == nil } }
+    var hasUnknownChunks: Bool { chunkFacts.keys.contains { chunks[$0] == nil } }
 
     /// - Parameter since: an event position before the job was submitted.
     mutating func open(_ chunk: Int, _ tokens: [String], since: String) {
@@ -71,11 +71,11 @@ struct ScreeningTracker {
 
     /// Records that the chunk's job is finished. All events of the job must have been read.
     mutating func ended(_ chunk: Int, delivered: Int) {
-        if !done.contains(chunk) { pages[chunk, default: Page()].delivered = delivered }
+        if !done.contains(chunk) { chunkFacts[chunk, default: ChunkFacts()].delivered = delivered }
     }
 
     /// - Parameter event: returns a field of the event by its name.
-    mutating func hear(_ event: (String) -> String?) -> Update {
+    mutating func record(_ event: (String) -> String?) -> Update {
         guard let chunk = event("job").flatMap(number), !done.contains(chunk) else { return .nothing }
         switch event("type") {
         case "push.failed":
@@ -97,35 +97,36 @@ struct ScreeningTracker {
     /// Closes an open chunk whose job is finished, and returns its verdicts in the order of the tokens. Returns nil for any
     /// other chunk.
     mutating func close(_ chunk: Int) -> [(token: String, verdict: ScreeningVerdict)]? {
-        guard let tokens = chunks[chunk]?.tokens, let page = pages[chunk], let delivered = page.delivered
+        guard let tokens = chunks[chunk]?.tokens, let facts = chunkFacts[chunk],
+            let delivered = facts.delivered
         else { return nil }
         chunks[chunk] = nil
-        pages[chunk] = nil
+        chunkFacts[chunk] = nil
         openTokens -= tokens.count
         done.insert(contentsOf: chunk..<chunk + 1)
-        let heard = tokens.count { page.heard[$0] != nil }
-        let silent: ScreeningVerdict =
-            tokens.count - heard == delivered ? .good : .open(reason: "unseen", cause: nil)
-        return tokens.map { ($0, page.heard[$0].map(verdict) ?? silent) }
+        let failed = tokens.count { facts.tokens[$0] != nil }
+        let unmentioned: ScreeningVerdict =
+            tokens.count - failed == delivered ? .good : .open(reason: "unseen", cause: nil)
+        return tokens.map { ($0, facts.tokens[$0].map(verdict) ?? unmentioned) }
     }
 
-    private func verdict(_ hearing: Hearing) -> ScreeningVerdict {
-        if let reason = hearing.invalid {
-            return .invalid(reason: reason, time: hearing.since, wasKnown: false)
+    private func verdict(_ facts: TokenFacts) -> ScreeningVerdict {
+        if let reason = facts.invalid {
+            return .invalid(reason: reason, time: facts.since, wasKnown: false)
         }
-        guard let (reason, cause) = hearing.failure else { return .open(reason: "unknown", cause: nil) }
+        guard let (reason, cause) = facts.failure else { return .open(reason: "unknown", cause: nil) }
         guard reason == "suppressed" else { return .open(reason: reason, cause: cause) }
-        return .invalid(reason: cause ?? reason, time: hearing.since, wasKnown: true)
+        return .invalid(reason: cause ?? reason, time: facts.since, wasKnown: true)
     }
 
     private mutating func note(
-        _ event: (String) -> String?, _ chunk: Int, _ change: (inout Hearing) -> Void
+        _ event: (String) -> String?, _ chunk: Int, _ change: (inout TokenFacts) -> Void
     ) {
         guard let token = event("token") else { return }
-        var hearing = pages[chunk]?.heard[token] ?? Hearing()
-        hearing.since = ((event("timestamp") ?? event("at")).flatMap { Int64(foreign: $0) } ?? 0) / 1000
-        change(&hearing)
-        pages[chunk, default: Page()].heard[token] = hearing
+        var facts = chunkFacts[chunk]?.tokens[token] ?? TokenFacts()
+        facts.since = ((event("timestamp") ?? event("at")).flatMap { Int64(foreign: $0) } ?? 0) / 1000
+        change(&facts)
+        chunkFacts[chunk, default: ChunkFacts()].tokens[token] = facts
     }
 
     private func number(_ id: String) -> Int? {

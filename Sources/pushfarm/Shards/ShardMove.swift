@@ -50,7 +50,7 @@ struct ShardMove: Sendable {
     @Loop func carryOut(_ client: FarmClient, _ options: OperatorOptions) async throws -> Outcome {
         try await client.mustHave(shard: shard)
         if let host {
-            try await OperatorClient.mustLive(host, among: OperatorClient.living(client))
+            try await OperatorClient.requireLive(host, among: OperatorClient.liveHosts(client))
             try await mustTakeShards(host, client)
         }
         for app in apps ?? [] { try await client.mustHave(app: app) }

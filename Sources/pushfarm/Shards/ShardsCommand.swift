@@ -28,7 +28,7 @@ struct ShardsListCommand: FarmCommand {
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         var owners: [ShardOwners] = []
-        for name in try await client.apps(meant: app) {
+        for name in try await client.apps(selectedBy: app) {
             owners.append(try await ShardOwners.read(name, from: client))
         }
         console.show(

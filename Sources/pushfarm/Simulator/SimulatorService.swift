@@ -19,7 +19,7 @@ import Simulator
             throw CommandFailure.failed(reason)
         }
         Loop.keep(gateway)
-        gateway.onStop = { end.give() }
+        gateway.onStop = { end.signal() }
         announce(gateway)
         await end.wait()
         gateway.stop()

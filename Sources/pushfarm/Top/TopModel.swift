@@ -111,7 +111,7 @@ struct TopModel {
         case .back: return goBack()
         case .tab: return show(next)
         case .character("s"): sortByNext()
-        case .character("r"): turnOver()
+        case .character("r"): reverseSort()
         case .character("p"): isPaused.toggle()
         case .character("?"), .character("h"): showsHelp = true
         case .character(let digit):
@@ -181,7 +181,7 @@ struct TopModel {
         sorts[sortedList] = (next, table.columns[next].isRight)
     }
 
-    private mutating func turnOver() {
+    private mutating func reverseSort() {
         guard let sortedList, let sorted = table?.sorted else { return }
         sorts[sortedList] = (sorted.column, !sorted.isDescending)
     }

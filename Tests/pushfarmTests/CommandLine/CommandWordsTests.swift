@@ -24,22 +24,22 @@ struct CommandWordsTests {
     }
 
     @Test func `an unknown command gets the nearest name`() {
-        #expect(CommandWords.complaint(["statu"]) == "there is no command statu; did you mean status?")
-        #expect(CommandWords.complaint(["shard"]) == "there is no command shard; did you mean shards?")
+        #expect(CommandWords.problem(["statu"]) == "there is no command statu; did you mean status?")
+        #expect(CommandWords.problem(["shard"]) == "there is no command shard; did you mean shards?")
         #expect(
-            CommandWords.complaint(["deliver"]) == "there is no command deliver; pushfarm help all lists them"
+            CommandWords.problem(["deliver"]) == "there is no command deliver; pushfarm help all lists them"
         )
         #expect(
-            CommandWords.complaint(["debug", "kil", "a/0"])
+            CommandWords.problem(["debug", "kil", "a/0"])
                 == "there is no command debug kil; did you mean debug kill?")
         #expect(
-            CommandWords.complaint(["dead", "burry"])
+            CommandWords.problem(["dead", "burry"])
                 == "there is no command dead burry; pushfarm help dead lists them")
         for words in [
             ["status"], ["shards"], ["shards", "--json"], ["debug"], ["bad", "list"], ["help"], ["--version"],
             ["-h"], [],
         ] {
-            #expect(CommandWords.complaint(words) == nil)
+            #expect(CommandWords.problem(words) == nil)
         }
     }
 
@@ -54,19 +54,19 @@ struct CommandWordsTests {
         (["log-level", "debug"], "log-level is now debug log-level"),
     ])
     func `an old command name gets the new name`(words: [String], says: String) {
-        #expect(CommandWords.complaint(words) == says)
+        #expect(CommandWords.problem(words) == says)
     }
 
     @Test func `an APNs header gets the option of push that replaces it`() {
         #expect(
-            CommandWords.complaint(["push", "--apns-priority", "10"])
+            CommandWords.problem(["push", "--apns-priority", "10"])
                 == "push has no option --apns-priority; use --priority")
         #expect(
-            CommandWords.complaint(["push", "--apns_expiration=0"])
+            CommandWords.problem(["push", "--apns_expiration=0"])
                 == "push has no option --apns_expiration; use --expires-at or --ttl")
-        #expect(CommandWords.complaint(["push", "--priority", "10"]) == nil)
-        #expect(CommandWords.complaint(["push", "--alert", "apns-priority"]) == nil)
-        #expect(CommandWords.complaint(["find", "--apns-id", "x"]) == nil)
+        #expect(CommandWords.problem(["push", "--priority", "10"]) == nil)
+        #expect(CommandWords.problem(["push", "--alert", "apns-priority"]) == nil)
+        #expect(CommandWords.problem(["find", "--apns-id", "x"]) == nil)
     }
 
     @Test func `the help explains plain numbers and times`() {

@@ -113,7 +113,7 @@ struct DocumentedCommandsTests {
                 #expect(throws: Never.self, "\(text)") {
                     _ = try Pushfarm.parseAsRoot(CommandWords.arranged(words))
                 }
-                #expect(CommandWords.complaint(words) == nil, "\(text)")
+                #expect(CommandWords.problem(words) == nil, "\(text)")
             }
             for subcommand in command.configuration.subcommands { check(subcommand) }
         }

@@ -30,7 +30,7 @@ struct ScreeningTrackerTests {
 
     private func hear(_ tracker: inout ScreeningTracker, _ event: [String: String]) -> ScreeningTracker.Update
     {
-        tracker.hear { event[$0] }
+        tracker.record { event[$0] }
     }
 
     private func verdicts(_ tracker: inout ScreeningTracker) -> [String: ScreeningVerdict]? {

@@ -16,7 +16,7 @@ package enum DesiredWorkers: Equatable, Sendable {
 
     /// The error message for a text that is neither a number of workers nor a step such as +1.
     /// - Parameter most: the largest number of workers on this host.
-    package static func complaint(_ text: String, most: Int) -> String {
+    package static func problem(_ text: String, most: Int) -> String {
         let digits = text.first == "+" || text.first == "-" ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return "\(words), not \(text)"

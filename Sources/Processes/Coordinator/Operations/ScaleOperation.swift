@@ -30,7 +30,7 @@ import FarmPolicy
         for slot in context.fleet.slots.prefix(size) {
             if slot.child.state == .stopped, slot.child.pid == 0 { slot.child.startAgain() }
         }
-        context.shards.wake(0..<size)
+        context.shards.resume(0..<size)
     }
 
     private func waitForWorkers(_ number: Int, _ operation: Operation) async throws(OperationRefusal) {
@@ -56,7 +56,7 @@ import FarmPolicy
         }
         let most = context.scaling.mostWorkers
         guard let workers = DesiredWorkers(text) else {
-            throw OperationRefusal(DesiredWorkers.complaint(text, most: most))
+            throw OperationRefusal(DesiredWorkers.problem(text, most: most))
         }
         if case .fixed(let number) = workers, number > most {
             throw OperationRefusal(
