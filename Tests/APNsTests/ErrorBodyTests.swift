@@ -2,7 +2,7 @@ import APNs
 import RandomTesting
 import Testing
 
-struct AnswerBodyTests {
+struct ErrorBodyTests {
     @Test(arguments: [
         (#"{"reason":"BadDeviceToken"}"#, "BadDeviceToken" as String?, nil as Int64?),
         (#"{"reason":"Unregistered","timestamp":1700000000123}"#, "Unregistered", 1_700_000_000_123),
@@ -18,7 +18,7 @@ struct AnswerBodyTests {
         (#"{"reason":null,"timestamp":7}"#, nil, 7), (#"{"timestamp":5}"#, nil, 5),
         (#"{"reason":"A","reason":7}"#, "A", nil),
     ]) func `reads reason and timestamp`(text: String, reason: String?, timestamp: Int64?) throws {
-        let body = try #require(withBytes(text) { AnswerBody($0) })
+        let body = try #require(withBytes(text) { ErrorBody($0) })
         #expect(body.reason == reason)
         #expect(body.timestamp == timestamp)
     }
@@ -33,22 +33,22 @@ struct AnswerBodyTests {
         #"{"reason":"A","n":1.}"#,
         #"{"reason":"A","n":1e}"#, "<html></html>",
     ]) func `garbage has no reason and no timestamp`(text: String) {
-        #expect(withBytes(text) { AnswerBody($0) } == nil)
+        #expect(withBytes(text) { ErrorBody($0) } == nil)
     }
 
     @Test(arguments: ["", "{}", #"{"reason":5}"#, #"{"reason":"A"}"#])
     func `an object or an empty body may be from the gateway`(text: String) {
-        #expect(!withBytes(text) { AnswerBody.isForeign($0) })
+        #expect(!withBytes(text) { ErrorBody.isForeign($0) })
     }
 
     @Test(arguments: [" ", "[]", "\"reason\"", #"{"reason":"A""#, #"{"reason":"A"}x"#, "<html></html>"])
     func `a body that is not an object is not from the gateway`(text: String) {
-        #expect(withBytes(text) { AnswerBody.isForeign($0) })
+        #expect(withBytes(text) { ErrorBody.isForeign($0) })
     }
 
     @Test(arguments: Reason.allCases) func `reads the bodies that a gateway writes`(reason: Reason) {
         for timestamp in [nil, 1_700_000_000_123] as [Int64?] {
-            let body = AnswerBody.write(reason, timestamp: timestamp).withUnsafeBytes { AnswerBody($0) }
+            let body = ErrorBody.write(reason, timestamp: timestamp).withUnsafeBytes { ErrorBody($0) }
             #expect(body?.reason == reason.rawValue)
             #expect(body?.timestamp == timestamp)
         }
@@ -59,20 +59,20 @@ struct AnswerBodyTests {
             #"{"a":"# + String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
                 + #","reason":"A"}"#
         }
-        #expect(withBytes(text(63)) { AnswerBody($0) }?.reason == "A")
-        #expect(withBytes(text(64)) { AnswerBody($0) } == nil)
-        #expect(withBytes(text(100_000)) { AnswerBody($0) } == nil)
+        #expect(withBytes(text(63)) { ErrorBody($0) }?.reason == "A")
+        #expect(withBytes(text(64)) { ErrorBody($0) } == nil)
+        #expect(withBytes(text(100_000)) { ErrorBody($0) } == nil)
     }
 
     @Test func `a long reason is cut between characters`() {
         let long = String(repeating: "é", count: 80)
-        let body = withBytes(#"{"reason":"x\#(long)"}"#) { AnswerBody($0) }
+        let body = withBytes(#"{"reason":"x\#(long)"}"#) { ErrorBody($0) }
         #expect(body?.reason == "x" + String(repeating: "é", count: 49))
     }
 
     @Test func `bytes that are not UTF-8 are garbage`() {
         let bytes = Array(#"{"reason":""#.utf8) + [0xFF, 0x41] + Array(#""}"#.utf8)
-        #expect(bytes.withUnsafeBytes { AnswerBody($0) } == nil)
+        #expect(bytes.withUnsafeBytes { ErrorBody($0) } == nil)
     }
 
     @Test func `random bytes never trap`() {
@@ -91,7 +91,7 @@ struct AnswerBodyTests {
                 }
                 if bytes.isEmpty { break }
             }
-            _ = bytes.withUnsafeBytes { AnswerBody($0) }
+            _ = bytes.withUnsafeBytes { ErrorBody($0) }
         }
     }
 }

@@ -1,9 +1,9 @@
 import APNs
 import Testing
 
-struct GoAwayNoteTests {
+struct GoAwayReasonTests {
     @Test(arguments: [
-        ("", GoAwayNote.nothing), (" \n\0", .nothing),
+        ("", GoAwayReason.nothing), (" \n\0", .nothing),
         (#"{"reason":"BadCertificateEnvironment"}"#, .reason("BadCertificateEnvironment")),
         (#"{"reason":"Shutdown","timestamp":5}"#, .reason("Shutdown")),
         (#"{"reason":5}"#, .text(#"{"reason":5}"#)),
@@ -12,20 +12,22 @@ struct GoAwayNoteTests {
             "Maximum active streams violated for this endpoint.",
             .text("Maximum active streams violated for this endpoint.")
         ),
-    ]) func `reads JSON, text and an empty note`(data: String, note: GoAwayNote) {
-        #expect(withBytes(data) { GoAwayNote(debugData: $0) } == note)
+    ]) func `reads JSON, text and an empty note`(data: String, note: GoAwayReason) {
+        #expect(withBytes(data) { GoAwayReason(debugData: $0) } == note)
     }
 
     @Test func `long text is cut and invalid bytes are replaced`() {
         let long = String(repeating: "ä", count: 1000)
         #expect(
-            withBytes("x" + long) { GoAwayNote(debugData: $0) }.words.utf8.count <= GoAwayNote.longestText)
+            withBytes("x" + long) { GoAwayReason(debugData: $0) }.words.utf8.count <= GoAwayReason.longestText
+        )
         let junk = [UInt8](repeating: 0xFF, count: 1000)
-        #expect(junk.withUnsafeBytes { GoAwayNote(debugData: $0) }.words.utf8.count <= GoAwayNote.longestText)
+        #expect(
+            junk.withUnsafeBytes { GoAwayReason(debugData: $0) }.words.utf8.count <= GoAwayReason.longestText)
     }
 
     @Test(arguments: [
-        (GoAwayNote.nothing, Verdict.connectionOver(reason: "GOAWAY")),
+        (GoAwayReason.nothing, Verdict.connectionOver(reason: "GOAWAY")),
         (.text("x"), .connectionOver(reason: "x")),
         (.reason("New"), .connectionOver(reason: "New")),
         (.reason("IdleTimeout"), .connectionOver(reason: "IdleTimeout")),
@@ -38,7 +40,7 @@ struct GoAwayNoteTests {
         (.reason("TopicDisallowed"), .configurationWrong(reason: "TopicDisallowed")),
         (.reason("Shutdown"), .serverTrouble(reason: "Shutdown", reconnect: true)),
         (.reason("InternalServerError"), .serverTrouble(reason: "InternalServerError", reconnect: false)),
-    ]) func `a note affects the connection and never a push`(note: GoAwayNote, verdict: Verdict) {
+    ]) func `a note affects the connection and never a push`(note: GoAwayReason, verdict: Verdict) {
         #expect(note.verdict == verdict)
     }
 }

@@ -113,7 +113,7 @@ struct VerdictTests {
         (#"{"reason":"#, true),
         ("\u{0}", true),
     ]) func `recognises whether a body is from the gateway`(body: String, isForeign: Bool) {
-        #expect(Array(body.utf8).withUnsafeBytes { AnswerBody.isForeign($0) } == isForeign)
+        #expect(Array(body.utf8).withUnsafeBytes { ErrorBody.isForeign($0) } == isForeign)
     }
 
     @Test(arguments: ["badDeviceToken", "BadDeviceToken ", " BadDeviceToken", "BADDEVICETOKEN", ""])

@@ -22,18 +22,18 @@ import Testing
         proof.asked(behind: 100, at: at(0))
         proof.asked(behind: 100, at: at(50))
         _ = proof.answered(2)
-        #expect(proof.heardUntil == nil, "both may have been read at once")
+        #expect(proof.repliesArrivedUntil == nil, "both may have been read at once")
         proof.asked(behind: 100, at: at(100))
         proof.asked(behind: 100, at: at(150))
-        #expect(proof.answered(3) && proof.heardUntil == at(50))
-        #expect(proof.answered(4) && proof.heardUntil == at(50))
+        #expect(proof.answered(3) && proof.repliesArrivedUntil == at(50))
+        #expect(proof.answered(4) && proof.repliesArrivedUntil == at(50))
         proof.asked(behind: 100, at: at(200))
-        #expect(proof.answered(5) && proof.heardUntil == at(150))
+        #expect(proof.answered(5) && proof.repliesArrivedUntil == at(150))
     }
 
     @Test func `more responses than requests prove nothing`() {
         var proof = ReadProof()
-        #expect(proof.answered(2) && proof.readUpTo == 0 && proof.heardUntil == nil)
+        #expect(proof.answered(2) && proof.readUpTo == 0 && proof.repliesArrivedUntil == nil)
         proof.asked(behind: 100, at: at(0))
         #expect(!proof.answered(2) && proof.readUpTo == 0)
     }

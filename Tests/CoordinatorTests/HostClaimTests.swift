@@ -12,18 +12,18 @@ import Testing
     }
 
     @Test func `a heartbeat that is never renewed belongs to no living process`() {
-        var seat = HostClaim()
-        #expect(seat.see(reply(at: 1_000, heldFor: 6_000)) == .held(for: .seconds(6)))
-        #expect(seat.see(reply(at: 2_000, heldFor: 5_000)) == .held(for: .seconds(5)))
-        #expect(seat.see(reply(at: 7_001, heldFor: 0)) == .ours)
+        var claim = HostClaim()
+        #expect(claim.observe(reply(at: 1_000, heldFor: 6_000)) == .held(for: .seconds(6)))
+        #expect(claim.observe(reply(at: 2_000, heldFor: 5_000)) == .held(for: .seconds(5)))
+        #expect(claim.observe(reply(at: 7_001, heldFor: 0)) == .ours)
         // Redis returns to an earlier state in which the heartbeat still exists.
-        #expect(seat.see(reply(at: 7_500, heldFor: 5_900)) == .held(for: .milliseconds(5_900)))
-        #expect(seat.see(reply(at: 8_500, heldFor: 4_900)) == .held(for: .milliseconds(4_900)))
+        #expect(claim.observe(reply(at: 7_500, heldFor: 5_900)) == .held(for: .milliseconds(5_900)))
+        #expect(claim.observe(reply(at: 8_500, heldFor: 4_900)) == .held(for: .milliseconds(4_900)))
     }
 
     @Test func `a heartbeat that is renewed belongs to another process`() {
-        var seat = HostClaim()
-        #expect(seat.see(reply(at: 1_000, heldFor: 5_500)) == .held(for: .milliseconds(5_500)))
-        #expect(seat.see(reply(at: 2_000, heldFor: 5_500)) == .lost)
+        var claim = HostClaim()
+        #expect(claim.observe(reply(at: 1_000, heldFor: 5_500)) == .held(for: .milliseconds(5_500)))
+        #expect(claim.observe(reply(at: 2_000, heldFor: 5_500)) == .lost)
     }
 }

@@ -287,7 +287,7 @@ import Testing
             // An entry that no worker writes and no settlement accepts: a dead letter without a job.
             var builder = ResultsBuilder()
             let head = SegmentHead(jobID: "", options: PushOptions(), attempt: 1, cause: "x")
-            Array("{}".utf8).withUnsafeBytes { builder.beginLetter(head, payload: $0, reason: "bad") }
+            Array("{}".utf8).withUnsafeBytes { builder.beginDeadLetter(head, payload: $0, reason: "bad") }
             [UInt8](repeating: 7, count: 32).withUnsafeBytes { builder.append(token: $0) }
             let entry = builder.finish() ?? []
             var command = RESPCommand("XADD", "{pushfarm:demo}:results", "*", "r")

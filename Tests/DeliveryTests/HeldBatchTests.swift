@@ -31,7 +31,7 @@ import Testing
     @Test func `returned positions are sent again first and in order`() throws {
         let batch = try Batches.held(8, granted: 6)
         for _ in 0..<5 { _ = batch.next() }
-        for position in [3, 1, 4] { batch.giveBack(position) }
+        for position in [3, 1, 4] { batch.reopen(position) }
         #expect(batch.inFlight == 2 && batch.hasNext && batch.exposure == 6)
         #expect(batch.sendAll() == [1, 3, 4, 5])
     }
@@ -140,7 +140,7 @@ import Testing
         #expect(try #require(try batch.reportNow()).positions == [0])
         batch.reportAccepted()
         batch.record(2, as: .expired)
-        batch.giveBack(3)
+        batch.reopen(3)
         #expect(batch.unreported == 0 && !batch.hasNext && !batch.isIdle)
         batch.record(4, as: Self.dead)
         #expect(try #require(try batch.reportNow()).positions == [4])
@@ -224,7 +224,7 @@ import Testing
                 Batches.Part(job: "late2", options: PushOptions(deadline: 99), count: 3),
             ], granted: 6)
         for _ in 0..<2 { _ = batch.next() }
-        batch.giveBack(0)
+        batch.reopen(0)
         #expect(batch.expire(now: 100) == 4 && batch.unreported == 4 && batch.inFlight == 1)
         #expect(batch.sendAll() == [3] && batch.expire(now: 100) == 0)
         #expect(try #require(try batch.reportNow()).positions == [0, 2, 4, 5])

@@ -61,7 +61,7 @@ import Testing
             switch Int.random(in: 0..<12, using: &random) {
             case 0...3: try send()
             case 4, 5: respond()
-            case 6: giveBack()
+            case 6: reopen()
             case 7, 8: try report()
             case 9: grant()
             default: answer()
@@ -108,9 +108,9 @@ import Testing
             states[position] = .answered(outcome)
         }
 
-        private mutating func giveBack() {
+        private mutating func reopen() {
             guard let position = inFlight.randomElement(using: &random) else { return }
-            batch.giveBack(position)
+            batch.reopen(position)
             states[position] = .open
         }
 

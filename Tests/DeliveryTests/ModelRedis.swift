@@ -87,7 +87,7 @@ struct ModelRedis {
         } else if batch.worker != report.worker || batch.delivery != report.delivery {
             staleness = .redelivered
         }
-        if staleness != nil, !report.isFactsOnly {
+        if staleness != nil, !report.isFinalOnly {
             return .stale(
                 .init(open: batch.open, granted: batch.granted, isDone: false, staleness: staleness))
         }
@@ -111,7 +111,7 @@ struct ModelRedis {
     }
 
     private mutating func acknowledge(_ report: Report, _ positions: [Int]) {
-        guard report.isFactsOnly else { return }
+        guard report.isFinalOnly else { return }
         for position in positions { reported.insert(Place(batch: report.batch, position: position)) }
     }
 

@@ -71,7 +71,7 @@ import Testing
         #expect(try !route.free(batch(3, [7, 8, 7])))
         // The other batch is done and no longer blocks this batch.
         land(one, 0..<1)
-        one.leaveRoute()
+        one.removeFromRoute()
         #expect(route.free(two))
     }
 
@@ -88,7 +88,7 @@ import Testing
         land(one, 1..<2)
         #expect(route.connectionChoice(for: 2) == .any)
         #expect(route.free(three))
-        one.leaveRoute()
+        one.removeFromRoute()
         #expect(route.connectionChoice(for: 2) == .any && route.batches == 2)
     }
 
@@ -160,7 +160,7 @@ private struct RouteGame {
             if step < 2_000, batches.count < 6, random.int(in: 1...4) == 1 { try addBatch() }
             try send()
             connectionActs()
-            for batch in batches where batch.isComplete { batch.leaveRoute() }
+            for batch in batches where batch.isComplete { batch.removeFromRoute() }
             batches.removeAll { $0.isComplete }
         }
         guard batches.isEmpty else { throw Overtaken(description: "\(batches.count) batches never end") }
@@ -224,7 +224,7 @@ private struct RouteGame {
     private mutating func connectionActs() {
         let connection = random.int(in: 0...2)
         if random.int(in: 1...5) == 1 {
-            for push in carried[connection] { push.batch.giveBack(push.position) }
+            for push in carried[connection] { push.batch.reopen(push.position) }
             carried[connection] = []
         } else {
             let count = random.int(in: 0...carried[connection].count)

@@ -22,7 +22,7 @@ struct WindowMutant: Sendable, CustomStringConvertible {
         WindowMutant("does not repeat reports that Redis has forgotten", .forgetsToRepeat),
         WindowMutant("sends again what it knew of a batch that it had before", .restoresNothing),
         WindowMutant("releases a stale batch with pushes in flight", .releasesInFlight),
-        WindowMutant("sends of a batch that it is giving back", .sendsGoingBack),
+        WindowMutant("sends of a batch that it is giving back", .sendsReturning),
         WindowMutant("begins again when a batch is assigned to it once more", .beginsAgain),
         WindowMutant("keeps a batch that Redis has ended", .neverEnds),
         WindowMutant("asks for more credit than there is room for", .asksForMore),

@@ -50,7 +50,7 @@ struct WindowOrderTests {
     {
         let (batch, _) = try asking()
         window.accept(given(2))
-        window.giveBack(batch, 1)
+        window.reopen(batch, 1)
         #expect(window.nextBatch(hasExclusiveTurn: true)?.batch === batch)
     }
 

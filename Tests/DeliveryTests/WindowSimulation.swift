@@ -166,7 +166,7 @@ struct WindowSimulation {
             let push = flying.remove(at: index)
             let segment = push.batch.batch.segments[0]
             switch Int.random(in: 0..<20, using: &random) {
-            case 0: window.giveBack(push.batch, push.position)
+            case 0: window.reopen(push.batch, push.position)
             case 1:
                 known.insert(push.place)
                 complete(push, .tokenFailed(reason: "Unregistered", status: 410, isInvalidToken: true))

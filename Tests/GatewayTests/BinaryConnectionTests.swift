@@ -17,8 +17,8 @@ import Transport
         try await onLoop { () async throws -> Void in
             // The quiet time must not end during this test, however long the test takes.
             let settings = BinarySettings(command: .simple, quietTime: .seconds(300))
-            let experience = BinaryExperience(settings)
-            let before = experience.pace.window
+            let profile = BinaryGatewayProfile(settings)
+            let before = profile.pace.window
             let accepted = Mailbox<ByteStream>()
             let listener = try await Listener(.tcp(host: "127.0.0.1", port: 0), tls: nil) { accepted.put($0) }
             let stream = try await Dial(
@@ -29,7 +29,7 @@ import Transport
             gateway.onBytes = { arrivals.put($0.count) }
             let sender = Sender()
             sender.connection = BinaryConnection(
-                over: stream, settings: settings, experience: experience, generation: 1,
+                over: stream, settings: settings, profile: profile, generation: 1,
                 timeout: .seconds(20), listener: sender)
             sender.push(0..<1)
             _ = try await arrivals.next()
@@ -39,7 +39,7 @@ import Transport
             let blame = Verdict.processingFailed(reason: "ClosedWithoutReply")
             #expect(sender.refusals.map(\.verdict) == (isPeersDoing ? [blame] : []))
             #expect(sender.unknown == (isPeersDoing ? 0 : 1))
-            #expect(experience.pace.window == (isPeersDoing ? before / 2 : before))
+            #expect(profile.pace.window == (isPeersDoing ? before / 2 : before))
             gateway.close()
             listener.close()
         }

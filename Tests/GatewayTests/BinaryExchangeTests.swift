@@ -13,8 +13,8 @@ import Testing
     func
         `a connection whose questions were answered waits for answers, whatever others take the gateway for`()
     {
-        let experience = BinaryExperience(BinarySettings())
-        let (first, second) = (BinaryLine(experience, at: start), BinaryLine(experience, at: start))
+        let profile = BinaryGatewayProfile(BinarySettings())
+        let (first, second) = (BinaryLine(profile, at: start), BinaryLine(profile, at: start))
         first.send(0, at: start)
         first.poll(at: start)
         first.answers = 1
@@ -33,23 +33,23 @@ import Testing
     @Test func `a full window with refused tokens is expected to end after the usual reply time`()
         throws
     {
-        let experience = BinaryExperience(BinarySettings())
-        for _ in 0..<60 { experience.pace.refused(after: 10) }
-        for _ in 0..<20 { experience.quiet.replied(after: .milliseconds(500)) }
-        let usual = try #require(experience.quiet.usualReply)
-        let line = BinaryLine(experience, at: start)
-        for position in 0..<UInt32(experience.pace.window) {
+        let profile = BinaryGatewayProfile(BinarySettings())
+        for _ in 0..<60 { profile.pace.refused(after: 10) }
+        for _ in 0..<20 { profile.quiet.replied(after: .milliseconds(500)) }
+        let usual = try #require(profile.quiet.usualReply)
+        let line = BinaryLine(profile, at: start)
+        for position in 0..<UInt32(profile.pace.window) {
             #expect(line.exchange.expectedEnd == nil)
             line.send(position, at: at(Int(position)))
         }
-        let full = at(experience.pace.window - 1)
+        let full = at(profile.pace.window - 1)
         #expect(line.exchange.expectedEnd == full + usual)
         line.poll(at: full + .milliseconds(50))
         #expect(line.exchange.expectedEnd == full + usual)
     }
 
     @Test func `a slow gateway is given time as long as it reads`() {
-        let line = BinaryLine(BinaryExperience(BinarySettings()), at: start)
+        let line = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
         line.send(0, at: start)
         line.poll(at: start)
         line.answers = 1
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a reply after a stall is read although the gateway reads first`() {
-        let line = BinaryLine(BinaryExperience(BinarySettings()), at: start)
+        let line = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
         line.send(0, at: start)
         // The gateway reads the push, and then stalls for three seconds. Its reply becomes due during the stall.
         for tick in 1...60 {
@@ -81,7 +81,7 @@ import Testing
 
     @Test func `a reply without an identifier is not about an unsent sentinel`() {
         let settings = BinarySettings(endsWithSentinel: true)
-        let line = BinaryLine(BinaryExperience(settings), settings: settings, at: start)
+        let line = BinaryLine(BinaryGatewayProfile(settings), settings: settings, at: start)
         line.send(0, at: start)
         line.exchange.retire(at: start)
         line.reply(.invalidTokenSize, 0, at: at(1))

@@ -22,11 +22,11 @@ final class BinaryLine {
     var unread = 0
 
     init(
-        _ experience: BinaryExperience, settings: BinarySettings = BinarySettings(),
+        _ profile: BinaryGatewayProfile, settings: BinarySettings = BinarySettings(),
         at now: ContinuousClock.Instant
     ) {
         exchange = BinaryExchange(
-            settings, experience: experience, generation: 1, timeout: .seconds(20), at: now)
+            settings, profile: profile, generation: 1, timeout: .seconds(20), at: now)
     }
 
     func send(_ position: UInt32, isRetry: Bool = false, at now: ContinuousClock.Instant) {

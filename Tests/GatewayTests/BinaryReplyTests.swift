@@ -13,16 +13,16 @@ import Testing
     private static let count: UInt32 = 5
 
     private func line(
-        _ settings: BinarySettings = BinarySettings(), _ experience: BinaryExperience? = nil
+        _ settings: BinarySettings = BinarySettings(), _ profile: BinaryGatewayProfile? = nil
     ) -> BinaryLine {
         let line = BinaryLine(
-            experience ?? BinaryExperience(settings), settings: settings, at: start)
+            profile ?? BinaryGatewayProfile(settings), settings: settings, at: start)
         for position in 0..<Self.count { line.send(position, at: start) }
         return line
     }
 
-    private func line(accepting accepted: Int, of experience: BinaryExperience) -> BinaryLine {
-        let line = BinaryLine(experience, at: start)
+    private func line(accepting accepted: Int, of profile: BinaryGatewayProfile) -> BinaryLine {
+        let line = BinaryLine(profile, at: start)
         for position in 0..<UInt32(accepted) { line.send(position, at: start) }
         for tick in 1...25 {
             // The first reply proves that the pushes were read. The second reply proves that the quiet time has passed.
@@ -104,16 +104,16 @@ import Testing
     }
 
     @Test(arguments: 1...5) func `a truncated reply counts as a close without a reply`(length: Int) {
-        let experience = BinaryExperience(BinarySettings())
-        let before = experience.pace.window
-        let line = line(BinarySettings(), experience)
+        let profile = BinaryGatewayProfile(BinarySettings())
+        let before = profile.pace.window
+        let line = line(BinarySettings(), profile)
         for byte in BinaryReply(status: .invalidToken, identifier: 3).bytes[..<length] {
             line.receive([byte], at: at(500))
         }
         #expect(line.end == nil && line.unknown == [])
         line.end(isPeersDoing: true, at: at(600))
         #expect(line.unknown == Array(0..<Self.count) && line.dead == [])
-        #expect(experience.pace.window == before / 2)
+        #expect(profile.pace.window == before / 2)
     }
 
     // MARK: Too late
@@ -123,22 +123,22 @@ import Testing
     func `a reply about a push taken as accepted reports how many were wrong`(
         status: UInt8, identifier: UInt32, wrong: Int
     ) {
-        let experience = BinaryExperience(BinarySettings())
-        let line = line(accepting: 3, of: experience)
+        let profile = BinaryGatewayProfile(BinarySettings())
+        let line = line(accepting: 3, of: profile)
         let status = BinaryStatus(rawValue: status)
         line.reply(status, identifier, at: at(1500))
         #expect(line.wrong == [wrong])
         #expect(line.delivered == [0, 1, 2] && line.dead == [] && line.unknown == [])
         #expect(line.unprocessed == [3, 4] && line.end == status.reason)
-        #expect(experience.quiet.current == .seconds(2))
+        #expect(profile.quiet.current == .seconds(2))
     }
 
     @Test func `a shutdown that names the last push taken as accepted reports none wrong`() {
-        let experience = BinaryExperience(BinarySettings())
-        let line = line(accepting: 3, of: experience)
+        let profile = BinaryGatewayProfile(BinarySettings())
+        let line = line(accepting: 3, of: profile)
         line.reply(.shutdown, 3, at: at(1500))
         #expect(line.wrong == [] && line.delivered == [0, 1, 2] && line.unprocessed == [3, 4])
-        #expect(experience.quiet.current == .seconds(1))
+        #expect(profile.quiet.current == .seconds(1))
     }
 
     // MARK: The sentinel
@@ -176,12 +176,12 @@ import Testing
     @Test(arguments: [true, false]) func `only a close by the gateway reduces the windows`(
         isPeersDoing: Bool
     ) {
-        let experience = BinaryExperience(BinarySettings())
-        let before = experience.pace.window
-        let line = line(BinarySettings(), experience)
+        let profile = BinaryGatewayProfile(BinarySettings())
+        let before = profile.pace.window
+        let line = line(BinarySettings(), profile)
         line.end(isPeersDoing: isPeersDoing, at: at(100))
         #expect(line.unknown == Array(0..<Self.count) && line.end == "closed")
-        #expect(experience.pace.window == (isPeersDoing ? before / 2 : before))
+        #expect(profile.pace.window == (isPeersDoing ? before / 2 : before))
     }
 
     @Test(arguments: [true, false])
@@ -189,7 +189,7 @@ import Testing
         isPeersDoing: Bool
     ) {
         let settings = BinarySettings(command: .simple)
-        let line = BinaryLine(BinaryExperience(settings), settings: settings, at: start)
+        let line = BinaryLine(BinaryGatewayProfile(settings), settings: settings, at: start)
         line.send(0, isRetry: true, at: start)
         line.end(isPeersDoing: isPeersDoing, at: at(100))
         #expect(line.verdicts == (isPeersDoing ? [.processingFailed(reason: "ClosedWithoutReply")] : []))
@@ -198,14 +198,14 @@ import Testing
 
     @Test func `a connection is not trusted after half an hour without use`() {
         let halfHour = 1_800_000
-        let unused = BinaryLine(BinaryExperience(BinarySettings()), at: start)
+        let unused = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
         unused.poll(at: at(halfHour))
         #expect(unused.end == nil)
         unused.poll(at: at(halfHour + 1))
         #expect(unused.end == "idle for too long")
 
         // The half hour counts from the last activity.
-        let used = BinaryLine(BinaryExperience(BinarySettings()), at: start)
+        let used = BinaryLine(BinaryGatewayProfile(BinarySettings()), at: start)
         used.poll(at: at(halfHour))
         used.send(0, at: at(halfHour))
         for tick in 1...25 {

@@ -72,7 +72,7 @@ final class BinarySimulation {
     private let troubles: Troubles
     private let settings: BinarySettings
     private let answers: Answers
-    private let experience: BinaryExperience
+    private let profile: BinaryGatewayProfile
     private let mutant: BinaryMutant?
     private let count: UInt32
     private var now = ContinuousClock.now
@@ -89,7 +89,7 @@ final class BinarySimulation {
     ) {
         random = SplitMix(seed: seed)
         (self.troubles, self.settings, self.mutant) = (troubles, settings, mutant)
-        experience = BinaryExperience(settings)
+        profile = BinaryGatewayProfile(settings)
         answers = Answers.allCases.randomElement(using: &random) ?? .never
         count = UInt32.random(in: 1...900, using: &random)
         waiting = Array(0..<count)
@@ -144,7 +144,7 @@ final class BinarySimulation {
 
     private func open() {
         let exchange = BinaryExchange(
-            settings, experience: experience, generation: 1, timeout: .seconds(20), at: now,
+            settings, profile: profile, generation: 1, timeout: .seconds(20), at: now,
             firstIdentifier: chance(3) ? .max - UInt32(int(0...50)) : 1)
         let peer = BinaryPeer(
             kind: { [unowned self] in kind($0) },

@@ -106,7 +106,7 @@ import Testing
 
         private mutating func troubled() {
             isProbing = false
-            breaker.troubled(at: now, using: &random)
+            breaker.failed(at: now, using: &random)
         }
 
         private mutating func expire() throws(Fault) {
@@ -135,12 +135,12 @@ import Testing
             open.removeAll { $0.at <= now && $0.answer != .none }
             for request in ready {
                 close(request.slot)
-                budget.answered()
+                budget.responded()
                 answered += 1
                 budget.authenticated()
                 if request.answer == .good {
                     isProbing = false
-                    breaker.answered()
+                    breaker.succeeded()
                 } else {
                     troubled()
                 }

@@ -35,7 +35,7 @@ struct PoolModel {
 
     private let setting: Setting
     private var random: SplitMix
-    private var experience = BinaryExperience(BinarySettings())
+    private var profile = BinaryGatewayProfile(BinarySettings())
     private var rate: DialRate
     private let start = ContinuousClock.now
     private var now: Instant
@@ -79,10 +79,10 @@ struct PoolModel {
     /// - Returns: whether a dial has started. The worker may then hold more pushes.
     private mutating func turn() -> Bool {
         var left = inHand
-        experience.waiting = (left, setting.connections)
+        profile.waiting = (left, setting.connections)
         while left > 0, let index = roomiest {
             let connection = connections[index]
-            let (room, part) = (experience.pace.window - connection.pushes.count, experience.part)
+            let (room, part) = (profile.pace.window - connection.pushes.count, profile.part)
             let chunk = connection.pushes.count >= part ? room : min(room, part - connection.pushes.count)
             let count = min(chunk, left)
             put(count, on: index)
@@ -106,7 +106,7 @@ struct PoolModel {
 
     /// The number of unsent pushes that the worker holds.
     private var inHand: Int {
-        let room = connections.reduce(0) { $0 + max(0, experience.pace.window - $1.pushes.count) }
+        let room = connections.reduce(0) { $0 + max(0, profile.pace.window - $1.pushes.count) }
         return min(backlog.count, room + demand.headroom)
     }
 
@@ -114,7 +114,7 @@ struct PoolModel {
     private var roomiest: Int? {
         let able = connections.indices.dropFirst(connections.count > 1 ? 1 : 0)
         let best = able.min { connections[$0].pushes.count < connections[$1].pushes.count }
-        return best.flatMap { connections[$0].pushes.count < experience.pace.window ? $0 : nil }
+        return best.flatMap { connections[$0].pushes.count < profile.pace.window ? $0 : nil }
     }
 
     private mutating func put(_ count: Int, on index: Int) {
@@ -126,20 +126,20 @@ struct PoolModel {
         }
         backlog.removeLast(count)
         connections[index].sentAt = now
-        if connections[index].pushes.count >= experience.pace.window { connections[index].fullSince = now }
+        if connections[index].pushes.count >= profile.pace.window { connections[index].fullSince = now }
     }
 
     private var demand: ConnectionDemand {
         var demand = ConnectionDemand(
             most: setting.connections, living: connections.count, dialling: dialsDone.count,
-            share: experience.pace.share, part: experience.part)
-        let returning = connections.reduce(0) { $0 + experience.pace.returning(of: $1.pushes.count) }
+            share: profile.pace.share, part: profile.part)
+        let returning = connections.reduce(0) { $0 + profile.pace.returning(of: $1.pushes.count) }
         demand.returning = max(0, returning)
-        guard let fastestDial, experience.pace.isRefusing, let usual = experience.quiet.usualReply else {
+        guard let fastestDial, profile.pace.isRefusing, let usual = profile.quiet.usualReply else {
             return demand
         }
         demand.ending = connections.count {
-            $0.pushes.count >= experience.pace.window
+            $0.pushes.count >= profile.pace.window
                 && $0.fullSince.map { $0 + usual > now && $0 + usual <= now + fastestDial } ?? false
         }
         return demand
@@ -154,7 +154,7 @@ struct PoolModel {
     }
 
     private func proven(_ connection: Connection) -> Instant {
-        connection.sentAt + experience.quiet.current + .milliseconds(100)
+        connection.sentAt + profile.quiet.current + .milliseconds(100)
     }
 
     private mutating func happen() {
@@ -182,17 +182,17 @@ struct PoolModel {
     private mutating func accept(_ count: Int, _ index: Int) {
         connections[index].accepted += count
         delivered += count
-        experience.pace.accepted(count)
+        profile.pace.accepted(count)
     }
 
     private mutating func refuse(_ connection: Connection) {
         guard let culprit = connection.pushes.firstIndex(of: true) else { return }
         delivered += culprit
         refused += 1
-        if culprit > 0 { experience.pace.accepted(culprit) }
-        experience.pace.refused(after: connection.accepted + culprit)
+        if culprit > 0 { profile.pace.accepted(culprit) }
+        profile.pace.refused(after: connection.accepted + culprit)
         // The quiet time learns the delay of the reply.
-        experience.quiet.replied(after: .milliseconds(random.int(in: setting.reply)))
+        profile.quiet.replied(after: .milliseconds(random.int(in: setting.reply)))
         backlog += connection.pushes[(culprit + 1)...]
     }
 }

@@ -61,11 +61,11 @@ import Testing
         _ = try raw.read(client)
         // A HEADERS frame with END_STREAM | END_HEADERS. Its field is ":status" with the literal "413".
         try raw.send(client, type: 1, flags: 5, stream: 1, [0x08, 0x03] + Array("413".utf8))
-        guard case .answered(let answer)? = client.nextEvent() else {
+        guard case .responded(let response)? = client.nextEvent() else {
             Issue.record("no answer")
             return
         }
-        #expect(answer.status == 413)
+        #expect(response.status == 413)
         #expect(client.nextEvent() == nil)
         // The client sends RST_STREAM with the code CANCEL.
         #expect(

@@ -137,7 +137,7 @@ import Testing
             func drain() {
                 while let event = client.nextEvent() {
                     switch event {
-                    case .answered(let answer): ended[answer.tag, default: 0] += 1
+                    case .responded(let response): ended[response.tag, default: 0] += 1
                     case .closed(let tag, _, _, _): ended[tag, default: 0] += 1
                     default: break
                     }

@@ -73,13 +73,13 @@ final class Wire {
         while let event = client.nextEvent() {
             clientEvents.append(event)
             switch event {
-            case .answered(let answer):
+            case .responded(let response):
                 answers.append(
                     Reply(
-                        tag: answer.tag, status: answer.status,
-                        body: String(decoding: answer.body, as: UTF8.self), retryAfter: answer.retryAfter,
-                        id: String(decoding: answer.messageID, as: UTF8.self),
-                        uniqueID: String(decoding: answer.uniqueID, as: UTF8.self)))
+                        tag: response.tag, status: response.status,
+                        body: String(decoding: response.body, as: UTF8.self), retryAfter: response.retryAfter,
+                        id: String(decoding: response.messageID, as: UTF8.self),
+                        uniqueID: String(decoding: response.uniqueID, as: UTF8.self)))
             case .closed(let tag, _, let code, let unprocessed):
                 closed.append(Closed(tag: tag, code: code, unprocessed: unprocessed))
             default: break

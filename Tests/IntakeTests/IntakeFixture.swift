@@ -209,7 +209,7 @@ extension IntakeFixture {
     ) async throws -> Int {
         let batch = try Batch(decoding: checkout.body)
         var builder = ResultsBuilder()
-        var isFactsOnly = true
+        var isFinalOnly = true
         for position in batch.pushes.indices {
             let push = batch.pushes[position]
             let segment = batch.segments[Int(push.segment)]
@@ -218,7 +218,7 @@ extension IntakeFixture {
             #expect(ShardHash.shard(of: token, shards: Self.shards) == checkout.id.shard)
             sent["\(job) \(token)", default: 0] += 1
             let answer = answer(job, token, Int(segment.attempt))
-            if case .fail = answer { isFactsOnly = false }
+            if case .fail = answer { isFinalOnly = false }
             append(answer, segment, job, push, batch, &builder)
         }
         var runs = PositionRuns()
@@ -226,7 +226,7 @@ extension IntakeFixture {
         let reply = try await perform(
             Report(
                 token: leases[1 + checkout.id.shard], worker: "w", batch: checkout.id,
-                delivery: checkout.delivery, wanted: 0, isFactsOnly: isFactsOnly, runs: runs,
+                delivery: checkout.delivery, wanted: 0, isFinalOnly: isFinalOnly, runs: runs,
                 entry: builder.finish() ?? []))
         guard case .taken(let state) = reply, state.isDone else { throw TestFailure(what: "\(reply)") }
         return batch.pushes.count
@@ -247,7 +247,7 @@ extension IntakeFixture {
             case .refuse(let reason, false):
                 let head = SegmentHead(
                     repeating: segment, jobID: job, attempt: segment.attempt, cause: "")
-                builder.beginLetter(
+                builder.beginDeadLetter(
                     head, payload: segment.hasPayloadPerPush ? .init(start: nil, count: 0) : payload,
                     reason: reason, status: 400)
                 if segment.hasPayloadPerPush {

@@ -26,15 +26,15 @@ struct LeaseMutant: Sendable, CustomStringConvertible {
     }
 
     static let all = [
-        LeaseMutant("asks for what it is giving back", LeaseFault.asksForGivenBack, seed: 1),
+        LeaseMutant("asks for what it is giving back", LeaseFault.asksForUnreleased, seed: 1),
         LeaseMutant("takes what it has lost for its own", LeaseFault.keepsLost, seed: 14),
         LeaseMutant("serves what is not reclaimed", LeaseFault.servesUnreclaimed, seed: 1),
         LeaseMutant("serves what it hands over", LeaseFault.servesLeaving, seed: 0),
-        LeaseMutant("gives back what its workers still have", LeaseFault.givesBackAtOnce, seed: 6),
-        LeaseMutant("gives back what a worker released and has again", LeaseFault.givesBackServed, seed: 26),
+        LeaseMutant("gives back what its workers still have", LeaseFault.releasesAtOnce, seed: 6),
+        LeaseMutant("gives back what a worker released and has again", LeaseFault.releasesServed, seed: 26),
         LeaseMutant("hands nothing over", LeaseFault.handsNothingOver, seed: 0),
         LeaseMutant("keeps a shard after all and does not say so", LeaseFault.changesSilently, seed: 368),
-        LeaseMutant("forgets what it is to give back", LeaseFault.forgetsToGiveBack, seed: 0),
+        LeaseMutant("forgets what it is to give back", LeaseFault.forgetsToRelease, seed: 0),
         LeaseMutant("takes whatever is free", LeaseFault.takesAll, seed: 0),
         LeaseMutant(
             "gives back by the nonce: a late call takes what was acquired since", Fault.releasesByNonce,

@@ -214,9 +214,9 @@ final class SimulatedHost {
             }
         }
         switch step {
-        case .giveBack(let call):
+        case .release(let call):
             make(.release(call)) { [unowned self] _ in
-                heldLeases.gaveBack(call)
+                heldLeases.released(call)
                 farm.announce(.leasesReleased(app: "demo"))
             }
         case .renew(let call):
@@ -326,7 +326,7 @@ final class SimulatedHost {
     // MARK: Workers
 
     func emptied(_ shards: some Sequence<Int>) throws {
-        guard heldLeases?.emptied(shards) == true else { return }
+        guard heldLeases?.shardsEmptied(shards) == true else { return }
         handOverOthers()
         try sendOrders()
         try signal()
@@ -439,7 +439,7 @@ final class SimulatedHost {
 
     var unfinished: String? {
         guard let heldLeases, !isStopping else { return "its start or its end before it" }
-        if !heldLeases.givenBack.isEmpty { return "\(heldLeases.givenBack) to give back" }
+        if !heldLeases.pendingReleases.isEmpty { return "\(heldLeases.pendingReleases) to give back" }
         if !heldLeases.leaving.isEmpty { return "\(heldLeases.leaving) leaving" }
         return heldLeases.unreclaimed.isEmpty ? nil : "\(heldLeases.unreclaimed) to reclaim"
     }

@@ -190,7 +190,7 @@ import Testing
                     Report(
                         token: fixture.token, worker: "w2", batch: batch.id, delivery: batch.delivery,
                         wanted: 0,
-                        isFactsOnly: true, runs: runs, entry: StoreFixture.delivered(job, open.count)))
+                        isFinalOnly: true, runs: runs, entry: StoreFixture.delivered(job, open.count)))
                 #expect(try fixture.audit() == [])
             }
         }

@@ -115,7 +115,7 @@ struct StoreFixture {
         return try perform(
             Report(
                 token: token ?? self.token, worker: worker, batch: batch.id, delivery: batch.delivery,
-                wanted: wanted, isFactsOnly: facts, runs: runs, entry: entry))
+                wanted: wanted, isFinalOnly: facts, runs: runs, entry: entry))
     }
 
     /// An entry that reports `count` delivered pushes of a job.

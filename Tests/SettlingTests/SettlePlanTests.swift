@@ -159,7 +159,7 @@ struct SettlePlanTests {
         let settlement = try settle { builder in
             let head = SegmentHead(jobID: "a", options: PushOptions(), attempt: 1, cause: "Shutdown")
             Array("{}".utf8).withUnsafeBytes {
-                builder.beginLetter(head, payload: $0, reason: "PayloadTooLarge", status: 413)
+                builder.beginDeadLetter(head, payload: $0, reason: "PayloadTooLarge", status: 413)
             }
             for number in 1...3 as ClosedRange<UInt8> {
                 Self.token(number).withUnsafeBytes { builder.append(token: $0) }
@@ -334,7 +334,7 @@ struct SettlePlanTests {
         let bytes = try damaged()
         let plan = SettlePlan(shards: 64, policy: RetryPolicy())
         let record = ResultsRecord(id: id, content: .report(bytes), lane: .bulk)
-        let bare = try plan.bareSettlement(of: record, why: "ERR no")
+        let bare = try plan.countsOnlySettlement(of: record, why: "ERR no")
         #expect(bare.jobs.map(\.id) == ["a", "c", "d", "b"])
         #expect(bare.jobs.map(\.delivered) == [3, 0, 0, 0] && bare.jobs.map(\.failed) == [0, 1, 1, 2])
         #expect(bare.retries.isEmpty && bare.letters.isEmpty && bare.events.isEmpty && bare.answers == 0)

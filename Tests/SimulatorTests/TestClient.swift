@@ -155,12 +155,12 @@ import Transport
     private func drain() {
         while let event = session.nextEvent() {
             switch event {
-            case .answered(let answer):
+            case .responded(let response):
                 let ending = Ending.answered(
-                    status: answer.status, body: String(decoding: answer.body, as: UTF8.self),
-                    id: String(decoding: answer.messageID, as: UTF8.self), retryAfter: answer.retryAfter)
-                uniqueIDs.append(String(decoding: answer.uniqueID, as: UTF8.self))
-                waiting.removeValue(forKey: answer.tag)?.resume(returning: ending)
+                    status: response.status, body: String(decoding: response.body, as: UTF8.self),
+                    id: String(decoding: response.messageID, as: UTF8.self), retryAfter: response.retryAfter)
+                uniqueIDs.append(String(decoding: response.uniqueID, as: UTF8.self))
+                waiting.removeValue(forKey: response.tag)?.resume(returning: ending)
             case .closed(let tag, _, let code, let unprocessed):
                 waiting.removeValue(forKey: tag)?.resume(
                     returning: .closed(code: code, unprocessed: unprocessed))

@@ -114,7 +114,7 @@ import Testing
             let results = try await farm.results()
             #expect(results == ["delivered": 3, "retry server": 9])
             #expect(farm.sender.suspension == nil)
-            #expect(farm.notices.all.allSatisfy { if case .doubt = $0 { false } else { true } })
+            #expect(farm.notices.all.allSatisfy { if case .settingRejected = $0 { false } else { true } })
         }
     }
 
@@ -250,7 +250,7 @@ import Testing
             try await farm.submit([100, 100, 100])
             try farm.follow(generation: 1, tokenAge: 7200)
             let notice = try await farm.notices.next()
-            guard case .doubt(let app, let doubt, let generation, let reason) = notice else {
+            guard case .settingRejected(let app, let doubt, let generation, let reason) = notice else {
                 Issue.record("\(notice)")
                 return
             }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Worker
 
-@Suite struct GatewayTroublesTests {
+@Suite struct GatewayHealthTests {
     @Test func `five refused topics in a row pause the app unless another response comes between`() {
-        var troubles = GatewayTroubles()
+        var troubles = GatewayHealth()
         for _ in 0..<3 {
             for _ in 0..<4 {
                 let pauses = troubles.topicRefused()

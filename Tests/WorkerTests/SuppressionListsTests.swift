@@ -57,7 +57,7 @@ import Testing
             let store = farm.sender.store
             _ = try await store.perform(
                 Suppress(Self.entries(100..<150), scopes: [Self.scope], writer: "t", step: 1))
-            farm.sender.suppressionLists.heard([0])
+            farm.sender.suppressionLists.readNewEntries(of: [0])
             #expect(await until { farm.sender.suppressionLists.list(of: 0)?.table.count == 50 })
             try await farm.submit([100])
             try await farm.finish()

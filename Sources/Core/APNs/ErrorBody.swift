@@ -1,7 +1,7 @@
 import PushModel
 
 /// The body of a refusal by APNs: `{"reason": "…", "timestamp": …}`.
-package struct AnswerBody: Hashable, Sendable {
+package struct ErrorBody: Hashable, Sendable {
     /// The longest reason that is kept, in bytes of UTF-8. The reasons of APNs have fewer than 30.
     package static let longestReason = 100
 
@@ -60,7 +60,7 @@ package struct AnswerBody: Hashable, Sendable {
 }
 
 /// The debug data of a GOAWAY frame: usually a reason in JSON, sometimes text, sometimes empty.
-package enum GoAwayNote: Hashable, Sendable {
+package enum GoAwayReason: Hashable, Sendable {
     case reason(String)
     case text(String)
     case nothing
@@ -69,7 +69,7 @@ package enum GoAwayNote: Hashable, Sendable {
     package static let longestText = 200
 
     package init(debugData: UnsafeRawBufferPointer) {
-        if let reason = AnswerBody(debugData)?.reason {
+        if let reason = ErrorBody(debugData)?.reason {
             self = .reason(reason)
             return
         }

@@ -37,7 +37,7 @@ package enum Verdict: Hashable, Sendable {
     /// - Parameters:
     ///   - reason: the reason in the response, compared exactly; nil if absent.
     ///   - timestamp: the timestamp in the response, in milliseconds since 1970.
-    ///   - isForeign: whether the body cannot come from the gateway (``AnswerBody/isForeign(_:)``).
+    ///   - isForeign: whether the body cannot come from the gateway (``ErrorBody/isForeign(_:)``).
     package init(
         status: Int, reason: String? = nil, timestamp: Int64? = nil, isForeign: Bool = false
     ) {

@@ -49,7 +49,7 @@ package enum BinaryCommand: UInt8, CaseIterable, Hashable, Sendable {
 
 /// Facts that the connections to one binary gateway have learned: how long its replies take, and how many pushes it
 /// accepts between two refusals.
-package final class BinaryExperience {
+package final class BinaryGatewayProfile {
     package var quiet: QuietTime
     package var pace: SendPace
     /// The number of pushes that wait for a connection, and the number of allowed connections.

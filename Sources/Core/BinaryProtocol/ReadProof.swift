@@ -29,7 +29,7 @@ package struct ReadProof {
     /// The time until which all replies of the peer have arrived. The proof needs two responses: one to a question asked at
     /// that time, and one to a question asked after that response. One response is not enough, because a peer that was
     /// suspended reads pending bytes before it checks its own clock.
-    package private(set) var heardUntil: Instant?
+    package private(set) var repliesArrivedUntil: Instant?
 
     /// The time between two questions.
     package static let interval = Duration.milliseconds(50)
@@ -69,7 +69,9 @@ package struct ReadProof {
             readUpTo = question.end
             answered += 1
             unconfirmed.append(question.askedAt)
-            while answered - unconfirmed.count < question.answered { heardUntil = unconfirmed.popFirst() }
+            while answered - unconfirmed.count < question.answered {
+                repliesArrivedUntil = unconfirmed.popFirst()
+            }
         }
         answers = total
         return true

@@ -7,9 +7,9 @@ package enum WorkerNotice: Equatable, Sendable {
     /// Results of this app are ready to be settled.
     case reported(app: String)
     /// A gateway response concerns the whole app and not only one push.
-    case doubt(app: String, Doubt, generation: UInt32, reason: String)
+    case settingRejected(app: String, RejectedSetting, generation: UInt32, reason: String)
     /// The gateway accepted the credentials of this generation.
-    case proved(app: String, generation: UInt32)
+    case credentialsAccepted(app: String, generation: UInt32)
     /// Redis shows another owner for a shard that was not withdrawn from this worker. The worker starts nothing more,
     /// and exits with status 75.
     case fenced(app: String)
@@ -20,8 +20,8 @@ package enum WorkerNotice: Equatable, Sendable {
     /// A reading of the feedback service ended: the number of tuples that Redis stored, and the reason of a failure or "".
     case feedback(app: String, reading: String, tuples: UInt64, error: String)
 
-    /// The setting that a gateway response puts in doubt.
-    package enum Doubt: UInt8, CaseIterable, Sendable {
+    /// The setting that a gateway response rejects.
+    package enum RejectedSetting: UInt8, CaseIterable, Sendable {
         /// The provider token is too old, or the connection belongs to another key.
         case credentialsStale
         case credentialsWrong
@@ -36,9 +36,9 @@ extension WorkerNotice: ControlMessage {
         case .hello(let pid): writer.message(1, pid)
         case .heartbeat(let heartbeat): writer.message(2, heartbeat)
         case .reported(let app): writer.message(3, app)
-        case .doubt(let app, let doubt, let generation, let reason):
-            writer.message(4, app, doubt.rawValue, generation, reason)
-        case .proved(let app, let generation): writer.message(5, app, generation)
+        case .settingRejected(let app, let setting, let generation, let reason):
+            writer.message(4, app, setting.rawValue, generation, reason)
+        case .credentialsAccepted(let app, let generation): writer.message(5, app, generation)
         case .fenced(let app): writer.message(6, app)
         case .released(let app, let shards): writer.message(7, app, shards)
         case .feedback(let app, let reading, let tuples, let error):
@@ -53,10 +53,11 @@ extension WorkerNotice: ControlMessage {
         case 2: self = try reader.read(Self.heartbeat)
         case 3: self = try reader.read(Self.reported)
         case 4:
-            let (app, doubt): (String, UInt8) = try reader.readAll()
-            guard let doubt = Doubt(rawValue: doubt) else { throw .unknownKind(doubt) }
-            self = .doubt(app: app, doubt, generation: try reader.read(), reason: try reader.read())
-        case 5: self = try reader.read(Self.proved)
+            let (app, value): (String, UInt8) = try reader.readAll()
+            guard let setting = RejectedSetting(rawValue: value) else { throw .unknownKind(value) }
+            self = .settingRejected(
+                app: app, setting, generation: try reader.read(), reason: try reader.read())
+        case 5: self = try reader.read(Self.credentialsAccepted)
         case 6: self = try reader.read(Self.fenced)
         case 7: self = try reader.read(Self.released)
         case 8: self = try reader.read(Self.feedback)

@@ -34,7 +34,7 @@ struct CreditQueue {
 
     /// Whether a batch of the lane may lack credit. The list may contain batches that are granted in full by
     /// now.
-    func mayHave(_ lane: Lane) -> Bool { batches.contains { $0.lane == lane } }
+    func mayLackCredit(_ lane: Lane) -> Bool { batches.contains { $0.lane == lane } }
 
     /// Returns the batches of a lane that need more credit.
     mutating func batches(of lane: Lane) -> [HeldBatch] {

@@ -14,7 +14,7 @@ package enum DeliveryFault: Sendable {
     /// Releases a stale batch while pushes are in flight.
     case releasesInFlight
     /// Sends pushes of a batch while the worker returns it to Redis.
-    case sendsGoingBack
+    case sendsReturning
     /// Forgets outcomes when Redis assigns the batch to this worker again.
     case beginsAgain
     /// Keeps a batch that Redis has released.
@@ -48,7 +48,7 @@ extension HeldBatch {
             recount()
         }
         if faults.has(.resendsInFlight), let position = positions.firstIndex(of: .inFlight) {
-            giveBack(position)
+            reopen(position)
         }
     }
 }

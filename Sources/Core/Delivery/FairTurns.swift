@@ -7,20 +7,24 @@ package final class FairTurns {
     /// Pushes per turn for a weight of one, while other apps have something to send.
     private static let share = 128
     /// Pushes per turn of an app that is alone. The event loop handles new events after each turn.
-    private static let shareAlone = 2048
+    private static let onlyAppShare = 2048
 
-    private var atWork: Set<ObjectIdentifier> = []
+    private var busyApps: Set<ObjectIdentifier> = []
 
     package init() {}
 
     /// Notes whether an app holds batches.
-    package func note(_ app: AnyObject, isAtWork: Bool) {
-        if isAtWork { atWork.insert(ObjectIdentifier(app)) } else { atWork.remove(ObjectIdentifier(app)) }
+    package func note(_ app: AnyObject, holdsBatches: Bool) {
+        if holdsBatches {
+            busyApps.insert(ObjectIdentifier(app))
+        } else {
+            busyApps.remove(ObjectIdentifier(app))
+        }
     }
 
     /// The number of pushes that an app may send in a turn.
     package func share(of app: AnyObject, weight: Int) -> Int {
-        let others = atWork.count - (atWork.contains(ObjectIdentifier(app)) ? 1 : 0)
-        return others > 0 ? Self.share * weight : Self.shareAlone
+        let others = busyApps.count - (busyApps.contains(ObjectIdentifier(app)) ? 1 : 0)
+        return others > 0 ? Self.share * weight : Self.onlyAppShare
     }
 }

@@ -127,11 +127,11 @@ extension HeldBatch {
                 builder.beginFailed(
                     jobID: jobID, reason: FarmReason.suppressed.rawValue, cause: why, receipts: receipts)
             case .deadLetter(let reason, let status):
-                builder.beginLetter(
+                builder.beginDeadLetter(
                     head(attempt: segment.attempt &+ 1, cause: cause), payload: payload, reason: reason,
                     status: status)
             case .becameUnknown(let why):
-                builder.beginLetter(
+                builder.beginDeadLetter(
                     head(attempt: segment.attempt &+ 1, cause: why), payload: payload,
                     reason: FarmReason.unknown.rawValue)
             case .expired: builder.beginExpired(jobID: jobID, cause: cause, receipts: receipts)

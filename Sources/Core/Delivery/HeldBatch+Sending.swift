@@ -34,7 +34,7 @@ extension HeldBatch {
     }
 
     /// Reopens a position that the gateway certainly did not process. It is sent before later positions.
-    package func giveBack(_ position: Int) {
+    package func reopen(_ position: Int) {
         precondition(
             positions[position] == .inFlight, "position \(position) given back in \(positions[position])")
         positions[position] = .open

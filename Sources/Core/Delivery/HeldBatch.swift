@@ -13,7 +13,7 @@ package final class HeldBatch {
         /// This worker owns the batch: it may send open positions and decides about retries.
         case ours
         /// This worker has asked Redis to take the batch back; Redis may have done so.
-        case goingBack
+        case returning
         /// Another worker owns the batch. This worker awaits pushes in flight and reports outcomes that are
         /// valid from any owner.
         case stale
@@ -112,14 +112,14 @@ package final class HeldBatch {
     }
 
     /// Removes the batch's exposure from the tally when the batch is released.
-    func leaveTally() {
+    func removeFromTally() {
         guard !faults.has(.leavesExposure) else { return }
         tally.sum -= exposure + asked
         tally = ExposureTally()
     }
 
     /// Removes the released batch from its route. The batch has no pushes in flight.
-    func leaveRoute() {
+    func removeFromRoute() {
         isReleased = true
         inFlight = 0
         route.leave(self)
@@ -214,13 +214,13 @@ package final class HeldBatch {
     }
 
     /// Stops sending before the batch is returned to Redis, even if that call fails.
-    func goBack() {
-        if !faults.has(.sendsGoingBack) { ownership = .goingBack }
+    func beginReturn() {
+        if !faults.has(.sendsReturning) { ownership = .returning }
     }
 
     /// Whether a report must precede the return to Redis: Redis lost its last writes after all outcomes were
     /// reported.
-    var mustReportFirst: Bool { ownership == .goingBack && (mustCompare || unreported > 0) }
+    var mustReportFirst: Bool { ownership == .returning && (mustCompare || unreported > 0) }
 
     /// Continues with a batch that Redis assigned to this worker again, and keeps known outcomes.
     func redeliver(_ given: Checkout.Batch) {

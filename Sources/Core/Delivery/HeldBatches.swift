@@ -9,7 +9,7 @@ struct HeldBatches {
     private var routes: [Int: ShardRoute] = [:]
     private var lastNumber: UInt32 = 0
     /// Whether a call that returns a batch to Redis may lack a reply.
-    private var mayBeGoingBack = false
+    private var mayHaveReturns = false
 
     var isEmpty: Bool { batches.isEmpty }
     var count: Int { batches.count }
@@ -44,21 +44,21 @@ struct HeldBatches {
     mutating func remove(_ batch: HeldBatch) -> Bool {
         guard drop(batch.number) else { return false }
         forgetID(batch.id)
-        batch.leaveTally()
-        batch.leaveRoute()
+        batch.removeFromTally()
+        batch.removeFromRoute()
         if batch.route.batches == 0 { routes[batch.list] = nil }
         return true
     }
 
     /// Notes that Redis was asked to take a batch back.
-    mutating func beganGoingBack() { mayBeGoingBack = true }
+    mutating func returnBegan() { mayHaveReturns = true }
 
     /// Whether older batches of the list are being returned to Redis. A younger batch must then be returned too,
     /// to keep the order.
     mutating func isBehindReturn(_ batch: HeldBatch) -> Bool {
-        guard mayBeGoingBack else { return false }
-        let returns = values.filter { $0.ownership == .goingBack }
-        mayBeGoingBack = !returns.isEmpty
+        guard mayHaveReturns else { return false }
+        let returns = values.filter { $0.ownership == .returning }
+        mayHaveReturns = !returns.isEmpty
         return returns.contains { $0.number < batch.number && $0.list == batch.list }
     }
 

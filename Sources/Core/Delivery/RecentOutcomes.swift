@@ -83,7 +83,7 @@ struct RecentOutcomes {
     }
 
     /// Makes the next comparison immediate, because the connection leads to a different Redis.
-    mutating func expectOther() { lastCompared = nil }
+    mutating func allowComparison() { lastCompared = nil }
 
     /// Schedules all kept reports for repetition, and restarts their retention time.
     mutating func repeatAll(at now: Instant) {
@@ -103,7 +103,7 @@ struct RecentOutcomes {
                 reports.append(
                     Report(
                         token: token(past.id.shard), worker: worker, batch: past.id, delivery: past.delivery,
-                        wanted: 0, isFactsOnly: report.isFinal, runs: report.runs, entry: report.entry))
+                        wanted: 0, isFinalOnly: report.isFinal, runs: report.runs, entry: report.entry))
             }
         }
         inFlight += reports.count

@@ -94,7 +94,7 @@ struct ShardCheckouts {
             unconfirmed.formUnion(asked)
             shards.mayHaveBatches(asked)
         case .success(let reply):
-            learn(reply, of: request.lanes)
+            noteReadyShards(from: reply, of: request.lanes)
             if request.known != nil {
                 unconfirmed.subtract(asked)
                 shards.mayHaveBatches(asked)
@@ -103,7 +103,7 @@ struct ShardCheckouts {
     }
 
     /// Notes from a reply which shards still have batches in Redis.
-    private func learn(_ reply: Checkout.Reply, of lanes: Checkout.Lanes) {
+    private func noteReadyShards(from reply: Checkout.Reply, of lanes: Checkout.Lanes) {
         switch lanes {
         case .highOnly: shards.mayHaveBatches(reply.nonEmptyShards, of: .high)
         case .bulkOnly: shards.mayHaveBatches(reply.nonEmptyShards, of: .bulk)

@@ -32,7 +32,7 @@ extension Window {
         }
         let least = queues.hasWaiting(.high) ? most : min(most, Self.smallestCredit)
         guard room(for: .high) >= least, !askForCredit(of: .high) else { return nil }
-        if mayAskForBulk, !credit.mayHave(.bulk) {
+        if mayAskForBulk, !credit.mayLackCredit(.bulk) {
             return checkout(.highFirst, credit: room(for: .bulk))
         }
         if let call = checkout(.highOnly, credit: room(for: .high)) { return call }
@@ -45,7 +45,7 @@ extension Window {
     }
 
     private var knownBatches: [BatchID] {
-        held.values.filter { $0.ownership == .ours || $0.ownership == .goingBack }.map(\.id) + unreadable.keys
+        held.values.filter { $0.ownership == .ours || $0.ownership == .returning }.map(\.id) + unreadable.keys
     }
 
     /// Handles the reply to a checkout, or its failure.

@@ -25,14 +25,14 @@ extension Window {
 
     /// Reports the outcomes of a batch and requests as much credit as is available, in one call.
     func report(_ batch: HeldBatch) {
-        guard !batch.isReporting, batch.ownership != .goingBack || batch.mustReportFirst else { return }
+        guard !batch.isReporting, batch.ownership != .returning || batch.mustReportFirst else { return }
         let content = batch.beginReport(&builder)
         let wanted = wantedCredit(of: batch)
         // Redis may have executed a credit request that got no reply, so the call requests the granted end
         // again.
         let isOpen =
             batch.asked > 0
-            || batch.mustCompare && (batch.ownership == .ours || batch.ownership == .goingBack)
+            || batch.mustCompare && (batch.ownership == .ours || batch.ownership == .returning)
         guard content != nil || wanted > batch.granted || isOpen else { return }
         if content == nil { batch.beginAsking() }
         // Redis may grant the credit that this report frees in the same call.
@@ -43,7 +43,7 @@ extension Window {
                 call,
                 Report(
                     token: call.token, worker: worker, batch: batch.id, delivery: batch.delivery,
-                    wanted: wanted, isFactsOnly: content?.isFinal ?? false,
+                    wanted: wanted, isFinalOnly: content?.isFinal ?? false,
                     runs: content?.runs ?? PositionRuns(), entry: content?.entry ?? [],
                     expectedOpen: batch.mustCompare ? -1 : batch.count - batch.reported - batch.reporting)))
     }
@@ -111,8 +111,8 @@ extension Window {
         case .ours:
             if batch.mustCompare { report(batch) }
             requeue(batch)
-        case .goingBack where batch.mustReportFirst: report(batch)
-        case .goingBack: putBack(batch)
+        case .returning where batch.mustReportFirst: report(batch)
+        case .returning: putBack(batch)
         case .stale, .ended:
             if batch.isIdle { release(batch) }
         }
@@ -166,8 +166,8 @@ extension Window {
 
     private func putBack(_ batch: HeldBatch) {
         guard let token = shards.token(of: batch.shard) else { return release(batch) }
-        batch.goBack()
-        held.beganGoingBack()
+        batch.beginReturn()
+        held.returnBegan()
         batch.beginAsking()
         let batches = [(id: batch.id, delivery: batch.delivery)]
         add(.putBack(call(about: batch), PutBack(token: token, worker: worker, batches: batches)))
@@ -177,7 +177,7 @@ extension Window {
     package func putBack(_ call: Call, _ result: Result<Int, StoreError>) {
         guard let batch = held[call.batch] else { return }
         batch.reportFailed()
-        guard batch.delivery == call.delivery, batch.ownership == .goingBack else { return proceed(batch) }
+        guard batch.delivery == call.delivery, batch.ownership == .returning else { return proceed(batch) }
         switch result {
         case .success(let moved):
             if moved == 0 { checkouts.search(batch.shard) }
@@ -200,7 +200,7 @@ extension Window {
     package func reconnected(isOther: Bool) {
         reports.endPause()
         if isOther {
-            recent.expectOther()
+            recent.allowComparison()
             compareAll()
         }
         reportDue()
@@ -210,7 +210,7 @@ extension Window {
     /// assigns to this worker.
     func compareAll() {
         guard recent.beginComparing(at: now) else { return }
-        for batch in held.values where batch.ownership == .ours || batch.ownership == .goingBack {
+        for batch in held.values where batch.ownership == .ours || batch.ownership == .returning {
             batch.mustCompare = true
             report(batch)
         }

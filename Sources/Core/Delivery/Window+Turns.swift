@@ -76,7 +76,7 @@ extension Window {
 
     /// Whether bulk pushes may be waiting in the window or in Redis.
     private var bulkWaits: Bool {
-        queues.hasWaiting(.bulk) || shards.mayHaveBulk || credit.mayHave(.bulk)
+        queues.hasWaiting(.bulk) || shards.mayHaveBulk || credit.mayLackCredit(.bulk)
     }
 
     /// Whether high has used its share and bulk comes next.

@@ -150,7 +150,7 @@ package final class Window {
         if faults.has(.holdsTwice) { held.forgetID(given.id) }
         if let batch = held[given.id] {
             batch.redeliver(given)
-            return welcome(batch)
+            return activate(batch)
         }
         let batch: Batch
         do { batch = try Batch(decoding: given.body) } catch {
@@ -170,10 +170,10 @@ package final class Window {
             batch: batch, tally: tally, route: held.route(of: given.id), faults: faults)
         if let past = recent[given.id] { one.restore(past) }
         held.add(one)
-        welcome(one)
+        activate(one)
     }
 
-    private func welcome(_ batch: HeldBatch) {
+    private func activate(_ batch: HeldBatch) {
         batch.isHalted = shards.tokens[batch.shard] == nil || held.isBehindReturn(batch)
         credit.add(batch)
         if batch.unreported > 0 { report(batch) }
@@ -223,8 +223,8 @@ package final class Window {
     }
 
     /// Reopens a push that the gateway certainly did not process.
-    package func giveBack(_ batch: HeldBatch, _ position: Int) {
-        batch.giveBack(position)
+    package func reopen(_ batch: HeldBatch, _ position: Int) {
+        batch.reopen(position)
         proceed(batch)
     }
 }

@@ -11,14 +11,14 @@ package final class HeldLeases {
 
     /// A call to Redis. The next step is only valid after the reply to this call. A failed call ends the round.
     package enum Step {
-        case giveBack(ReleaseLeases)
+        case release(ReleaseLeases)
         case renew(RenewLeases)
         case acquire(AcquireLeases)
         /// Reclaims the batches that earlier owners left in flight on these shards.
         case reclaim([Shard])
     }
 
-    private enum Stage { case givingBack, renewing, acquiring, reclaiming, over }
+    private enum Stage { case releasing, renewing, acquiring, reclaiming, over }
 
     package private(set) var tokens: [Int: FenceToken] = [:]
     package private(set) var intake: FenceToken?
@@ -42,7 +42,7 @@ package final class HeldLeases {
     /// Acquired shards whose previous owner's batches are not reclaimed yet. No worker gets these shards.
     private(set) var unreclaimed: Set<Int> = []
     private var handOver = HandOver()
-    private(set) var givenBack: [LeaseField: FenceToken] = [:]
+    private(set) var pendingReleases: [LeaseField: FenceToken] = [:]
     private var stage = Stage.over
     private var isWoken = false
     private var hasChanged = false
@@ -90,7 +90,8 @@ package final class HeldLeases {
     package func makeRoundDue() { isWoken = true }
 
     package func isDue(at now: Instant) -> Bool {
-        isWoken || !givenBack.isEmpty || !unreclaimed.isEmpty || demand.nextTry.map { $0 <= now } ?? false
+        isWoken || !pendingReleases.isEmpty || !unreclaimed.isEmpty
+            || demand.nextTry.map { $0 <= now } ?? false
     }
 
     // MARK: A round
@@ -100,16 +101,16 @@ package final class HeldLeases {
         let acquiresAgain = isFenced
         if acquiresAgain { replaceNonce() }
         isWoken = false
-        stage = .givingBack
+        stage = .releasing
         return acquiresAgain
     }
 
     /// The next step; nil when the round is over.
     package func nextStep(at now: Instant) -> Step? {
-        if stage == .givingBack {
+        if stage == .releasing {
             stage = .renewing
-            if !givenBack.isEmpty, !faults.has(.forgetsToGiveBack) {
-                return .giveBack(ReleaseLeases(nonce: nonce, tokens: givenBack))
+            if !pendingReleases.isEmpty, !faults.has(.forgetsToRelease) {
+                return .release(ReleaseLeases(nonce: nonce, tokens: pendingReleases))
             }
         }
         if stage == .renewing {
@@ -131,8 +132,10 @@ package final class HeldLeases {
         isWoken = true
     }
 
-    package func gaveBack(_ call: ReleaseLeases) {
-        for (field, token) in call.tokens ?? [:] where givenBack[field] == token { givenBack[field] = nil }
+    package func released(_ call: ReleaseLeases) {
+        for (field, token) in call.tokens ?? [:] where pendingReleases[field] == token {
+            pendingReleases[field] = nil
+        }
     }
 
     private var renewal: RenewLeases {
@@ -152,10 +155,10 @@ package final class HeldLeases {
         var missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseField.shard($0) }
         if intake == nil { missing.append(.intake) }
         missing.removeAll { !mayAsk(for: $0) }
-        let sorted = demand.sort(missing, isQuiet: isQuiet, takesAll: faults.has(.takesAll), at: now)
+        let sorted = demand.classify(missing, isQuiet: isQuiet, takesAll: faults.has(.takesAll), at: now)
         return AcquireLeases(
             nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: nonces.predecessor,
-            fields: sorted.wanted, others: sorted.others, seized: sorted.seized)
+            fields: sorted.wanted, others: sorted.others, takenFromOwner: sorted.takenFromOwner)
     }
 
     /// Makes the next round acquire a field even from a live owner.
@@ -166,7 +169,7 @@ package final class HeldLeases {
 
     /// Leases that are being released still have this host's nonce in Redis. A request for them would acquire them again.
     private func mayAsk(for field: LeaseField) -> Bool {
-        givenBack[field] == nil || faults.has(.asksForGivenBack)
+        pendingReleases[field] == nil || faults.has(.asksForUnreleased)
     }
 
     /// - Parameter now: the time before the call.
@@ -209,7 +212,7 @@ package final class HeldLeases {
     private func replaceNonce() {
         isFenced = false
         nonces.replace()
-        givenBack = [:]
+        pendingReleases = [:]
         forgetAll()
     }
 
@@ -237,49 +240,49 @@ package final class HeldLeases {
         let back = handOver.cancel { demand.assigned.contains(.shard($0)) }
         let leaving = handOver.begin(misplacedShards, isAll: isQuiet, at: now)
         let isIntakeLeaving = intake != nil && !demand.assigned.contains(.intake)
-        if isIntakeLeaving { giveBackIntake() }
+        if isIntakeLeaving { releaseIntake() }
         if !back.isEmpty || !leaving.isEmpty || isIntakeLeaving { hasChanged = true }
         if !back.isEmpty, faults.has(.changesSilently) { hasChanged = false }
-        if faults.has(.givesBackAtOnce) { emptied(handOver.leaving) }
+        if faults.has(.releasesAtOnce) { shardsEmptied(handOver.leaving) }
     }
 
     /// Withdraws all shards and acquires nothing more, because the host ends or hands everything over.
-    package func handOverAll(at now: Instant) { leave(tokens.keys.sorted(), isAll: true, at: now) }
+    package func handOverAll(at now: Instant) { withdraw(tokens.keys.sorted(), isAll: true, at: now) }
 
     /// Hands everything over to the coordinator's successor, a few shards at a time. The intake is released immediately.
     package func handOverSome(at now: Instant) {
-        leave(tokens.keys.sorted().filter { !unreclaimed.contains($0) }, isAll: false, at: now)
+        withdraw(tokens.keys.sorted().filter { !unreclaimed.contains($0) }, isAll: false, at: now)
     }
 
-    private func leave(_ shards: [Int], isAll: Bool, at now: Instant) {
+    private func withdraw(_ shards: [Int], isAll: Bool, at now: Instant) {
         isEnding = true
         _ = handOver.begin(shards, isAll: isAll, at: now)
-        emptied(unreclaimed)
-        giveBackIntake()
+        shardsEmptied(unreclaimed)
+        releaseIntake()
         hasChanged = true
     }
 
     /// Allows the host to acquire free leases again.
-    package func resumeTaking() {
+    package func resumeAcquiring() {
         isEnding = false
         isWoken = true
     }
 
-    private func giveBackIntake() {
-        if let token = intake { givenBack[.intake] = token }
+    private func releaseIntake() {
+        if let token = intake { pendingReleases[.intake] = token }
         intake = nil
     }
 
     /// Releases those of these shards that are being withdrawn. This host's workers hold none of their batches.
     /// - Returns: whether any shard was released.
     @discardableResult
-    package func emptied(_ shards: some Sequence<Int>) -> Bool {
+    package func shardsEmptied(_ shards: some Sequence<Int>) -> Bool {
         var hasSome = false
-        if faults.has(.givesBackServed) { _ = handOver.begin(Array(shards), isAll: true, at: .now) }
+        if faults.has(.releasesServed) { _ = handOver.begin(Array(shards), isAll: true, at: .now) }
         for shard in shards where handOver.isLeaving(shard) {
             guard let token = tokens[shard] else { continue }
             forget(.shard(shard))
-            givenBack[.shard(shard)] = token
+            pendingReleases[.shard(shard)] = token
             hasSome = true
         }
         return hasSome

@@ -19,15 +19,15 @@ struct LeaseDemand {
     /// - Parameters:
     ///   - isQuiet: whether the host acquires only its assigned leases.
     ///   - takesAll: a fault that a test injects.
-    func sort(
+    func classify(
         _ missing: [LeaseField], isQuiet: Bool, takesAll: Bool, at now: HeldLeases.Instant
-    ) -> (wanted: [LeaseField], others: [LeaseField], seized: [LeaseField]) {
-        let seized = missing.filter { fieldsToTake.contains($0) }
+    ) -> (wanted: [LeaseField], others: [LeaseField], takenFromOwner: [LeaseField]) {
+        let takenFromOwner = missing.filter { fieldsToTake.contains($0) }
         let rest = missing.filter { !fieldsToTake.contains($0) }
         func isWanted(_ field: LeaseField) -> Bool {
             assigned.contains(field) || !isQuiet && unclaimed.isOverdue(field, at: now) || takesAll
         }
-        return (rest.filter(isWanted), rest.filter { !isWanted($0) }, seized)
+        return (rest.filter(isWanted), rest.filter { !isWanted($0) }, takenFromOwner)
     }
 
     /// - Parameter now: the time before the call.

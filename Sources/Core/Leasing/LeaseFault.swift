@@ -1,7 +1,7 @@
 /// Faults that tests inject into ``HeldLeases``. The simulation must detect each of them.
 package enum LeaseFault: Sendable {
     /// Requests leases that the host is releasing.
-    case asksForGivenBack
+    case asksForUnreleased
     /// Keeps leases that another owner has acquired.
     case keepsLost
     /// Serves shards before the batches of their previous owner are reclaimed.
@@ -9,13 +9,13 @@ package enum LeaseFault: Sendable {
     /// Serves shards that the host is handing over.
     case servesLeaving
     /// Releases shards that the host's workers still have.
-    case givesBackAtOnce
+    case releasesAtOnce
     /// Releases shards that a worker released and then received again.
-    case givesBackServed
+    case releasesServed
     case handsNothingOver
     /// Cancels the handover of a shard without notifying workers.
     case changesSilently
-    case forgetsToGiveBack
+    case forgetsToRelease
     /// Acquires every free lease immediately.
     case takesAll
 }

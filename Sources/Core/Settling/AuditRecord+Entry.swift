@@ -40,7 +40,7 @@ extension AuditRecord {
     }
 
     /// Builds the record of pushes that were closed because their worker was lost.
-    init(of letters: [Settlement.Letter]) {
+    init(of letters: [Settlement.NewDeadLetter]) {
         self.init()
         for letter in letters {
             guard let batch = try? Batch(decoding: letter.body) else { continue }

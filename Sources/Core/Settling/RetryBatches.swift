@@ -55,7 +55,7 @@ struct DeadLetterBuilder {
     private let reason: FarmReason
     private var builder = BatchBuilder()
     private var segment: UInt16?
-    private var letters: [Settlement.Letter] = []
+    private var letters: [Settlement.NewDeadLetter] = []
 
     init(of batch: Batch, reason: FarmReason) { (self.batch, self.reason) = (batch, reason) }
 
@@ -79,7 +79,7 @@ struct DeadLetterBuilder {
         }
     }
 
-    mutating func finish() -> [Settlement.Letter] {
+    mutating func finish() -> [Settlement.NewDeadLetter] {
         close()
         return letters
     }
@@ -88,7 +88,7 @@ struct DeadLetterBuilder {
         let count = builder.count
         guard let segment, let body = builder.finish() else { return }
         letters.append(
-            Settlement.Letter(
+            Settlement.NewDeadLetter(
                 job: batch.jobID(of: Int(segment)), reason: reason.rawValue, pushes: count, body: body))
     }
 }

@@ -80,7 +80,8 @@ package struct SettlePlan {
     /// unreadable, and the entry is kept.
     ///
     /// - Parameter why: the error text from Redis.
-    package func bareSettlement(of record: ResultsRecord, why: String) throws(EntryFault) -> Settlement {
+    package func countsOnlySettlement(of record: ResultsRecord, why: String) throws(EntryFault) -> Settlement
+    {
         var settlement = Settlement(entry: record.id)
         settlement.lane = record.lane
         var unread = 0

@@ -53,7 +53,7 @@ extension Settlement {
         }
         guard let body = builder.finish() else { return }
         letters.append(
-            Letter(
+            NewDeadLetter(
                 job: job, reason: reason, status: Int(status), pushes: segment.pushes.count, body: body))
     }
 

@@ -103,13 +103,13 @@ package actor Loop {
             await withCheckedContinuation { continuation in
                 guard !Task.isCancelled else { return continuation.resume() }
                 self.continuation = continuation
-                timer = Timer { [unowned self] in ring(end) }
+                timer = Timer { [unowned self] in timerFired(end) }
                 timer?.start(after: duration)
             }
         }
 
         /// The loop counts whole milliseconds, so a timer may fire up to one millisecond early. This checks the exact time.
-        private func ring(_ end: ContinuousClock.Instant) {
+        private func timerFired(_ end: ContinuousClock.Instant) {
             let remaining = ContinuousClock.now.duration(to: end)
             if remaining > .zero { timer?.start(after: remaining) } else { wake() }
         }

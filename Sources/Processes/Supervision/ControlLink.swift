@@ -7,7 +7,7 @@ package import Transport
 package enum ControlDescriptor {
     /// The descriptor of the control channel in every process that a coordinator starts.
     package static let child: Int32 = 3
-    /// The descriptor to which the process logs. Its standard error is for fatal errors (``LastWords``).
+    /// The descriptor to which the process logs. Its standard error is for fatal errors (``StandardErrorReader``).
     package static let log: Int32 = 5
 }
 

@@ -11,7 +11,7 @@ import Logging
     private let onNotice: @Loop (Notice) -> Void
     private var process: ChildProcess?
     private var control: ControlLink<Order, Notice>?
-    private let words: LastWords
+    private let standardError: StandardErrorReader
     private var watchdog = Watchdog(start: .now)
     /// Kills a process that does not finish in time.
     private var killer: Timer?
@@ -34,17 +34,17 @@ import Logging
         onNotice: @escaping @Loop (Notice) -> Void, onEnd: @escaping @Loop (RunningChild) async -> Void
     ) throws(LoopError) {
         (self.role, self.log, self.onNotice) = (role, log, onNotice)
-        words = try LastWords()
+        standardError = try StandardErrorReader()
         let (ours, theirs) = try SocketPair.make()
         defer {
             close(theirs)
-            words.childHasStarted()
+            standardError.childHasStarted()
         }
         do throws(LoopError) {
             process = try ChildProcess(
                 launch.currentProgram, arguments: ["pushfarm", role] + arguments,
                 environment: ChildLaunch.inherited + launch.environment,
-                descriptors: [nil, 1, words.writer, theirs, launch.lock, 2]
+                descriptors: [nil, 1, standardError.writer, theirs, launch.lock, 2]
             ) { [weak self] _ in
                 if let self { Loop.task { await onEnd(self) } }
             }
@@ -72,7 +72,7 @@ import Logging
 
     /// Logs what the process wrote to standard error, and kills it if it gives no signs of life.
     func watch(at now: ContinuousClock.Instant) {
-        logWords()
+        logStandardError()
         guard watchdog.check(at: now), let process, end == nil else { return }
         wasStopped = process.isStopped
         log.error(
@@ -105,10 +105,10 @@ import Logging
     /// Logs how the process ended, and reads its remaining messages, which may arrive after the news of its end.
     func readToEnd(isExpected: Bool) async {
         killer?.stop()
-        logWords(isEnd: true)
+        logStandardError(isEnd: true)
         var metadata: Logger.Metadata = ["pid": "\(pid)", "how": "\(end.map { "\($0)" } ?? "?")"]
         if let signal = end?.signalName { metadata["signal"] = "\(signal)" }
-        if let reason = words.cause { metadata["last words"] = "\(reason)" }
+        if let reason = standardError.cause { metadata["last standardError"] = "\(reason)" }
         let level: Logger.Level = isExpected || end == .exited(0) ? .info : .error
         log.log(level: level, "\(role) ended", metadata: metadata)
         guard control != nil else { return }
@@ -133,8 +133,8 @@ import Logging
         signal(SIGKILL)
     }
 
-    private func logWords(isEnd: Bool = false) {
-        for line in words.lines(isEnd: isEnd) {
+    private func logStandardError(isEnd: Bool = false) {
+        for line in standardError.lines(isEnd: isEnd) {
             log.error(
                 "\(role) wrote to standard error", metadata: ["pid": "\(pid)", "text": "\(line)"])
         }

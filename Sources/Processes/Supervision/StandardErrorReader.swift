@@ -4,7 +4,7 @@ import Glibc
 /// Reads a child's standard error, which is not its log: fatal errors of the Swift runtime, and messages of libraries.
 ///
 /// The child never waits for this pipe: text that does not fit between two reads is lost.
-@Loop final class LastWords {
+@Loop final class StandardErrorReader {
     /// The maximum number of lines that one call returns, and of bytes in a line.
     static let mostLines = 100
     static let longestLine = 500

@@ -81,7 +81,7 @@ package import Supervision
             apps[app]?.window.shards.mayHaveBatches(shards.lazy.map { Int($0) })
             apps[app]?.schedule()
         case .suppressed(let app, let shards):
-            apps[app]?.suppressionLists.heard(shards.lazy.map { Int($0) })
+            apps[app]?.suppressionLists.readNewEntries(of: shards.lazy.map { Int($0) })
         case .feedback(let order): readings.begin(order, setup: setups[order.app], app: apps[order.app])
         case .lease(let end):
             context?.leaseClock = LeaseClock(end: end)
@@ -171,7 +171,7 @@ package import Supervision
         } catch {
             log.error("cannot use the credentials", metadata: ["app": "\(setup.name)", "error": "\(error)"])
             life.send(
-                .doubt(
+                .settingRejected(
                     app: setup.name, .credentialsWrong, generation: token?.generation ?? setup.generation,
                     reason: "\(error)"))
         }

@@ -145,8 +145,8 @@ struct ModelGateway {
     }
 
     private mutating func stopOrGoOn(good: Int, bad: Int) {
-        if good > 0 { breaker?.answered() }
-        for _ in 0..<bad { breaker?.troubled(at: now, using: &random) }
+        if good > 0 { breaker?.succeeded() }
+        for _ in 0..<bad { breaker?.failed(at: now, using: &random) }
         if bad > 0, breaker?.isClosed == false { connections = 0 }
     }
 

@@ -12,11 +12,11 @@ struct StreamTroubleTests {
     @Test func `a round with much trouble halves the streams`() {
         var budget = connection()
         for number in 1...1000 {
-            budget.answered()
+            budget.responded()
             if number.isMultiple(of: 4) { budget.troubled() }
         }
         // The first trouble started the round.
-        for _ in 0..<4 { budget.answered() }
+        for _ in 0..<4 { budget.responded() }
         #expect(budget.limit == 500)
         #expect(budget.isSlowed == true)
     }
@@ -24,7 +24,7 @@ struct StreamTroubleTests {
     @Test func `a few troubled responses do not reduce the streams`() {
         var budget = connection()
         for number in 1...10_000 {
-            budget.answered()
+            budget.responded()
             if number.isMultiple(of: 100) { budget.troubled() }
             #expect(budget.limit == 1000)
         }
@@ -34,36 +34,36 @@ struct StreamTroubleTests {
         var budget = connection()
         var answers = 0
         while budget.limit > 1 {
-            budget.answered()
+            budget.responded()
             budget.troubled()
             answers += 1
         }
         #expect(answers <= 2000)
         answers = 0
         while budget.limit < 1000 {
-            budget.answered()
+            budget.responded()
             answers += 1
         }
         #expect(answers < 10_000)
         // The rest up to the cap does not count as a limit, because the gateway's own limit is lower.
-        for _ in 0..<20_000 { budget.answered() }
+        for _ in 0..<20_000 { budget.responded() }
         #expect(budget.isSlowed == false)
     }
 
     @Test func `several throttled devices count as trouble`() {
         var budget = connection(streams: 100)
         for _ in 0..<100 {
-            budget.answered()
+            budget.responded()
             budget.throttled()
         }
         #expect(budget.limit == 100)
         #expect(budget.isSlowed == false)
         budget.slowDownForThrottling()
-        for _ in 0..<100 { budget.answered() }
+        for _ in 0..<100 { budget.responded() }
         #expect(budget.limit == 50)
         // The trouble is reported once and not repeated.
         budget.slowDownForThrottling()
-        for _ in 0..<2000 { budget.answered() }
+        for _ in 0..<2000 { budget.responded() }
         #expect(budget.limit == 100)
     }
 

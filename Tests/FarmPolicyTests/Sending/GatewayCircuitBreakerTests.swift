@@ -12,7 +12,7 @@ struct GatewayCircuitBreakerTests {
 
     private func opened(_ random: inout SplitMix) -> (GatewayCircuitBreaker, ContinuousClock.Instant) {
         var breaker = GatewayCircuitBreaker()
-        for _ in 0..<10 { breaker.troubled(at: Self.start, using: &random) }
+        for _ in 0..<10 { breaker.failed(at: Self.start, using: &random) }
         guard case .nothing(let until?) = breaker.permit(at: Self.start) else { return (breaker, Self.start) }
         return (breaker, until)
     }
@@ -20,12 +20,12 @@ struct GatewayCircuitBreakerTests {
     @Test func `ten troubles in a row open the breaker`() {
         var random = random
         var breaker = GatewayCircuitBreaker()
-        for _ in 0..<9 { breaker.troubled(at: Self.start, using: &random) }
+        for _ in 0..<9 { breaker.failed(at: Self.start, using: &random) }
         #expect(breaker.permit(at: Self.start) == .all)
-        breaker.answered()
-        for _ in 0..<9 { breaker.troubled(at: Self.start, using: &random) }
+        breaker.succeeded()
+        for _ in 0..<9 { breaker.failed(at: Self.start, using: &random) }
         #expect(breaker.isClosed)
-        breaker.troubled(at: Self.start, using: &random)
+        breaker.failed(at: Self.start, using: &random)
         #expect(!breaker.isClosed)
     }
 
@@ -37,7 +37,7 @@ struct GatewayCircuitBreakerTests {
         #expect(breaker.permit(at: until) == .probe)
         breaker.probeSent()
         #expect(breaker.permit(at: at(60_000)) == .nothing(until: nil))
-        breaker.answered()
+        breaker.succeeded()
         #expect(breaker.permit(at: at(60_000)) == .all)
     }
 
@@ -46,7 +46,7 @@ struct GatewayCircuitBreakerTests {
         var (breaker, now) = opened(&random)
         for full in [1000, 2000, 4000, 5000, 5000, 5000] {
             breaker.probeSent()
-            breaker.troubled(at: now, using: &random)
+            breaker.failed(at: now, using: &random)
             guard case .nothing(let until?) = breaker.permit(at: now) else {
                 Issue.record("not open")
                 return
@@ -55,17 +55,17 @@ struct GatewayCircuitBreakerTests {
             #expect(pause >= .milliseconds(full) / 2 && pause <= .milliseconds(full))
             now = until
         }
-        breaker.answered()
-        for _ in 0..<10 { breaker.troubled(at: now, using: &random) }
+        breaker.succeeded()
+        for _ in 0..<10 { breaker.failed(at: now, using: &random) }
         #expect(breaker.permit(at: now.advanced(by: .milliseconds(500))) == .probe)
     }
 
     @Test func `late responses while open close the breaker unless they are trouble`() {
         var random = random
         var (breaker, until) = opened(&random)
-        for _ in 0..<100 { breaker.troubled(at: at(100), using: &random) }
+        for _ in 0..<100 { breaker.failed(at: at(100), using: &random) }
         #expect(breaker.permit(at: at(100)) == .nothing(until: until))
-        breaker.answered()
+        breaker.succeeded()
         #expect(breaker.permit(at: at(100)) == .all)
     }
 
@@ -73,7 +73,7 @@ struct GatewayCircuitBreakerTests {
         var random = random
         var (breaker, until) = opened(&random)
         breaker.probeSent()
-        breaker.probeReturned(at: until)
+        breaker.probeUnprocessed(at: until)
         #expect(breaker.permit(at: until) == .probe)
     }
 }

@@ -50,7 +50,7 @@ import Testing
                 try #require(breaker.isClosed == (permit == .all))
                 switch random.next() % 8 {
                 case 0...4 where trouble == 1 || !random.chance(trouble):
-                    breaker.troubled(at: now, using: &random)
+                    breaker.failed(at: now, using: &random)
                     switch state {
                     case .flows(let troubles):
                         state = troubles + 1 < 10 ? .flows(troubles: troubles + 1) : pause()
@@ -58,11 +58,11 @@ import Testing
                     case .pauses: break
                     }
                 case 0...5 where trouble != 1:
-                    breaker.answered()
+                    breaker.succeeded()
                     if state != .flows(troubles: 0) { pauses = 0 }
                     state = .flows(troubles: 0)
                 case 6:
-                    breaker.probeReturned(at: now)
+                    breaker.probeUnprocessed(at: now)
                     if state == .probes { state = .pauses(since: now, least: .zero, most: .zero) }
                 default: break
                 }

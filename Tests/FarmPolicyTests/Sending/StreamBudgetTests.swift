@@ -31,19 +31,19 @@ struct StreamBudgetTests {
         #expect(budget.limit == 500)
         budget.timedOut()
         #expect(budget.limit == 250)
-        for _ in 0..<249 { budget.answered() }
+        for _ in 0..<249 { budget.responded() }
         #expect(budget.limit == 250)
-        budget.answered()
+        budget.responded()
         #expect(budget.limit == 312)
         for _ in 0..<20 { budget.timedOut() }
         #expect(budget.limit == 1)
         var rounds = 0
         while budget.limit < 1000 {
-            for _ in 0..<budget.limit { budget.answered() }
+            for _ in 0..<budget.limit { budget.responded() }
             rounds += 1
         }
         #expect(rounds < 40)
-        for _ in 0..<100_000 { budget.answered() }
+        for _ in 0..<100_000 { budget.responded() }
         budget.timedOut()
         #expect(budget.limit == 500)
     }
@@ -53,15 +53,15 @@ struct StreamBudgetTests {
         var budget = StreamBudget(aloneUntilAuthenticated: false)
         budget.settings(maxConcurrentStreams: 100)
         for _ in 0..<51 { budget.refused() }
-        for _ in 0..<49 { budget.answered() }
+        for _ in 0..<49 { budget.responded() }
         #expect(budget.limit == 50 && budget.isSlowed)
         for _ in 0..<25 { budget.refused() }
-        for _ in 0..<25 { budget.answered() }
+        for _ in 0..<25 { budget.responded() }
         #expect(budget.limit == 62)
         for _ in 0..<3000 {
             budget.refused()
-            budget.answered()
-            budget.answered()
+            budget.responded()
+            budget.responded()
         }
         #expect(budget.limit == 100 && !budget.isSlowed)
     }

@@ -51,6 +51,6 @@ struct DesiredWorkersTests {
         ("", "workers: N, +N, -N, auto or default, not "),
     ])
     func `an invalid number of workers has a reason`(text: String, says: String) {
-        #expect(DesiredWorkers.complaint(text, most: 16) == says)
+        #expect(DesiredWorkers.problem(text, most: 16) == says)
     }
 }

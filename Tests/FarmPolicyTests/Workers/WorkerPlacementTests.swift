@@ -28,7 +28,7 @@ struct WorkerPlacementTests {
             // The place keeps its own shards.
             #expect(Set(shards(before, of: place)).isSubset(of: its))
         }
-        placement.wake(1)
+        placement.resume(1)
         #expect(
             (0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) } && placement.serves(1))
     }
@@ -40,11 +40,11 @@ struct WorkerPlacementTests {
         placement.setAway(1)
         #expect(!placement.serves(0) && placement.serves(2) && placement.isQuiet(0) && !placement.isQuiet(1))
         #expect(shards(placement, of: 2).count == 64 && !placement.isAllQuiet)
-        placement.wake(1)
+        placement.resume(1)
         #expect(
             shards(placement, of: 0).isEmpty
                 && shards(placement, of: 1).count + shards(placement, of: 2).count == 64)
-        placement.wake(0)
+        placement.resume(0)
         #expect((0..<64).allSatisfy { placement.place(of: $0) == before.place(of: $0) })
     }
 

@@ -166,7 +166,7 @@ struct ResultsEntryTests {
                         if kind == 3 {
                             builder.beginRetry(head, payload: job, why: .throttled)
                         } else {
-                            builder.beginLetter(head, payload: job, reason: "BadTopic", status: 400)
+                            builder.beginDeadLetter(head, payload: job, reason: "BadTopic", status: 400)
                         }
                     }
                 }

@@ -72,7 +72,7 @@ import Testing
             let batch = try fixture.held([("a", 2)], credit: 1)
             return Report(
                 token: fixture.token, worker: "w1", batch: batch.id, delivery: 1, wanted: 2,
-                isFactsOnly: true,
+                isFinalOnly: true,
                 runs: PositionRuns(), entry: [])
         }
     }
@@ -93,7 +93,7 @@ import Testing
         }
         #expect(state.staleness == .redelivered && state.open == 3 && state.granted == 1)
         report.runs = PositionRuns()
-        (report.entry, report.isFactsOnly) = ([], true)
+        (report.entry, report.isFinalOnly) = ([], true)
         _ = try fixture.perform(report)
         var park = fixture.park(batch)
         (park.worker, park.delivery) = (worker, delivery)

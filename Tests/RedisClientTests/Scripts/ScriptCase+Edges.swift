@@ -432,7 +432,7 @@ extension ScriptCase {
         ScriptCase("takes what a living host has, when it must", again: .any) { fixture in
             try owners(fixture, "01", "7:n9:x", "02", "4:n9:x", "until:n9", "\(farAhead)")
             var request = fixture.acquire("n2")
-            (request.fields, request.seized) = ([.shard(2)], [.shard(1)])
+            (request.fields, request.takenFromOwner) = ([.shard(2)], [.shard(1)])
             return request
         },
         ScriptCase("takes nothing and asks for nothing", again: .same) { fixture in

@@ -49,7 +49,7 @@ extension StoreFixture {
         runs.append(positions)
         return Report(
             token: token, worker: "w1", batch: batch, delivery: 1, wanted: wanted,
-            isFactsOnly: facts, runs: runs, entry: entry)
+            isFinalOnly: facts, runs: runs, entry: entry)
     }
 
     func park(_ batch: Checkout.Batch) -> QuarantineBatch {

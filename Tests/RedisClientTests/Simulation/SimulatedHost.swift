@@ -28,7 +28,7 @@ final class SimulatedHost {
     private var unreclaimed: Set<Int> = []
     /// Shards that the host hands over, with the number of turns to wait.
     private var leaving: [Int: Int] = [:]
-    private var givenBack: [LeaseField: FenceToken] = [:]
+    private var pendingReleases: [LeaseField: FenceToken] = [:]
     /// Ended workers whose batches are not reclaimed yet.
     private var dead: [(name: String, slot: Int, end: End)] = []
     /// The times of worker kills in the last minute.
@@ -55,7 +55,7 @@ final class SimulatedHost {
         predecessor = instance
         instance = simulation.name(name)
         (nonce, renounced) = (instance, 0)
-        (workers, dead, tokens, leaving, unreclaimed, givenBack) = ([], [], [:], [:], [], [:])
+        (workers, dead, tokens, leaving, unreclaimed, pendingReleases) = ([], [], [:], [:], [], [:])
         (leaseEnd, lastKept, lastReclaimed, isDoubtful) = (
             0, -Self.renewInterval, -Self.reclaimInterval, false
         )
@@ -111,7 +111,7 @@ final class SimulatedHost {
         guard simulation.turn >= stoppedUntil else { return }
         do {
             let now = simulation.clock.now
-            if now - lastKept >= Self.renewInterval || !givenBack.isEmpty || !unreclaimed.isEmpty
+            if now - lastKept >= Self.renewInterval || !pendingReleases.isEmpty || !unreclaimed.isEmpty
                 || isDoubtful
             {
                 try keepLeases()
@@ -183,10 +183,10 @@ final class SimulatedHost {
         lastKept = simulation.clock.now
         if isDoubtful { renounce() }
         leaving = leaving.filter { $0.value > simulation.turn && !simulation.isQuiet }
-        if !givenBack.isEmpty {
-            let request = ReleaseLeases(nonce: nonce, tokens: givenBack)
+        if !pendingReleases.isEmpty {
+            let request = ReleaseLeases(nonce: nonce, tokens: pendingReleases)
             guard try simulation.attempt(request) != nil else { return }
-            givenBack = [:]
+            pendingReleases = [:]
         }
         if !tokens.isEmpty {
             let fields = tokens.keys.sorted { $0.name < $1.name }
@@ -211,7 +211,7 @@ final class SimulatedHost {
     /// A new nonce makes fencing tokens that no script has seen. The old tokens are known to be gone, because they were its own.
     private func renounce() {
         renounced += 1
-        (isDoubtful, givenBack) = (false, [:])
+        (isDoubtful, pendingReleases) = (false, [:])
         (predecessor, nonce) = (instance, "\(instance).\(renounced)")
         forgetLeases()
     }
@@ -248,7 +248,7 @@ final class SimulatedHost {
         for shard in shards where leaving[shard] != nil {
             guard let token = tokens[.shard(shard)] else { continue }
             lose(.shard(shard))
-            givenBack[.shard(shard)] = token
+            pendingReleases[.shard(shard)] = token
         }
     }
 

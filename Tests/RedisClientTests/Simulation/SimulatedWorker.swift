@@ -192,7 +192,7 @@ final class SimulatedWorker {
                 throw SimulationFault.count("\(push.batch.id) is forgotten with pushes in flight")
             }
             switch push.answer {
-            case .unprocessed: window.giveBack(push.batch, push.position)
+            case .unprocessed: window.reopen(push.batch, push.position)
             case .delivered: window.delivered(push.batch, push.position)
             case .failed:
                 let token = push.batch.batch.bytes[push.batch.batch.pushes[push.position].token]

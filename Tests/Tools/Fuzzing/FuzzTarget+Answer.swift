@@ -13,14 +13,14 @@ extension FuzzTarget {
         ], longestInput: 1024
     ) { bytes throws(Violation) in
         let (body, isJSON) = bytes.withUnsafeBytes { raw in
-            (AnswerBody(raw), (try? JSONScanner.validate(raw)) != nil)
+            (ErrorBody(raw), (try? JSONScanner.validate(raw)) != nil)
         }
         if isJSON { _ = try ReferenceJSON(accepted: bytes) }
         guard let body else { return }
         let reference = try ReferenceJSON(accepted: bytes)
         try Violation.unless(isJSON, "no JSON, and yet a reason")
         if let reason = body.reason {
-            try Violation.unless(reason.utf8.count <= AnswerBody.longestReason, "a reason beyond its bound")
+            try Violation.unless(reason.utf8.count <= ErrorBody.longestReason, "a reason beyond its bound")
             if let whole = reference?["reason"]?.string {
                 try Violation.unless(
                     whole.hasPrefix(reason) || whole.utf8.starts(with: reason.utf8), "another reason")

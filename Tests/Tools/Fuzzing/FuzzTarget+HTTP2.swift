@@ -58,9 +58,9 @@ private struct ClientRun {
     mutating func drain() {
         while let event = client.nextEvent() {
             switch event {
-            case .answered(let answer):
-                ended[answer.tag, default: 0] += 1
-                bodyBytes += answer.body.count
+            case .responded(let response):
+                ended[response.tag, default: 0] += 1
+                bodyBytes += response.body.count
             case .closed(let tag, _, _, _): ended[tag, default: 0] += 1
             default: break
             }

@@ -69,7 +69,7 @@ extension ResultsBuilder {
                     retryAfterMilliseconds: retry.retryAfterMilliseconds)
                 appendPushes(of: segment, in: entry, part)
             case .letter(let letter):
-                beginLetter(
+                beginDeadLetter(
                     head(of: item, letter.segment, in: entry), payload: part(letter.segment.sharedPayload),
                     reason: entry.text(letter.reason), status: letter.status)
                 appendPushes(of: letter.segment, in: entry, part)

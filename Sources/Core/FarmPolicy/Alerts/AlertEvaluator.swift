@@ -22,15 +22,15 @@ package struct AlertEvaluator: Sendable {
     }
 
     /// An alert that has fired and not cleared.
-    package struct Raised: Equatable, Sendable {
+    package struct ActiveState: Equatable, Sendable {
         package var level: Int
         package var text: String
         package var since: Int64
         fileprivate var sentAt: Instant
-        fileprivate var wellSince: Instant?
+        fileprivate var goodSince: Instant?
     }
 
-    package private(set) var raised: [Alert: Raised] = [:]
+    package private(set) var active: [Alert: ActiveState] = [:]
     /// The interval at which a lasting alert is repeated.
     package var again: Duration
 
@@ -38,13 +38,13 @@ package struct AlertEvaluator: Sendable {
 
     /// Adds an alert that another process or host has fired, so that it does not fire twice.
     package mutating func adopt(_ alert: Alert, level: Int, text: String, since: Int64, at now: Instant) {
-        guard raised[alert] == nil else { return }
-        raised[alert] = Raised(level: level, text: text, since: since, sentAt: now)
+        guard active[alert] == nil else { return }
+        active[alert] = ActiveState(level: level, text: text, since: since, sentAt: now)
     }
 
     /// Removes alerts that other hosts are responsible for.
     package mutating func forget(where isTheirs: (Alert.Scope) -> Bool) {
-        raised = raised.filter { !isTheirs($0.key.scope) }
+        active = active.filter { !isTheirs($0.key.scope) }
     }
 
     /// - Parameters:
@@ -54,12 +54,12 @@ package struct AlertEvaluator: Sendable {
         -> [Notification]
     {
         var news: [Notification] = []
-        for alert in Set(observations.keys).union(raised.keys).sorted(by: { $0.id < $1.id }) {
+        for alert in Set(observations.keys).union(active.keys).sorted(by: { $0.id < $1.id }) {
             switch observations[alert] ?? .good {
             case .bad(let level, let text):
                 if let one = bad(alert, level, text, now, clock) { news.append(one) }
             case .good: if let one = good(alert, now) { news.append(one) }
-            case .unclear: raised[alert]?.wellSince = nil
+            case .unclear: active[alert]?.goodSince = nil
             }
         }
         return news
@@ -68,29 +68,29 @@ package struct AlertEvaluator: Sendable {
     private mutating func bad(
         _ alert: Alert, _ level: Int, _ text: String, _ now: Instant, _ clock: Int64
     ) -> Notification? {
-        guard var one = raised[alert] else {
-            raised[alert] = Raised(level: level, text: text, since: clock, sentAt: now)
+        guard var one = active[alert] else {
+            active[alert] = ActiveState(level: level, text: text, since: clock, sentAt: now)
             return Notification(what: .fired, alert: alert, level: level, text: text, since: clock)
         }
         let isWorse = level > one.level
-        (one.level, one.text, one.wellSince) = (level, text, nil)
+        (one.level, one.text, one.goodSince) = (level, text, nil)
         let isDue = isWorse || one.sentAt.duration(to: now) >= again
         if isDue { one.sentAt = now }
-        raised[alert] = one
+        active[alert] = one
         guard isDue else { return nil }
         return Notification(
             what: isWorse ? .fired : .again, alert: alert, level: level, text: text, since: one.since)
     }
 
     private mutating func good(_ alert: Alert, _ now: Instant) -> Notification? {
-        guard var one = raised[alert] else { return nil }
-        let since = one.wellSince ?? now
+        guard var one = active[alert] else { return nil }
+        let since = one.goodSince ?? now
         guard since.duration(to: now) >= alert.kind.clearsAfter else {
-            one.wellSince = since
-            raised[alert] = one
+            one.goodSince = since
+            active[alert] = one
             return nil
         }
-        raised[alert] = nil
+        active[alert] = nil
         return Notification(what: .cleared, alert: alert, level: one.level, text: one.text, since: one.since)
     }
 }

@@ -73,15 +73,15 @@ package struct AllowedRate: Sendable {
         }
         guard done.count >= Self.leastTroubles else { return }
         if done.troubles >= Self.leastTroubles, done.troubleShare > 1.3 * tolerated + Self.leastShare {
-            troubled(done)
+            decreaseLimit(after: done)
         } else {
-            calm(done)
+            increaseLimit(after: done)
         }
     }
 
     // MARK: Down
 
-    private mutating func troubled(_ done: GovernorSum) {
+    private mutating func decreaseLimit(after done: GovernorSum) {
         guard !isFutile(done) else { return }
         last = (done.troubleShare, done.rate)
         let tookSome = done.taken >= 0.01 * done.rate
@@ -115,7 +115,7 @@ package struct AllowedRate: Sendable {
 
     // MARK: Up
 
-    private mutating func calm(_ done: GovernorSum) {
+    private mutating func increaseLimit(after done: GovernorSum) {
         tolerated = min(tolerated, max(done.troubleShare, 0.9 * tolerated))
         futile = 0
         last = nil

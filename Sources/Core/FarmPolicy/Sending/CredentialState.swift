@@ -32,7 +32,7 @@ package struct CredentialState: Hashable, Sendable {
     package init() {}
 
     /// Handles a response that says that the credentials are out of date.
-    package mutating func stale(reason: String, generation answered: Generation) -> Action {
+    package mutating func rejectedAsStale(reason: String, generation answered: Generation) -> Action {
         switch state {
         case .paused: return .hold
         case _ where answered < generation: return .resend
@@ -45,7 +45,7 @@ package struct CredentialState: Hashable, Sendable {
     }
 
     /// Handles a response that rejects the credentials.
-    package mutating func wrong(reason: String, generation answered: Generation) -> Action {
+    package mutating func rejected(reason: String, generation answered: Generation) -> Action {
         switch state {
         case .paused: .hold
         case _ where answered < generation: .resend
@@ -54,7 +54,7 @@ package struct CredentialState: Hashable, Sendable {
     }
 
     /// Handles a response that confirms the credentials.
-    package mutating func proved(generation answered: Generation) {
+    package mutating func accepted(generation answered: Generation) {
         if state == .trial, answered == generation { state = .ok }
     }
 

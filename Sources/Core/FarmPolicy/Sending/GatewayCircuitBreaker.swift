@@ -13,14 +13,14 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
     }
 
     private enum State: Hashable {
-        case closed(troubles: Int)
+        case closed(failures: Int)
         case open(until: Instant)
         case probing
     }
 
     private let threshold: Int
     private var backOff: BackOff
-    private var state = State.closed(troubles: 0)
+    private var state = State.closed(failures: 0)
 
     package init(
         threshold: Int = 10, first: Duration = .milliseconds(500), longest: Duration = .seconds(5)
@@ -51,9 +51,9 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
     }
 
     /// Notes a response that does not indicate gateway trouble.
-    package mutating func answered() {
+    package mutating func succeeded() {
         if case .closed(0) = state { return }
-        state = .closed(troubles: 0)
+        state = .closed(failures: 0)
         backOff.succeeded()
     }
 
@@ -61,16 +61,16 @@ package struct GatewayCircuitBreaker: Hashable, Sendable {
     /// the end of its connection.
     ///
     /// Trouble reported while sending is stopped concerns older pushes and changes nothing.
-    package mutating func troubled(at now: Instant, using random: inout some RandomNumberGenerator) {
+    package mutating func failed(at now: Instant, using random: inout some RandomNumberGenerator) {
         switch state {
-        case .closed(let troubles) where troubles + 1 < threshold: state = .closed(troubles: troubles + 1)
+        case .closed(let failures) where failures + 1 < threshold: state = .closed(failures: failures + 1)
         case .open: break
         case .closed, .probing: state = .open(until: now.advanced(by: backOff.failed(using: &random)))
         }
     }
 
     /// Notes that the probe was not processed, so that another probe may be sent.
-    package mutating func probeReturned(at now: Instant) {
+    package mutating func probeUnprocessed(at now: Instant) {
         if state == .probing { state = .open(until: now) }
     }
 }
@@ -133,7 +133,7 @@ package struct RefusedStreams: Sendable {
         responses += 1
         guard isTroubled else { return }
         isTroubled = false
-        breaker.answered()
+        breaker.succeeded()
         permit = .all
     }
 
@@ -150,7 +150,7 @@ package struct RefusedStreams: Sendable {
 
     private mutating func pause(using random: inout some RandomNumberGenerator) {
         isTroubled = true
-        breaker.troubled(at: now, using: &random)
+        breaker.failed(at: now, using: &random)
         permit = breaker.permit(at: now)
     }
 }

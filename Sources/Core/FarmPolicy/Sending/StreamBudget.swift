@@ -86,7 +86,7 @@ package struct StreamBudget: ~Copyable, Sendable {
         guard !isLimitedToOneStream else { return }
         if pace == nil { (pace, answersOfRound) = (max(1, min(limit, cap)), 0) }
         refusalsOfRound += 1
-        answered()
+        responded()
     }
 
     /// Notes that the last response indicates gateway trouble.
@@ -112,7 +112,7 @@ package struct StreamBudget: ~Copyable, Sendable {
     }
 
     /// Notes a response of any status.
-    package mutating func answered() {
+    package mutating func responded() {
         guard let pace else { return }
         answersOfRound += 1
         guard answersOfRound >= pace else { return }

@@ -74,7 +74,7 @@ package struct Autoscaler: Sendable {
         var rate: Double { count > 0 ? sum / count : 0 }
 
         /// - Returns: how long the condition has been true.
-        mutating func see(_ condition: Bool, rate: Double, at now: Instant) -> Duration {
+        mutating func observe(_ condition: Bool, rate: Double, at now: Instant) -> Duration {
             guard condition else {
                 self = Span()
                 return .zero
@@ -93,7 +93,7 @@ package struct Autoscaler: Sendable {
     private struct RecentLoad {
         private var seconds: [(end: Instant, busy: Double)] = []
 
-        mutating func see(_ busy: Double, at now: Instant) {
+        mutating func observe(_ busy: Double, at now: Instant) {
             seconds.append((now, busy))
             let start = now.advanced(by: .zero - Autoscaler.sustainDown)
             // One older value is kept to prove that the whole period was observed.
@@ -140,14 +140,14 @@ package struct Autoscaler: Sendable {
         let number = Double(workers)
         let isPressed = reading.waiting > 0 && reading.busy >= Self.full * number
         if trial != nil { return judge(reading, at: now) }
-        recentLoad.see(reading.busy, at: now)
+        recentLoad.observe(reading.busy, at: now)
         if workers > 1, let busy = recentLoad.most(at: now).map({ max($0, reading.busy) }),
             busy <= Self.half * (number - 1)
         {
             return change(
                 to: max(1, min(workers - 1, Int(clamping: (busy / Self.half).rounded(.up)))), .idle, at: now)
         }
-        let pressedFor = pressed.see(isPressed, rate: reading.rate, at: now)
+        let pressedFor = pressed.observe(isPressed, rate: reading.rate, at: now)
         guard pressedFor >= Self.sustainUp, workers < most, noGainPauseEnd.map({ $0 <= now }) ?? true else {
             return nil
         }
@@ -173,7 +173,7 @@ package struct Autoscaler: Sendable {
             self.trial = nil
             return nil
         }
-        let measured = trial.span.see(true, rate: reading.rate, at: now)
+        let measured = trial.span.observe(true, rate: reading.rate, at: now)
         self.trial = trial
         guard measured >= Self.trial else { return nil }
         self.trial = nil

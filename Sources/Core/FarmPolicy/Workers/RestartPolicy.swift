@@ -1,7 +1,7 @@
 /// Decides when a child process that exited unexpectedly is started again.
 ///
 /// A process that was ready and was killed from outside or exited in order restarts at once. After two lives in a row
-/// shorter than ``brief``, it restarts a little later. Crashes without progress between them form a row: the first
+/// shorter than ``shortLife``, it restarts a little later. Crashes without progress between them form a row: the first
 /// restart is immediate, the next after 1 s, doubling to 60 s with jitter. A process that repeatedly fails before it is
 /// ready is not started again.
 package struct RestartPolicy: Hashable, Sendable {
@@ -13,9 +13,9 @@ package struct RestartPolicy: Hashable, Sendable {
     }
 
     /// After this uptime, the next crash does not belong to a row.
-    package var calm: Duration = .seconds(60)
+    package var stableLife: Duration = .seconds(60)
     /// An uptime below this value counts as a short life.
-    package var brief: Duration = .seconds(1)
+    package var shortLife: Duration = .seconds(1)
     /// The restart delay after short lives.
     package var shortDelay: Duration = .milliseconds(300)
     package var allowedFailedStarts = 3
@@ -47,8 +47,8 @@ package struct RestartPolicy: Hashable, Sendable {
         defer { readySince = nil }
         guard let readySince else { return endedUnready(cause, using: &random) }
         let life = readySince.duration(to: now)
-        if life >= calm { progressed() }
-        let isBrief = life < brief
+        if life >= stableLife { progressed() }
+        let isBrief = life < shortLife
         defer { wasBrief = isBrief }
         let soon: Decision = .start(after: isBrief && wasBrief ? shortDelay : .zero)
         guard cause == .crash else { return soon }

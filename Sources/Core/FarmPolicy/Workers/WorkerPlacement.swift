@@ -11,7 +11,7 @@ package struct WorkerPlacement: Sendable {
     package var isQuiet = false
 
     private var map: ShardMap
-    private var setAside: Set<Int> = []
+    private var away: Set<Int> = []
     private var quiet: Set<Int> = []
 
     package init(shards: Int, size: Int) {
@@ -36,26 +36,26 @@ package struct WorkerPlacement: Sendable {
     /// Whether all places are quiet. A place that is away is only restarting.
     package var isAllQuiet: Bool { (0..<active).allSatisfy { isQuiet($0) } }
 
-    private func isAway(_ place: Int) -> Bool { setAside.contains(place) || quiet.contains(place) }
+    private func isAway(_ place: Int) -> Bool { away.contains(place) || quiet.contains(place) }
 
     /// Whether some place does not serve its own shards, so that the load of the others proves nothing.
-    package var isDisturbed: Bool { isQuiet || !setAside.isEmpty || !quiet.isEmpty }
+    package var isDisturbed: Bool { isQuiet || !away.isEmpty || !quiet.isEmpty }
 
     /// The places that are quiet while others are not.
     package var quietPlaces: [Int] { quiet.sorted() }
 
-    package func isSetAway(_ place: Int) -> Bool { setAside.contains(place) }
+    package func isSetAway(_ place: Int) -> Bool { away.contains(place) }
     package func isQuiet(_ place: Int) -> Bool { isQuiet || quiet.contains(place) }
 
     /// Marks a place as away; other places serve its shards.
-    package mutating func setAway(_ place: Int) { setAside.insert(place) }
+    package mutating func setAway(_ place: Int) { away.insert(place) }
 
     /// Makes a place quiet: it takes no new work, and other places serve its shards.
     package mutating func makeQuiet(_ place: Int) { quiet.insert(place) }
 
     /// Lets a place serve its shards again.
-    package mutating func wake(_ place: Int) {
-        setAside.remove(place)
+    package mutating func resume(_ place: Int) {
+        away.remove(place)
         quiet.remove(place)
     }
 
@@ -73,7 +73,7 @@ package struct WorkerPlacement: Sendable {
     private mutating func activate(_ places: Int) {
         active = places
         map = ShardMap(shards: map.shards, workers: places)
-        setAside = setAside.filter { $0 < places }
+        away = away.filter { $0 < places }
         quiet = quiet.filter { $0 < places }
     }
 }

@@ -31,24 +31,24 @@ package struct AcquireLeases: Request {
     /// Fields that this call does not acquire even if they are free.
     package var others: [LeaseField]
     /// Fields that this call acquires even from a live owner.
-    package var seized: [LeaseField]
+    package var takenFromOwner: [LeaseField]
 
     package init(
         nonce: String, host: String, lease: Duration, predecessor: String = "", fields: [LeaseField],
-        others: [LeaseField] = [], seized: [LeaseField] = []
+        others: [LeaseField] = [], takenFromOwner: [LeaseField] = []
     ) {
         (self.nonce, self.host, self.lease) = (nonce, host, lease)
         (self.predecessor, self.fields, self.others) = (predecessor, fields, others)
-        self.seized = seized
+        self.takenFromOwner = takenFromOwner
     }
 
     /// All fields, in the order of the results.
-    package var all: [LeaseField] { fields + others + seized }
+    package var all: [LeaseField] { fields + others + takenFromOwner }
 
     package var words: [any CommandWord] {
         [
             ScriptKeys.prefix, "acquire", nonce, host, lease, predecessor, WordList(fields),
-            WordList(others.map { "?" + $0.name }), WordList(seized.map { "!" + $0.name }),
+            WordList(others.map { "?" + $0.name }), WordList(takenFromOwner.map { "!" + $0.name }),
         ]
     }
 

@@ -5,7 +5,7 @@ package import RedisProtocol
 package struct ReadSuppressionEnds: Request {
     package struct Reply: Sendable {
         /// How often the guard withdrew records.
-        package let takeBacks: Int
+        package let revocations: Int
         /// Whether the guard keeps new suppressions until an operator confirms them.
         package let isHolding: Bool
         /// The last record of each list, in the order of the shards; nil if the list never had a record.
@@ -23,10 +23,10 @@ package struct ReadSuppressionEnds: Request {
 
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         guard let parts = value.array, parts.count >= 2, let first = parts.first,
-            let takeBacks = first.text.map({ Int(foreign: $0) }) ?? 0
+            let revocations = first.text.map({ Int(foreign: $0) }) ?? 0
         else { throw .unexpectedReply("\(Self.self)") }
         return Reply(
-            takeBacks: takeBacks, isHolding: parts[1].text != nil,
+            revocations: revocations, isHolding: parts[1].text != nil,
             ends: parts.dropFirst(2).map { $0.bytes.map { EntryID($0) } })
     }
 }

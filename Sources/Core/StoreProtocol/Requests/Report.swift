@@ -55,7 +55,7 @@ package struct Report: Request {
     /// Requests credit for the positions below this number. A number that is not above the granted one requests no credit.
     package var wanted: Int
     /// Whether the entry contains only delivered and failed items.
-    package var isFactsOnly: Bool
+    package var isFinalOnly: Bool
     /// The positions that the entry reports.
     package var runs: PositionRuns
     /// The report, encoded by `ResultsBuilder`; empty if there are no runs.
@@ -65,18 +65,18 @@ package struct Report: Request {
     package var expectedOpen: Int?
 
     package init(
-        token: FenceToken, worker: String, batch: BatchID, delivery: Int, wanted: Int, isFactsOnly: Bool,
+        token: FenceToken, worker: String, batch: BatchID, delivery: Int, wanted: Int, isFinalOnly: Bool,
         runs: PositionRuns, entry: [UInt8], expectedOpen: Int? = nil
     ) {
         (self.token, self.worker, self.batch, self.delivery) = (token, worker, batch, delivery)
-        (self.wanted, self.isFactsOnly, self.runs, self.entry) = (wanted, isFactsOnly, runs, entry)
+        (self.wanted, self.isFinalOnly, self.runs, self.entry) = (wanted, isFinalOnly, runs, entry)
         self.expectedOpen = expectedOpen
     }
 
     package var words: [any CommandWord] {
         precondition(runs.isEmpty == entry.isEmpty, "an entry comes with its positions")
         return [
-            ScriptKeys.prefix, token, worker, batch, delivery, wanted, isFactsOnly, runs.bytes, entry,
+            ScriptKeys.prefix, token, worker, batch, delivery, wanted, isFinalOnly, runs.bytes, entry,
             expectedOpen,
         ]
     }

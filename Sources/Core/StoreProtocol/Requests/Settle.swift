@@ -49,7 +49,7 @@ package struct Settlement: Sendable {
 
     /// Pushes of one job that failed for the same reason, though their tokens are valid. The dead letter contains everything that
     /// is needed to send them again.
-    package struct Letter: Sendable {
+    package struct NewDeadLetter: Sendable {
         package var job: String
         package var reason: String
         /// The gateway's status; 0 if the gateway sent none.
@@ -79,7 +79,7 @@ package struct Settlement: Sendable {
     package var entry: EntryID
     package var jobs: [Job] = []
     package var retries: [Retry] = []
-    package var letters: [Letter] = []
+    package var letters: [NewDeadLetter] = []
     package var unreadable: Unreadable?
     /// Gateway responses in the entry; `screened` counts the responses to screenings separately.
     package var answers = 0
@@ -151,7 +151,7 @@ extension Settlement.InvalidToken: CommandWord {
     }
 }
 
-extension Settlement.Letter: CommandWord {
+extension Settlement.NewDeadLetter: CommandWord {
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         command.append(job)
         command.append(reason)
@@ -200,7 +200,7 @@ package struct Settle: Request {
         package let booked: Int
         package let finishedJobs: Int
         /// The guard's pause of the app, if this call caused it.
-        package var alarm: GuardPause?
+        package var guardPause: GuardPause?
     }
 
     /// The guard paused the app because too many of the last responses were for bad tokens.
@@ -231,7 +231,7 @@ package struct Settle: Request {
         var reader = try ReplyReader(value, Self.self)
         var reply = Reply(booked: try reader.integer(), finishedJobs: try reader.integer())
         if !reader.isAtEnd {
-            reply.alarm = GuardPause(bad: try reader.integer(), answers: try reader.integer())
+            reply.guardPause = GuardPause(bad: try reader.integer(), answers: try reader.integer())
         }
         return reply
     }

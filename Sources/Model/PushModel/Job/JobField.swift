@@ -4,7 +4,7 @@ package enum JobSchema {
     package static var fields: [String] { JobField.allCases.map(\.name) }
 
     /// The fields that set an APNs header, such as `apns-priority` or `apns_priority`; empty for other names.
-    package static func fields(ofHeader name: String) -> [String] { JobField.meant(by: name) }
+    package static func fields(ofHeader name: String) -> [String] { JobField.fieldNames(meantBy: name) }
 }
 
 /// The fields of a job, named as in its JSON.
@@ -28,7 +28,7 @@ enum JobField: Int, CaseIterable {
     }
 
     /// The fields that set an APNs header. The header's name may have hyphens or underscores.
-    static func meant(by name: String) -> [String] {
+    static func fieldNames(meantBy name: String) -> [String] {
         switch plain(name) {
         case "apns-priority": ["priority"]
         case "apns-collapse-id": ["collapse_id"]
@@ -44,7 +44,7 @@ enum JobField: Int, CaseIterable {
     }
 
     static func advice(for name: String) -> String {
-        let meant = meant(by: name)
+        let meant = fieldNames(meantBy: name)
         if !meant.isEmpty { return "use " + meant.map { "\"\($0)\"" }.joined(separator: " or ") }
         switch plain(name) {
         case "aps": return "put it inside \"payload\""

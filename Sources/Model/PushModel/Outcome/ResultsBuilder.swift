@@ -90,7 +90,7 @@ package struct ResultsBuilder: Sendable {
     /// Starts an item of dead letters: pushes that failed permanently though their tokens are valid. `head` has their history.
     ///
     /// - Parameter reason: the reason of the failure, cut at 255 bytes.
-    package mutating func beginLetter(
+    package mutating func beginDeadLetter(
         _ head: SegmentHead, payload: UnsafeRawBufferPointer, reason: String, status: UInt16 = 0
     ) {
         head.jobID.withUnsafeBytes { begin(.letter, $0) }

@@ -12,7 +12,7 @@ struct TokenList {
 
     /// Reads the array of tokens at the scanner's position. Returns false if it has more than `limit` tokens.
     mutating func readArray(_ scanner: inout JSONScanner, limit: Int) throws(JSONError) -> Bool {
-        expect(textBytes: scanner.bytes.count - scanner.position, limit: limit)
+        reserveCapacity(textBytes: scanner.bytes.count - scanner.position, limit: limit)
         try scanner.enterArray()
         while try scanner.nextElement() {
             guard submitted < limit else { return false }
@@ -22,11 +22,11 @@ struct TokenList {
     }
 
     /// Reserves memory for the tokens that fit into `textBytes`, with the usual 64 digits each.
-    private mutating func expect(textBytes: Int, limit: Int) {
+    private mutating func reserveCapacity(textBytes: Int, limit: Int) {
         let count = min(textBytes / 67 + 1, limit)
         storage.reserveCapacity(32 * count + HexToken.room)
         entries.reserveCapacity(count)
-        seen.expect(count)
+        seen.reserveCapacity(count)
     }
 
     /// Reads the value at the scanner's position as the token of the next push.

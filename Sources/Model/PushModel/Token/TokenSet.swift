@@ -17,7 +17,7 @@ struct TokenSet {
     }
 
     /// Sets the expected number of tokens.
-    mutating func expect(_ count: Int) { expected = count }
+    mutating func reserveCapacity(_ count: Int) { expected = count }
 
     /// Adds a token. Returns false if one of `entries` has the same bytes.
     mutating func insert(

@@ -76,7 +76,7 @@ package final class ClientSession {
         }
         guard stream > 0 else {
             state.pointee.bodies.release(&slot.pointee.upload)
-            state.pointee.streams.giveBack(slot)
+            state.pointee.streams.release(slot)
             precondition(
                 stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue, "libnghttp2 did not queue a request")
             return .closing
@@ -110,7 +110,7 @@ package final class ClientSession {
     /// GOAWAY was sent or received, so no new requests are allowed.
     package var isGoingAway: Bool { state.pointee.isGoingAway }
 
-    /// Whether `apns-id` and `apns-unique-id` of responses are kept for ``Answer``.
+    /// Whether `apns-id` and `apns-unique-id` of responses are kept for ``Response``.
     package var keepsIdentifiers: Bool {
         get { state.pointee.keepsIdentifiers }
         set { state.pointee.keepsIdentifiers = newValue }
@@ -139,7 +139,7 @@ package final class ClientSession {
 /// An event of a client session.
 package enum ClientEvent {
     /// A complete response. It is the last event of its stream.
-    case answered(Answer)
+    case responded(Response)
     /// The stream ended without a complete response. `unprocessed` is true if the peer certainly did not process the request:
     /// it was refused, is above GOAWAY's last stream, or was never sent.
     case closed(tag: UInt32, stream: Int32, code: UInt32, unprocessed: Bool)
@@ -153,22 +153,22 @@ package enum ClientEvent {
 }
 
 /// A complete response. Its bytes are valid until the next call of ``ClientSession/nextEvent()``.
-package struct Answer {
+package struct Response {
     package let tag: UInt32
     package let stream: Int32
     package let status: UInt16
     /// The seconds of the `retry-after` header, if its value is a number.
     package let retryAfter: UInt32?
-    let page: AnswerPage?
+    let buffer: ResponseBuffer?
 
     /// The first 1,024 bytes of the body; the rest is dropped.
-    package var body: UnsafeRawBufferPointer { page?.body ?? .none }
+    package var body: UnsafeRawBufferPointer { buffer?.body ?? .none }
 
     /// The `apns-id` header; empty unless the session keeps identifiers.
-    package var messageID: UnsafeRawBufferPointer { page?.messageID ?? .none }
+    package var messageID: UnsafeRawBufferPointer { buffer?.messageID ?? .none }
 
     /// The `apns-unique-id` header; empty unless the session keeps identifiers.
-    package var uniqueID: UnsafeRawBufferPointer { page?.uniqueID ?? .none }
+    package var uniqueID: UnsafeRawBufferPointer { buffer?.uniqueID ?? .none }
 }
 
 extension UnsafeRawBufferPointer {

@@ -10,7 +10,7 @@ struct ClientStream: StreamSlot {
     var fields: UInt16 = 0
     var retryAfter: UInt32?
     var upload = BodyStore.Rest()
-    var page: AnswerPage?
+    var buffer: ResponseBuffer?
 }
 
 /// The state that libnghttp2's callbacks use. They get its address as user data, so recording an event needs neither
@@ -28,23 +28,23 @@ struct ClientState: ~Copyable {
     var goAwaysQueued = 0
     private(set) var peer: PeerSettings?
     private(set) var isGoingAway = false
-    private var pagesFree: [AnswerPage] = []
+    private var freeBuffers: [ResponseBuffer] = []
     /// Pages of events that the caller is reading or has not read yet.
-    private var pagesOut: [AnswerPage] = []
+    private var usedBuffers: [ResponseBuffer] = []
 
     deinit {
-        for page in pagesFree { page.deallocate() }
-        for page in pagesOut { page.deallocate() }
-        for slot in streams.all(where: { $0.page != nil }) { slot.pointee.page?.deallocate() }
+        for buffer in freeBuffers { buffer.deallocate() }
+        for buffer in usedBuffers { buffer.deallocate() }
+        for slot in streams.all(where: { $0.buffer != nil }) { slot.pointee.buffer?.deallocate() }
     }
 
     mutating func nextEvent() -> ClientEvent? {
         if let event = events.popFirst() { return event }
-        for page in pagesOut {
-            page.clear()
-            pagesFree.append(page)
+        for buffer in usedBuffers {
+            buffer.clear()
+            freeBuffers.append(buffer)
         }
-        pagesOut.removeAll(keepingCapacity: true)
+        usedBuffers.removeAll(keepingCapacity: true)
         return nil
     }
 
@@ -67,11 +67,11 @@ struct ClientState: ~Copyable {
         guard let stream = streams.find(id, in: session) else { return 0 }
         stream.pointee.fields += 1
         if stream.pointee.fields > Self.fieldLimit { return Frame.refuseThisStream }
-        switch AnswerField(name) {
+        switch ResponseField(name) {
         case .status: stream.pointee.status = Self.number(value).map { UInt16(truncatingIfNeeded: $0) } ?? 0
         case .retryAfter: stream.pointee.retryAfter = Self.number(value)
-        case .messageID: if keepsIdentifiers { page(of: stream).setMessageID(value) }
-        case .uniqueID: if keepsIdentifiers { page(of: stream).setUniqueID(value) }
+        case .messageID: if keepsIdentifiers { buffer(of: stream).setMessageID(value) }
+        case .uniqueID: if keepsIdentifiers { buffer(of: stream).setUniqueID(value) }
         case nil: break
         }
         return 0
@@ -79,7 +79,7 @@ struct ClientState: ~Copyable {
 
     mutating func body(of id: Int32, in session: OpaquePointer, _ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 0, let stream = streams.find(id, in: session) else { return }
-        page(of: stream).appendBody(bytes)
+        buffer(of: stream).appendBody(bytes)
     }
 
     mutating func received(_ frame: UnsafePointer<nghttp2_frame>, in session: OpaquePointer) {
@@ -99,7 +99,7 @@ struct ClientState: ~Copyable {
             events.append(
                 .goAway(
                     lastStream: frame.pointee.goaway.last_stream_id, code: frame.pointee.goaway.error_code,
-                    debug: Array(frame.goAwayDebug.prefix(AnswerPage.bodyLimit))))
+                    debug: Array(frame.goAwayDebug.prefix(ResponseBuffer.bodyLimit))))
         default: break
         }
     }
@@ -147,13 +147,13 @@ struct ClientState: ~Copyable {
     private mutating func answered(_ id: Int32, in session: OpaquePointer) {
         guard let stream = streams.find(id, in: session), !stream.pointee.isAnswered else { return }
         stream.pointee.isAnswered = true
-        if let page = stream.pointee.page { pagesOut.append(page) }
+        if let buffer = stream.pointee.buffer { usedBuffers.append(buffer) }
         events.append(
-            .answered(
-                Answer(
+            .responded(
+                Response(
                     tag: stream.pointee.tag, stream: id, status: stream.pointee.status,
-                    retryAfter: stream.pointee.retryAfter, page: stream.pointee.page)))
-        stream.pointee.page = nil
+                    retryAfter: stream.pointee.retryAfter, buffer: stream.pointee.buffer)))
+        stream.pointee.buffer = nil
         if stream.pointee.upload.count > 0 {
             // The response came before the request's body was sent completely. The peer does not need the rest.
             nghttp2_submit_rst_stream(session, 0, id, ErrorCode.cancel)
@@ -165,18 +165,18 @@ struct ClientState: ~Copyable {
             events.append(
                 .closed(tag: slot.pointee.tag, stream: slot.pointee.id, code: code, unprocessed: unprocessed))
         }
-        if let page = slot.pointee.page {
-            page.clear()
-            pagesFree.append(page)
+        if let buffer = slot.pointee.buffer {
+            buffer.clear()
+            freeBuffers.append(buffer)
         }
         bodies.release(&slot.pointee.upload)
-        streams.giveBack(slot)
+        streams.release(slot)
     }
 
-    private mutating func page(of stream: UnsafeMutablePointer<ClientStream>) -> AnswerPage {
-        if let page = stream.pointee.page { return page }
-        let page = pagesFree.popLast() ?? AnswerPage.allocate()
-        stream.pointee.page = page
-        return page
+    private mutating func buffer(of stream: UnsafeMutablePointer<ClientStream>) -> ResponseBuffer {
+        if let buffer = stream.pointee.buffer { return buffer }
+        let buffer = freeBuffers.popLast() ?? ResponseBuffer.allocate()
+        stream.pointee.buffer = buffer
+        return buffer
     }
 }

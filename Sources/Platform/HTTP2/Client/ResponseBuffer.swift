@@ -3,7 +3,7 @@ import POSIX
 /// Reusable memory for the kept parts of one response. Most responses (status 200) need none.
 ///
 /// Layout: counts, then `apns-id`, `apns-unique-id`, body.
-struct AnswerPage: BitwiseCopyable {
+struct ResponseBuffer: BitwiseCopyable {
     private struct Counts: BitwiseCopyable {
         var messageID = 0
         var uniqueID = 0
@@ -18,10 +18,10 @@ struct AnswerPage: BitwiseCopyable {
     private let base: UnsafeMutableRawPointer
     private var counts: UnsafeMutablePointer<Counts> { base.assumingMemoryBound(to: Counts.self) }
 
-    static func allocate() -> AnswerPage {
-        let page = AnswerPage(base: .allocate(byteCount: size, alignment: 16))
-        page.base.bindMemory(to: Counts.self, capacity: 1).initialize(to: Counts())
-        return page
+    static func allocate() -> ResponseBuffer {
+        let buffer = ResponseBuffer(base: .allocate(byteCount: size, alignment: 16))
+        buffer.base.bindMemory(to: Counts.self, capacity: 1).initialize(to: Counts())
+        return buffer
     }
 
     func deallocate() { base.deallocate() }
@@ -63,7 +63,7 @@ struct AnswerPage: BitwiseCopyable {
 }
 
 /// The header fields of a response that a client session reads.
-enum AnswerField {
+enum ResponseField {
     case status, retryAfter, messageID, uniqueID
 
     init?(_ name: UnsafeRawBufferPointer) {

@@ -148,7 +148,7 @@ struct ServerState: ~Copyable {
         }
         if let content = slot.pointee.content { recycle(content) }
         bodies.release(&slot.pointee.answer)
-        streams.giveBack(slot)
+        streams.release(slot)
     }
 
     // MARK: Streams

@@ -35,7 +35,7 @@ struct SlotPool<Slot: StreamSlot>: ~Copyable {
         return slot
     }
 
-    mutating func giveBack(_ slot: UnsafeMutablePointer<Slot>) {
+    mutating func release(_ slot: UnsafeMutablePointer<Slot>) {
         slot.pointee = blank
         latest = nil
         used -= 1

@@ -115,20 +115,20 @@ import StoreProtocol
         }
     }
 
-    // MARK: Doubts and resumption
+    // MARK: Rejections and resumption
 
-    /// Handles a gateway response that casts doubt on the app's credentials or settings.
-    func doubt(_ doubt: WorkerNotice.Doubt, generation: UInt32, reason: String) async {
+    /// Handles a gateway response that rejects the app's credentials or settings.
+    func settingRejected(_ setting: WorkerNotice.RejectedSetting, generation: UInt32, reason: String) async {
         let action: CredentialState.Action
-        switch doubt {
-        case .credentialsStale: action = state.stale(reason: reason, generation: Int(generation))
-        case .credentialsWrong: action = state.wrong(reason: reason, generation: Int(generation))
+        switch setting {
+        case .credentialsStale: action = state.rejectedAsStale(reason: reason, generation: Int(generation))
+        case .credentialsWrong: action = state.rejected(reason: reason, generation: Int(generation))
         case .configurationWrong: action = .pause(reason: "configuration: \(reason)")
         }
         switch action {
         case .renew: await renew(reason)
         case .pause(let why):
-            if doubt != .configurationWrong { await files.refuseToken(reason) }
+            if setting != .configurationWrong { await files.refuseToken(reason) }
             await pause(why)
         case .resend where !isRenewing: sendAgain()
         case .resend: break
@@ -136,7 +136,7 @@ import StoreProtocol
         }
     }
 
-    func proved(generation: UInt32) { state.proved(generation: Int(generation)) }
+    func accepted(generation: UInt32) { state.accepted(generation: Int(generation)) }
 
     /// Resumes the app after its credentials have changed. A pause that an operator set stays.
     func resume() async {

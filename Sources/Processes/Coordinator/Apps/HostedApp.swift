@@ -47,12 +47,12 @@ import StoreProtocol
         pauseSync.isOwner = { [leases] in leases.held.intake != nil }
         pauseSync.onPausedShardsChanged = { [weak self] in self?.onShardsChanged() }
         credentials.onAppState = { [pauseSync] in await pauseSync.apply($0) }
-        keepWhatIsConfigured()
+        applyRetention()
         context.paused = { [weak credentials] in
             guard let credentials else { return }
             Loop.task { await credentials.refresh() }
         }
-        leases.onWon = { [weak self] shards in
+        leases.onAcquired = { [weak self] shards in
             guard let self else { return false }
             return await reclaim.reclaim({ .allBut(services.liveWorkers()) }, shards: shards)
         }
@@ -79,12 +79,12 @@ import StoreProtocol
     func change(to configuration: AppConfiguration) async {
         if configuration.budget != self.configuration.budget { isBeyondBudget = false }
         self.configuration = configuration
-        keepWhatIsConfigured()
+        applyRetention()
         notifyIntake(.app(intakeSetup))
         await credentials.change(to: configuration)
     }
 
-    private func keepWhatIsConfigured() {
+    private func applyRetention() {
         context.retention.suppressed = configuration.suppressionLimit(shards: context.shards)
         context.retention.holdShare = configuration.suppression.holdShare
         context.retention.pauseShare = configuration.suppression.pauseShare
@@ -164,7 +164,7 @@ import StoreProtocol
     }
 
     /// Settles results entries that hosts read but did not settle before they left.
-    func hostsAreGone() { resultsConsumer.claim() }
+    func claimAbandonedResults() { resultsConsumer.claim() }
 
     func workerReported() { resultsConsumer.wake() }
 

@@ -17,7 +17,7 @@ struct HostClaim {
     /// When the other process's registry entry expires, in Redis's milliseconds.
     private var end: Int64?
 
-    mutating func see(_ reply: Heartbeat.Reply) -> Observation {
+    mutating func observe(_ reply: Heartbeat.Reply) -> Observation {
         guard let remaining = reply.heldFor else {
             end = nil
             return .ours

@@ -44,7 +44,7 @@ import StoreProtocol
             let reply = try await context.retryWhileRedisIsAway { [unowned self] in
                 try await writeHeartbeat()
             }
-            switch claim.see(reply) {
+            switch claim.observe(reply) {
             case .ours:
                 observe(reply.members)
                 return announceChange()
@@ -71,7 +71,7 @@ import StoreProtocol
                 observe(reply.members)
                 return proceed()
             }
-            switch claim.see(reply) {
+            switch claim.observe(reply) {
             case .ours: observe(reply.members)
             case .held(let remaining): return logNameHeld(for: remaining)
             case .lost: return loseName()
@@ -154,7 +154,7 @@ import StoreProtocol
         for name in change.gone { context.log.notice("host left", metadata: ["host": "\(name)"]) }
         for app in context.apps.all {
             updateShares(of: app)
-            if !change.gone.isEmpty { app.hostsAreGone() }
+            if !change.gone.isEmpty { app.claimAbandonedResults() }
         }
         context.leases.wake()
     }

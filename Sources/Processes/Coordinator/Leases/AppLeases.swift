@@ -19,7 +19,7 @@ import StoreProtocol
     /// Called when leases were acquired, lost or withdrawn.
     var onChange: @Loop () -> Void = {}
     /// Reclaims batches that previous owners of these shards had checked out. Returns false if Redis failed.
-    var onWon: @Loop (_ shards: [HeldLeases.Shard]) async -> Bool = { _ in true }
+    var onAcquired: @Loop (_ shards: [HeldLeases.Shard]) async -> Bool = { _ in true }
     /// Called when leases were released, so that other hosts can acquire them.
     var onRelease: @Loop () -> Void = {}
 
@@ -71,9 +71,9 @@ import StoreProtocol
 
     private func take(_ step: HeldLeases.Step) async throws(StoreError) {
         switch step {
-        case .giveBack(let call):
+        case .release(let call):
             _ = try await store.perform(call)
-            held.gaveBack(call)
+            held.released(call)
             onRelease()
         case .renew(let call):
             let lost = held.renewed(call, try await store.perform(call))
@@ -83,7 +83,7 @@ import StoreProtocol
             let now = ContinuousClock.now
             held.acquired(call, try await store.perform(call), at: now)
         case .reclaim(let shards):
-            if await onWon(shards) { held.reclaimed(shards) }
+            if await onAcquired(shards) { held.reclaimed(shards) }
         }
     }
 

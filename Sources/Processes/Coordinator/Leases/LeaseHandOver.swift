@@ -46,8 +46,8 @@ import EventLoop
     }
 
     /// Acquires leases again after an upgrade has failed.
-    func resumeTaking() {
-        for app in context.apps.all { app.leases.held.resumeTaking() }
+    func resumeAcquiring() {
+        for app in context.apps.all { app.leases.held.resumeAcquiring() }
         context.leases.renewSoon()
     }
 
@@ -60,7 +60,7 @@ import EventLoop
     /// Releases the leaving shards among these, because no worker has batches of them.
     func shardsBecameEmpty(_ numbers: some Sequence<Int>, of app: HostedApp) {
         defer { context.changes.signal() }
-        guard app.leases.held.emptied(numbers) else { return }
+        guard app.leases.held.shardsEmptied(numbers) else { return }
         // Withdraw the next portion at once. One portion per heartbeat would make a hand-over take many seconds.
         handOverNext(of: app)
         context.leases.wake()

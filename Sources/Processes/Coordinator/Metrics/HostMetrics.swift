@@ -95,7 +95,7 @@ import FarmPolicy
         for kind in Alert.Kind.allCases {
             page.add(
                 "pushfarm_alerts_active", "Active alerts that this host reports.",
-                context.alerts.evaluator.raised.keys.count { $0.kind == kind }, ["alert": kind.rawValue])
+                context.alerts.evaluator.active.keys.count { $0.kind == kind }, ["alert": kind.rawValue])
         }
         page.add(
             "pushfarm_stray_inboxes",

@@ -86,7 +86,7 @@ import FarmPolicy
         }
         guard !context.shards.placement.serves(slot.index) else { return "\(name) serves already" }
         if isDry { return "\(name) would serve again" }
-        context.shards.wake(slot.index)
+        context.shards.resume(slot.index)
         return "\(name) serves again"
     }
 
@@ -145,7 +145,7 @@ extension ShardDistribution {
     func drain(_ place: Int) async throws(OperationRefusal) {
         setAway(place)
         guard await becomesEmpty(place, within: .seconds(30)) else {
-            wake(place)
+            resume(place)
             throw .failed("worker \(place) still waits for responses after 30 s: it continues")
         }
     }

@@ -58,7 +58,7 @@ import EventLoop
         guard isReady, slot.child.isReady, slot.name != before else {
             throw .failed("worker \(slot.index) does not become ready; the others were not changed")
         }
-        context.shards.wake(slot.index)
+        context.shards.resume(slot.index)
     }
 
     // MARK: stop, kill

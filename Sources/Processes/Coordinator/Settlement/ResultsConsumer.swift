@@ -117,7 +117,7 @@ extension ResultsConsumer {
             // Redis replies in order, so with this reply the settlements of the previous read are done.
             let read = ReadResults(gatherer: context.host, .new)
             let records = try await context.store.perform(read)
-            try goOnUnlessBroken()
+            try throwIfKeyIsBroken()
             if records.isEmpty { return }
             settle(records)
             if !hasSettled { pace.settled() }
@@ -132,7 +132,7 @@ extension ResultsConsumer {
         while true {
             let records = try await context.store.perform(
                 ReadResults(gatherer: context.host, .pending(after: last)))
-            try goOnUnlessBroken()
+            try throwIfKeyIsBroken()
             guard let end = records.last else { return }
             settle(records)
             last = end.id
@@ -145,7 +145,7 @@ extension ResultsConsumer {
         repeat {
             let reply = try await context.store.perform(
                 ClaimResults(gatherer: context.host, idleFor: idle, start: next))
-            try goOnUnlessBroken()
+            try throwIfKeyIsBroken()
             settle(reply.records)
             next = reply.next
         } while next != nil
@@ -154,7 +154,7 @@ extension ResultsConsumer {
     }
 
     /// Throws if a key of the wrong type blocks settling. The entries are then read again later.
-    private func goOnUnlessBroken() throws(StoreError) {
+    private func throwIfKeyIsBroken() throws(StoreError) {
         if let brokenKey { throw .wrongType(key: brokenKey) }
     }
 
@@ -210,30 +210,31 @@ extension ResultsConsumer {
 
     /// - Parameters:
     ///   - records: the results records of the settlements, possibly with others.
-    ///   - isBare: whether the settlements were refused before and contain only counts.
-    private func send(_ settlements: [Settlement], of records: [ResultsRecord], isBare: Bool = false) {
+    ///   - hasOnlyCounts: whether the settlements were refused before and contain only counts.
+    private func send(_ settlements: [Settlement], of records: [ResultsRecord], hasOnlyCounts: Bool = false) {
         context.store.send(Settle(settlements, retention: context.retention)) { [weak self] result in
             switch result {
-            case .failure(let error): self?.failed(settlements, of: records, isBare: isBare, error)
+            case .failure(let error):
+                self?.failed(settlements, of: records, hasOnlyCounts: hasOnlyCounts, error)
             case .success(let reply):
                 // Each host counts only the entries that it has settled itself.
                 if let context = self?.context, reply.booked > 0 {
                     context.totals.settled(settlements, at: context.clock.milliseconds)
                 }
-                if let alarm = reply.alarm { self?.alarmed(alarm) }
+                if let pause = reply.guardPause { self?.guardPaused(pause) }
             }
         }
     }
 
-    private func alarmed(_ alarm: Settle.GuardPause) {
+    private func guardPaused(_ pause: Settle.GuardPause) {
         context.log.error(
             "app paused: too many invalid tokens, most likely of the other environment; none of them is suppressed",
-            metadata: ["bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
+            metadata: ["bad": "\(pause.bad)", "answers": "\(pause.answers)"])
         context.paused()
     }
 
     private func failed(
-        _ settlements: [Settlement], of records: [ResultsRecord], isBare: Bool, _ error: StoreError
+        _ settlements: [Settlement], of records: [ResultsRecord], hasOnlyCounts: Bool, _ error: StoreError
     ) {
         if error.isTemporary || error == .redis(.closed) {
             isBehind = true
@@ -243,13 +244,13 @@ extension ResultsConsumer {
             // One settlement may be the cause, so each is sent alone and does not block the others.
             for settlement in settlements { send([settlement], of: records) }
         } else if let id = settlements.first?.entry {
-            guard !isBare, let record = records.first(where: { $0.id == id }),
-                let bare = try? plan.bareSettlement(of: record, why: "\(error)")
+            guard !hasOnlyCounts, let record = records.first(where: { $0.id == id }),
+                let bare = try? plan.countsOnlySettlement(of: record, why: "\(error)")
             else { return unsettled.add(id, "\(error)") }
             context.log.error(
                 "results entry settled in part: pushes that were not delivered fail as unreadable",
                 metadata: ["entry": "\(id)", "reason": "\(error)"])
-            send([bare], of: [record], isBare: true)
+            send([bare], of: [record], hasOnlyCounts: true)
         }
     }
 }

@@ -27,7 +27,7 @@ import StoreProtocol
         context.store.send(note) { [weak self] result in
             guard let self else { return }
             switch result {
-            case .success(let isNew): if isNew { tellProducers(id, reason) }
+            case .success(let isNew): if isNew { notifyProducers(id, reason) }
             case .failure(let error):
                 guard error.isTemporary else { return }
                 ids.remove(id)
@@ -36,7 +36,7 @@ import StoreProtocol
         }
     }
 
-    private func tellProducers(_ id: EntryID, _ reason: String) {
+    private func notifyProducers(_ id: EntryID, _ reason: String) {
         var event = FarmEvent(.unreadable)
         event.add("entry", bytes: id.bytes)
         event.add("reason", reason)

@@ -118,7 +118,7 @@ import Supervision
             // The shards that the successor has acquired become free when it ends.
             lifecycle.endUpgrade()
             successor.abort()
-            context.handOver.resumeTaking()
+            context.handOver.resumeAcquiring()
             context.shards.assignAll()
             throw .failed(
                 "not handed over: \(successor.hasEnded ? "the new coordinator has ended" : "aborted"); this one goes on"

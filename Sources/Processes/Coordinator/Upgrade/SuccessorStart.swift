@@ -26,7 +26,7 @@ import Supervision
             context.registration.predecessor = nonce
             try await takeName(lock)
             context.log.notice("took over from the predecessor")
-            for app in context.apps.all { app.hostsAreGone() }
+            for app in context.apps.all { app.claimAbandonedResults() }
             await serveAsHost()
             link.send(.nameClaimed)
             link.sendNow()

@@ -34,12 +34,13 @@ import FarmPolicy
             for app in heartbeat.apps { context.apps[app.name]?.context.totals.add(app) }
             if heartbeat.isQuiet { context.shards.processBecameQuiet(slot.index) }
         case .reported(let name): context.apps[name]?.workerReported()
-        case .doubt(let name, let doubt, let generation, let reason):
+        case .settingRejected(let name, let setting, let generation, let reason):
             Loop.task {
-                await self.context.apps[name]?.credentials.doubt(
-                    doubt, generation: generation, reason: reason)
+                await self.context.apps[name]?.credentials.settingRejected(
+                    setting, generation: generation, reason: reason)
             }
-        case .proved(let name, let generation): context.apps[name]?.credentials.proved(generation: generation)
+        case .credentialsAccepted(let name, let generation):
+            context.apps[name]?.credentials.accepted(generation: generation)
         case .fenced(let name):
             context.apps[name]?.leases.fenced()
             context.leases.wake()

@@ -126,11 +126,11 @@ import FarmPolicy
     }
 
     /// Makes the worker serve its shards again.
-    func wake(_ place: Int) { wake(place...place) }
+    func resume(_ place: Int) { resume(place...place) }
 
     /// Makes the workers serve their shards again.
-    func wake(_ places: some Sequence<Int>) {
-        for place in places { placement.wake(place) }
+    func resume(_ places: some Sequence<Int>) {
+        for place in places { placement.resume(place) }
         assignAll()
     }
 
@@ -159,7 +159,7 @@ import FarmPolicy
     /// Frees a worker's shards after its process has ended and its batches are reclaimed.
     func workerEnded(_ place: Int) {
         assignments.ended(place)
-        if quietBySignal.remove(place) != nil { placement.wake(place) }
+        if quietBySignal.remove(place) != nil { placement.resume(place) }
         assignAll()
     }
 

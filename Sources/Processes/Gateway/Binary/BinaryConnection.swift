@@ -19,7 +19,7 @@ import Transport
     ///   - generation: the generation of the credentials; every refusal contains it.
     ///   - timeout: how long the gateway's machine may take to accept sent bytes.
     init(
-        over stream: ByteStream, settings: BinarySettings, experience: BinaryExperience, generation: UInt32,
+        over stream: ByteStream, settings: BinarySettings, profile: BinaryGatewayProfile, generation: UInt32,
         timeout: Duration, listener: any GatewayListener
     ) {
         self.stream = stream
@@ -27,7 +27,7 @@ import Transport
         var settings = settings
         settings.asksIfRead = settings.asksIfRead && stream.hasKeyUpdates
         exchange = BinaryExchange(
-            settings, experience: experience, generation: generation, timeout: timeout, at: .now)
+            settings, profile: profile, generation: generation, timeout: timeout, at: .now)
         stream.onBytes = { [unowned self] bytes in
             // A reply may name a push before the exchange knows that the push was sent.
             exchange.bytesSent(allBut: self.stream.queuedBytes, at: .now)

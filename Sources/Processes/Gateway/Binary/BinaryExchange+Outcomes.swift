@@ -12,15 +12,15 @@ extension BinaryExchange {
         case .lastAccepted(let safe): accept(safe)
         case .refused(let safe, let delay):
             accept(safe)
-            delay.map { experience.quiet.replied(after: $0) }
+            delay.map { profile.quiet.replied(after: $0) }
             isProven = reply.status.verdict.map { !$0.blamesCredentials } ?? isProven
             if let culprit = window.popFirst(), culprit != Self.sentinel {
-                experience.pace.refused(after: accepted)
+                profile.pace.refused(after: accepted)
                 reject(PushTicket(culprit), with: reply.status)
             }
         case .late(let count):
             // This reply was slower than all earlier ones, so the quiet time grows.
-            experience.quiet.wasTooShort()
+            profile.quiet.wasTooShort()
             events.append(.deliveredPushesLost(count: count, reason: reason))
         case .foreign:
             guard isAboutSentinel(reply) else { return finish("\(reason) about no push of ours") }
@@ -52,7 +52,7 @@ extension BinaryExchange {
         guard count > 0 else { return }
         isProven = true
         accepted += count
-        experience.pace.accepted(count)
+        profile.pace.accepted(count)
         for _ in 0..<count {
             guard let ticket = window.popFirst(), ticket != Self.sentinel else { continue }
             events.append(.completed(PushTicket(ticket), .delivered))
@@ -80,7 +80,7 @@ extension BinaryExchange {
 
     func resize() {
         let before = room
-        window.longest = experience.pace.window
+        window.longest = profile.pace.window
         if room > before || room > 0 && window.isEmpty { events.append(.roomAvailable) }
     }
 
@@ -111,7 +111,7 @@ extension BinaryExchange {
     private func unknownCount(isPeersDoing: Bool) -> Int {
         let whole = window.whole
         guard whole > 0, isPeersDoing else { return whole }
-        experience.pace.becameUnknown()
+        profile.pace.becameUnknown()
         guard !settings.command.isIdentified, whole == 1 else { return whole }
         // The gateway has read the push, so closing is its response.
         if window.hasArrived { isProven = true }

@@ -22,7 +22,7 @@ final class BinaryExchange {
     }
 
     let settings: BinarySettings
-    let experience: BinaryExperience
+    let profile: BinaryGatewayProfile
     let generation: UInt32
     /// How long the peer's machine may take to accept sent bytes.
     private let timeout: Duration
@@ -55,17 +55,17 @@ final class BinaryExchange {
     static let sentinel = UInt64.max
 
     init(
-        _ settings: BinarySettings, experience: BinaryExperience, generation: UInt32, timeout: Duration,
+        _ settings: BinarySettings, profile: BinaryGatewayProfile, generation: UInt32, timeout: Duration,
         at now: Instant, firstIdentifier: UInt32 = 1
     ) {
         self.settings = settings
-        self.experience = experience
+        self.profile = profile
         self.generation = generation
         self.timeout = timeout
         movedAt = now
-        check = SafetyCheck(settings, experience, at: now)
+        check = SafetyCheck(settings, profile, at: now)
         window = SendWindow(
-            longest: experience.pace.window, longestBytes: Self.longestBytes, firstIdentifier: firstIdentifier
+            longest: profile.pace.window, longestBytes: Self.longestBytes, firstIdentifier: firstIdentifier
         )
     }
 
@@ -76,15 +76,15 @@ final class BinaryExchange {
     /// The maximum number of pushes in flight.
     var limit: Int { isRetired ? window.count : max(window.longest, window.count) }
     /// The number of pushes to send on this connection in one turn before another connection is chosen.
-    var chunk: Int { isLoaded ? room : min(room, experience.part - window.count) }
+    var chunk: Int { isLoaded ? room : min(room, profile.part - window.count) }
     /// Whether the connection has as many pushes as will probably be accepted, so that another connection is
     /// better.
-    var isLoaded: Bool { window.count >= experience.part }
+    var isLoaded: Bool { window.count >= profile.part }
     /// When a reply will probably have ended the connection; nil when unknown. While there are bad tokens, a full window most
     /// likely contains one.
     var expectedEnd: Instant? {
-        guard experience.pace.isRefusing, let fullSince, window.room == 0 else { return nil }
-        return experience.quiet.usualReply.map { fullSince + $0 }
+        guard profile.pace.isRefusing, let fullSince, window.room == 0 else { return nil }
+        return profile.quiet.usualReply.map { fullSince + $0 }
     }
     /// Whether the connection takes no more pushes, although it may still await outcomes.
     var isRetired: Bool { phase != .open }
@@ -206,7 +206,7 @@ final class BinaryExchange {
             movedAt = now
         } else if now - movedAt > timeout {
             check.stalled()
-            experience.pace.stalled(after: accepted)
+            profile.pace.stalled(after: accepted)
             finish("the gateway took nothing for \(timeout)")
         }
     }

@@ -6,12 +6,12 @@ import Transport
 /// Opens as many binary connections as the pushes need, and keeps what they have learned about their gateway.
 @Loop final class BinaryStrategy: ConnectionStrategy {
     private let settings: BinarySettings
-    private let experience: BinaryExperience
+    private let profile: BinaryGatewayProfile
     private weak var reserved: (any GatewayConnection)?
 
     init(_ settings: BinarySettings) {
         self.settings = settings
-        experience = BinaryExperience(settings)
+        profile = BinaryGatewayProfile(settings)
     }
 
     func connect(
@@ -21,7 +21,7 @@ import Transport
         // open.
         guard pool.connections.count(where: { !$0.isRetired }) < pool.allowed else { return nil }
         let connection = BinaryConnection(
-            over: stream, settings: settings, experience: experience, generation: plan.generation,
+            over: stream, settings: settings, profile: profile, generation: plan.generation,
             timeout: plan.requestTimeout, listener: listener)
         if !pool.connections.isEmpty, reserved.map({ $0.isRetired }) ?? true { reserved = connection }
         return connection
@@ -56,11 +56,11 @@ import Transport
         let now = ContinuousClock.now
         let dialDone = pool.fastestDial.map { now + $0 }
         var demand = ConnectionDemand(
-            most: pool.allowed, dialling: pool.dialling, share: experience.pace.share, part: experience.part)
+            most: pool.allowed, dialling: pool.dialling, share: profile.pace.share, part: profile.part)
         var returning = 0
         for connection in pool.connections where !connection.isRetired {
             demand.living += 1
-            returning += experience.pace.returning(of: connection.openStreams)
+            returning += profile.pace.returning(of: connection.openStreams)
             // A connection that has outlived its expected end most likely holds no bad token.
             if let dialDone, let end = connection.expectedEnd, now < end, end <= dialDone {
                 demand.ending += 1
@@ -71,8 +71,8 @@ import Transport
     }
 
     func share(_ pushes: @autoclosure () -> Int, over connections: Int) {
-        guard experience.pace.isRefusing else { return }
-        experience.waiting = (pushes(), connections)
+        guard profile.pace.isRefusing else { return }
+        profile.waiting = (pushes(), connections)
     }
 
     /// The room of present and future connections. No reserve is added, because a connection holds its pushes for a long

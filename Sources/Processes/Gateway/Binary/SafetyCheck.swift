@@ -5,7 +5,7 @@ import FarmPolicy
 /// clock.
 struct SafetyCheck {
     private let asksIfRead: Bool
-    private let experience: BinaryExperience
+    private let profile: BinaryGatewayProfile
     private var proof = ReadProof()
     /// The number of bytes that the gateway had probably not read at the last check.
     private var unread = 0
@@ -16,8 +16,8 @@ struct SafetyCheck {
     /// How long a new gateway may take to show whether it answers questions.
     private static let trialTime = Duration.seconds(10)
 
-    init(_ settings: BinarySettings, _ experience: BinaryExperience, at now: Instant) {
-        (asksIfRead, self.experience, polledAt) = (settings.asksIfRead, experience, now)
+    init(_ settings: BinarySettings, _ profile: BinaryGatewayProfile, at now: Instant) {
+        (asksIfRead, self.profile, polledAt) = (settings.asksIfRead, profile, now)
     }
 
     /// - Parameters:
@@ -31,7 +31,7 @@ struct SafetyCheck {
         if now - polledAt > Self.longestGap { window.restartQuiet(at: now) }
         polledAt = now
         let isAnswered = proof.answered(answers)
-        if isAnswered { experience.answersQuestions = true }
+        if isAnswered { profile.answersQuestions = true }
         // A gateway that reads slowly counts as working.
         let hasMoved = isAnswered || unread < self.unread
         self.unread = unread
@@ -43,15 +43,15 @@ struct SafetyCheck {
     /// Counts the quiet time from the proven read of the bytes to the last proven contact with the gateway.
     private func provenSafe(in window: inout SendWindow, at now: Instant) -> Int {
         window.arrived(upTo: proof.readUpTo, at: now)
-        return proof.heardUntil.map { window.safe(after: experience.quiet.current, at: $0) } ?? 0
+        return proof.repliesArrivedUntil.map { window.safe(after: profile.quiet.current, at: $0) } ?? 0
     }
 
     /// Without TLS proofs, only the space in the gateway's receive buffer shows how much it has read.
     private func safeByClock(in window: inout SendWindow, at now: Instant) -> Int {
-        let isUnknown = asksIfRead && experience.answersQuestions == nil
-        let quiet = experience.quiet.current
+        let isUnknown = asksIfRead && profile.answersQuestions == nil
+        let quiet = profile.quiet.current
         let safe = window.safe(after: isUnknown ? max(quiet, Self.trialTime) : quiet, at: now)
-        if isUnknown, safe > 0 { experience.answersQuestions = false }
+        if isUnknown, safe > 0 { profile.answersQuestions = false }
         return safe
     }
 
@@ -63,7 +63,7 @@ struct SafetyCheck {
     /// Notes that the gateway read nothing for too long. If it answered no question on this connection, it
     /// may not support questions.
     func stalled() {
-        if !proof.hasAnswers, experience.answersQuestions == true { experience.answersQuestions = nil }
+        if !proof.hasAnswers, profile.answersQuestions == true { profile.answersQuestions = nil }
     }
 
     /// Whether to ask the gateway if it has read the sent bytes.
@@ -76,12 +76,12 @@ struct SafetyCheck {
 
     /// Whether to rely on the clock, because the gateway has answered no question on any connection or cannot
     /// be asked.
-    private var needsClock: Bool { !asksIfRead || !proof.hasAnswers && experience.answersQuestions != true }
+    private var needsClock: Bool { !asksIfRead || !proof.hasAnswers && profile.answersQuestions != true }
 
     /// Whether a response could prove that pushes have arrived or are safe, or that the gateway answers
     /// questions.
     private func needsAnswer(about window: borrowing SendWindow, at now: Instant) -> Bool {
         proof.isBeginning || window.isUnderWay
-            || window.nextSafe(after: experience.quiet.current).map { $0 <= now } ?? false
+            || window.nextSafe(after: profile.quiet.current).map { $0 <= now } ?? false
     }
 }

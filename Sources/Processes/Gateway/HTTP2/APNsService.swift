@@ -90,17 +90,18 @@ package struct APNsService: StreamService {
         block.set(header.rawValue, bytes)
     }
 
-    package func rejection(_ answer: Answer, generation: UInt32) -> Rejection {
-        let body = AnswerBody(answer.body)
+    package func rejection(_ response: Response, generation: UInt32) -> Rejection {
+        let body = ErrorBody(response.body)
         let verdict = Verdict(
-            status: Int(answer.status), reason: body?.reason, timestamp: body?.timestamp,
-            isForeign: body == nil && AnswerBody.isForeign(answer.body))
+            status: Int(response.status), reason: body?.reason, timestamp: body?.timestamp,
+            isForeign: body == nil && ErrorBody.isForeign(response.body))
         return Rejection(
-            verdict: verdict, status: answer.status, retryAfter: answer.retryAfter, generation: generation)
+            verdict: verdict, status: response.status, retryAfter: response.retryAfter, generation: generation
+        )
     }
 
     package func goAwayMeaning(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict) {
-        let note = debugData.withUnsafeBytes { GoAwayNote(debugData: $0) }
+        let note = debugData.withUnsafeBytes { GoAwayReason(debugData: $0) }
         return (note == .nothing ? "code \(code)" : note.words, note.verdict)
     }
 }

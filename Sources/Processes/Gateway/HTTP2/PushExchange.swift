@@ -188,7 +188,7 @@ final class PushExchange<Service: StreamService> {
         session.abandon()
         while let event = session.nextEvent() {
             switch event {
-            case .answered(let answer): answered(answer)
+            case .responded(let response): responded(response)
             case .closed(let tag, _, _, let unprocessed):
                 close(Int(tag), unprocessed ? .unprocessed : .unknown(cause: "connection lost: \(reason)"))
             case .settings, .goAway, .pong, .failed: break
@@ -233,7 +233,7 @@ final class PushExchange<Service: StreamService> {
 
     private func handle(_ event: ClientEvent) {
         switch event {
-        case .answered(let answer): answered(answer)
+        case .responded(let response): responded(response)
         case .closed where faults.has(.ignoresClosed): break
         case .closed(let tag, _, let code, let unprocessed):
             let isUnprocessed = unprocessed && !faults.has(.takesRefusedForLost)
@@ -253,15 +253,15 @@ final class PushExchange<Service: StreamService> {
         }
     }
 
-    private func answered(_ answer: Answer) {
-        let slot = Int(answer.tag)
+    private func responded(_ response: Response) {
+        let slot = Int(response.tag)
         streams.responded(at: clock.last)
         latencies.add(UInt64(clock.last &- open.sentAt(of: slot)))
-        guard answer.status != 200 else {
+        guard response.status != 200 else {
             streams.prove()
             return close(slot, .delivered)
         }
-        let rejection = service.rejection(answer, generation: open.credentials(of: slot))
+        let rejection = service.rejection(response, generation: open.credentials(of: slot))
         streams.rejected(rejection.verdict)
         close(slot, .rejected(rejection))
     }

@@ -67,7 +67,7 @@ struct StreamControl: ~Copyable {
 
     /// Notes a response of any status.
     mutating func responded(at moment: UInt32) {
-        budget.answered()
+        budget.responded()
         progress.responded(at: moment)
         refusals.responded()
     }

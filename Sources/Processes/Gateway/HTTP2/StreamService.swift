@@ -19,7 +19,7 @@ package protocol StreamService {
     /// Judges a response whose status is not 200.
     ///
     /// - Parameter generation: the generation of the credentials that the push was sent with.
-    func rejection(_ answer: Answer, generation: UInt32) -> Rejection
+    func rejection(_ response: Response, generation: UInt32) -> Rejection
     /// Returns the text of the gateway's GOAWAY and its meaning for the credentials.
     func goAwayMeaning(code: UInt32, debugData: [UInt8]) -> (words: String, verdict: Verdict)
 }

@@ -31,7 +31,7 @@ struct DelayLine {
 }
 
 /// Sends delayed responses when they are due.
-@Loop final class DelayedAnswers {
+@Loop final class DelayedResponses {
     private var line = DelayLine()
     private let send: @Loop (DelayLine.Waiting) -> Void
     private lazy var timer = Timer { [unowned self] in sendDue() }

@@ -4,7 +4,7 @@ import HTTP2
 import PushModel
 
 /// Writes responses to streams: one HEADERS frame for status 200; HEADERS and a JSON body for other statuses.
-@Loop final class AnswerWriter {
+@Loop final class ResponseWriter {
     private let isSandbox: Bool
     private let ok: HeaderBlock
     private var refusals: [UInt16: HeaderBlock] = [:]

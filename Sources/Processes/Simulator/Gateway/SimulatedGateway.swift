@@ -21,7 +21,7 @@ import Transport
     var judge: PushJudge
     private var throttle = OverallThrottle()
     var keys: KeyRing
-    let writer: AnswerWriter
+    let writer: ResponseWriter
     /// Microseconds since 1970. The time is read once for all requests that arrive in one piece.
     private(set) var moment = WallClock.microseconds
     /// The same time by the loop's clock. With it, no response is early according to the ledger, however long a turn lasts.
@@ -38,7 +38,7 @@ import Transport
     private(set) var connections: [Int64: SimulatedConnection] = [:]
     private var nextNumber: Int64 = 1
     private var streamLimit: UInt32
-    private lazy var delays = DelayedAnswers { [unowned self] in connections[$0.connection]?.answerNow($0) }
+    private lazy var delays = DelayedResponses { [unowned self] in connections[$0.connection]?.answerNow($0) }
     private var clock: Timer?
     /// The number of requests in the last whole second, and the total of all earlier seconds.
     package private(set) var perSecond = 0
@@ -64,7 +64,7 @@ import Transport
         counters = Counters(countsDistinct: options.countsDistinct)
         random = SeededRandom(seed: options.seed)
         ids = SeededRandom(seed: options.idSeed)
-        writer = AnswerWriter(environment: options.environment, seed: options.idSeed &+ 1)
+        writer = ResponseWriter(environment: options.environment, seed: options.idSeed &+ 1)
         keys = try KeyRing(try options.allKeys(own: credentials), environment: options.environment)
         let now = WallClock.milliseconds / 1000
         var table = TokenTable(deadSince: now - 86_400)

@@ -40,7 +40,7 @@ import Logging
     struct Observation {
         var delivered: UInt64
         /// Whether pushes are held or in flight.
-        var isAtWork: Bool
+        var holdsBatches: Bool
         /// Whether sending is stopped after much trouble, except for a probe.
         var isStopped: Bool
     }
@@ -161,7 +161,7 @@ import Logging
         (delivered, refusals, troubles) = (observation.delivered, 0, 0)
         for change in governor.decide(sample, at: now) { carryOut(change, at: now) }
         let isAtMinimum = governor.connections == settings.minConnections && governor.rate == nil
-        if isAtMinimum, !observation.isAtWork { poll.stop() }
+        if isAtMinimum, !observation.holdsBatches { poll.stop() }
     }
 
     private func measureBytes() {

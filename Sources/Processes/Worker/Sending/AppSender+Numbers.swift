@@ -13,7 +13,7 @@ extension AppSender {
         }
         if !window.isEmpty {
             numbers.isStalled = pool.isStalled
-            if troubles.isLasting { numbers.trouble = troubles.reason }
+            if gatewayHealth.isLasting { numbers.trouble = gatewayHealth.reason }
         }
         counts.take(into: &numbers, dials: pool.dials, latencies: pool.takeLatencies())
         return numbers == WorkerNotice.Heartbeat.App(name: name) ? nil : numbers

@@ -26,7 +26,7 @@ extension AppSender {
         // For example, the gateway refuses a certificate of the other environment before the first push.
         guard case .credentialsWrong(let reason) = verdict, suspension == nil else { return }
         pool.retireAll()
-        suspendInDoubt(.credentialsWrong, reason)
+        suspendUntilDecision(.credentialsWrong, reason)
     }
 
     func deliveredPushesLost(on connection: any GatewayConnection, count: Int, reason: String) {
@@ -46,15 +46,15 @@ extension AppSender {
         context.log.warning("cannot connect", metadata: ["app": "\(name)", "reason": "\(reason)"])
         schedule()
         guard refusedByPeer, pool.refusalsInARow >= 3, suspension == nil else { return }
-        suspendInDoubt(.credentialsWrong, reason)
+        suspendUntilDecision(.credentialsWrong, reason)
     }
 
     func dialPauseEnded() { schedule() }
 
     /// Stops sending until the coordinator has decided.
-    private func suspendInDoubt(_ doubt: WorkerNotice.Doubt, _ reason: String) {
-        suspension = .doubt
-        context.notify(.doubt(app: name, doubt, generation: generation, reason: reason))
+    private func suspendUntilDecision(_ setting: WorkerNotice.RejectedSetting, _ reason: String) {
+        suspension = .undecided
+        context.notify(.settingRejected(app: name, setting, generation: generation, reason: reason))
     }
 
     // MARK: Outcomes
@@ -69,19 +69,19 @@ extension AppSender {
         #endif
         switch outcome {
         case .delivered:
-            troubles.delivered()
+            gatewayHealth.delivered()
             counts.addDelivered()
             if !coolDowns.isEmpty { coolDowns.accepted(batch, position, at: .now) }
             window.delivered(batch, position)
             if provenGeneration != generation {
                 provenGeneration = generation
-                context.notify(.proved(app: name, generation: generation))
+                context.notify(.credentialsAccepted(app: name, generation: generation))
             }
         case .unprocessed:
-            troubles.unprocessed(at: .now)
-            window.giveBack(batch, position)
+            gatewayHealth.unprocessed(at: .now)
+            window.reopen(batch, position)
         case .unknown(let cause):
-            troubles.lostResponse(at: .now)
+            gatewayHealth.lostResponse(at: .now)
             becameUnknown(batch, position, cause)
         case .rejected(let rejection): rejected(batch, position, rejection)
         }
@@ -94,27 +94,29 @@ extension AppSender {
                 cause, status: rejection.status, reason: reason, retryAfterMilliseconds: asked(rejection))
         }
         informGovernor(of: rejection.verdict, batch, position)
-        troubles.rejected(rejection.verdict, at: .now)
+        gatewayHealth.rejected(rejection.verdict, at: .now)
         switch rejection.verdict {
         case .tokenInvalid(let reason, let timestamp):
             invalidToken(batch, position, rejection, reason, timestamp)
         case .requestWrong(let reason):
             record(batch, position, as: .deadLetter(reason: reason, status: rejection.status))
         case .configurationWrong(let reason): misconfigured(batch, position, rejection, reason)
-        case .credentialsWrong(let reason): doubt(batch, position, .credentialsWrong, rejection, reason)
-        case .credentialsStale(let reason): doubt(batch, position, .credentialsStale, rejection, reason)
+        case .credentialsWrong(let reason):
+            settingRejected(batch, position, .credentialsWrong, rejection, reason)
+        case .credentialsStale(let reason):
+            settingRejected(batch, position, .credentialsStale, rejection, reason)
         case .authenticationSlow(let reason): record(batch, position, as: retry(.authSlow, reason))
         case .throttled(let reason): throttled(batch, position, rejection, reason)
         case .serverTrouble(let reason, let reconnect):
             record(batch, position, as: retry(.server, reason))
-            if reconnect || !troubles.isClosed { pool.retireAll() }
+            if reconnect || !gatewayHealth.isClosed { pool.retireAll() }
         case .outcomeUnknown(let reason):
             becameUnknown(batch, position, reason, status: rejection.status)
-            if !troubles.isClosed { pool.retireAll() }
+            if !gatewayHealth.isClosed { pool.retireAll() }
         case .processingFailed(let reason): record(batch, position, as: retry(.processing, reason))
         case .connectionOver:
             pool.retireAll()
-            window.giveBack(batch, position)
+            window.reopen(batch, position)
         }
     }
 
@@ -170,21 +172,21 @@ extension AppSender {
     private func misconfigured(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String)
     {
         let options = batch.batch.segments[batch.segment(of: position)].options
-        if options.topic == nil, troubles.topicRefused() {
-            return doubt(batch, position, .configurationWrong, rejection, reason)
+        if options.topic == nil, gatewayHealth.topicRefused() {
+            return settingRejected(batch, position, .configurationWrong, rejection, reason)
         }
         record(batch, position, as: .deadLetter(reason: reason, status: rejection.status))
     }
 
     /// Handles a response that concerns the whole app.
-    private func doubt(
-        _ batch: HeldBatch, _ position: Int, _ doubt: WorkerNotice.Doubt, _ rejection: Rejection,
+    private func settingRejected(
+        _ batch: HeldBatch, _ position: Int, _ setting: WorkerNotice.RejectedSetting, _ rejection: Rejection,
         _ reason: String
     ) {
-        window.giveBack(batch, position)
+        window.reopen(batch, position)
         guard suspension == nil, rejection.generation == generation else { return }
         pool.retireAll()
-        suspendInDoubt(doubt, reason)
+        suspendUntilDecision(setting, reason)
     }
 
     /// Returns the delay that the gateway requested, in milliseconds and up to the accepted maximum; 0 when

@@ -17,7 +17,7 @@ extension AppSender {
             return governor.idle(at: now)
         }
         var isProbe = false
-        switch troubles.permit(at: now) {
+        switch gatewayHealth.permit(at: now) {
         case .all: break
         case .probe: isProbe = true
         case .nothing(let until):
@@ -57,7 +57,7 @@ extension AppSender {
             window.sent(sent, of: batch)
             if batch.lane == .high, sent > 0, window.holdsBulk { sentBothLanes() }
             if isProbe, sent > 0 {
-                troubles.probeSent()
+                gatewayHealth.probeSent()
                 break
             }
             // The connection did not take a push although it had room. Stopping here avoids an endless loop.
@@ -143,7 +143,7 @@ extension AppSender {
                     payload: UnsafeRawBufferPointer(rebasing: bytes[push.payload]),
                     ticket: PushTicket(batch: batch.number, position: UInt32(position)), at: now)
                 guard taken else {
-                    batch.giveBack(position)
+                    batch.reopen(position)
                     break
                 }
                 #if FAILPOINTS

@@ -35,10 +35,10 @@ import StoreProtocol
         schedule()
     } observe: { [unowned self] in
         AppGovernor.Observation(
-            delivered: counts.delivered, isAtWork: pool.openStreams > 0 || !window.isEmpty,
-            isStopped: !troubles.isClosed)
+            delivered: counts.delivered, holdsBatches: pool.openStreams > 0 || !window.isEmpty,
+            isStopped: !gatewayHealth.isClosed)
     }
-    var troubles = GatewayTroubles()
+    var gatewayHealth = GatewayHealth()
     var coolDowns = CoolDown()
     var counts = SendCounts()
     private var isDue = false
@@ -112,7 +112,7 @@ import StoreProtocol
         }
         pool.follow(plan)
         if let plan { governor.follow(plan, limits: limits) }
-        if suspension == .doubt { suspension = nil }
+        if suspension == .undecided { suspension = nil }
         schedule()
     }
 
@@ -140,7 +140,7 @@ import StoreProtocol
 
     /// Notes from a reply of Redis whether the app is paused.
     func learnPause(isPaused: Bool) {
-        if isPaused, suspension == nil || suspension == .doubt { suspend(as: .pausedInRedis) }
+        if isPaused, suspension == nil || suspension == .undecided { suspend(as: .pausedInRedis) }
         if !isPaused, suspension == .pausedInRedis { resume() }
     }
 
@@ -161,7 +161,7 @@ import StoreProtocol
             return
         }
         suspension = nil
-        troubles.reset()
+        gatewayHealth.reset()
         window.shards.allMayHaveBatches()
         schedule()
     }
@@ -194,7 +194,9 @@ import StoreProtocol
 
     // MARK: Batches
 
-    private var wantsBatches: Bool { suspension == nil && context.mayStart && troubles.maySend(at: .now) }
+    private var wantsBatches: Bool {
+        suspension == nil && context.mayStart && gatewayHealth.maySend(at: .now)
+    }
 
     /// Expires held pushes whose deadline has passed, because the gateway may be unreachable for long.
     func expireOverdue() {
@@ -226,7 +228,7 @@ import StoreProtocol
 
     func loopTurnEnded() {
         isDue = false
-        context.turns.note(self, isAtWork: !window.isEmpty)
+        context.turns.note(self, holdsBatches: !window.isEmpty)
         window.now = .now
         window.setCreditLimit(min(pool.window, governor.usefulWindow))
         window.yieldsToSuspect = context.exclusiveTurn.isWanted

@@ -3,7 +3,7 @@ import FarmPolicy
 
 /// Judges from responses whether an app's gateway has trouble, with a circuit breaker, and whether the app's configuration is
 /// wrong.
-struct GatewayTroubles {
+struct GatewayHealth {
     private var breaker = GatewayCircuitBreaker()
     /// The number of consecutive refusals of the app's own topic.
     private var topicRefusals = 0
@@ -30,23 +30,23 @@ struct GatewayTroubles {
     mutating func probeSent() { breaker.probeSent() }
 
     mutating func delivered() {
-        breaker.answered()
+        breaker.succeeded()
         topicRefusals = 0
     }
 
-    mutating func unprocessed(at now: Instant) { breaker.probeReturned(at: now) }
+    mutating func unprocessed(at now: Instant) { breaker.probeUnprocessed(at: now) }
 
     /// Notes that the response to a push was lost.
     mutating func lostResponse(at now: @autoclosure () -> Instant) {
-        if !breaker.isClosed { breaker.troubled(at: now(), using: &random) }
+        if !breaker.isClosed { breaker.failed(at: now(), using: &random) }
     }
 
     mutating func rejected(_ verdict: Verdict, at now: @autoclosure () -> Instant) {
         switch verdict {
         case .serverTrouble(let reason, _), .outcomeUnknown(let reason):
             self.reason = reason
-            breaker.troubled(at: now(), using: &random)
-        default: breaker.answered()
+            breaker.failed(at: now(), using: &random)
+        default: breaker.succeeded()
         }
         if case .configurationWrong = verdict {} else { topicRefusals = 0 }
     }

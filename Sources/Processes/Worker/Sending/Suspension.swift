@@ -3,7 +3,7 @@ import Delivery
 /// Why an app's sender sends nothing.
 enum Suspension {
     /// The gateway rejects the credentials, and the coordinator has not decided yet.
-    case doubt
+    case undecided
     /// The app is paused, so batches are returned to Redis.
     case paused
     /// Redis says that the app is paused, but the coordinator may not know. Batches are returned until Redis says that
@@ -15,5 +15,5 @@ enum Suspension {
     case finishing
 
     var isPause: Bool { self == .paused || self == .pausedInRedis }
-    var mode: Window.Mode { self == .doubt ? .holding : .returning }
+    var mode: Window.Mode { self == .undecided ? .holding : .returning }
 }

@@ -22,7 +22,7 @@ import StoreProtocol
 
         fileprivate init(life: Int64) { table = SuppressionTable(life: life) }
 
-        fileprivate func live(_ life: Int64) {
+        fileprivate func setLife(_ life: Int64) {
             table.life = life
             next?.life = life
         }
@@ -39,7 +39,7 @@ import StoreProtocol
         }
 
         /// Reads the list again from its beginning. The present table stays valid until then.
-        fileprivate func beginAgain() {
+        fileprivate func startOver() {
             guard place != .first || next != nil else { return }
             next = SuppressionTable(life: table.life)
             place = .first
@@ -57,7 +57,7 @@ import StoreProtocol
     var onLoaded: @Loop () -> Void = {}
     /// How many seconds a record is valid.
     var life: Int64 {
-        didSet { if life != oldValue { for list in lists.values { list.live(life) } } }
+        didSet { if life != oldValue { for list in lists.values { list.setLife(life) } } }
     }
 
     private let store: AppStore
@@ -67,7 +67,7 @@ import StoreProtocol
     private var due: [Int] = []
     private var readings = 0
     /// How often suppressions had been revoked at the last check; nil before the first check.
-    private var takeBacks: Int?
+    private var revocations: Int?
     /// Whether Redis holds new suppressions until they are confirmed.
     private(set) var isHolding = false
     private var isReadingEnds = false
@@ -131,7 +131,7 @@ import StoreProtocol
     }
 
     /// Reads the lists of these shards, because they have new entries.
-    func heard(_ shards: some Sequence<Int>) {
+    func readNewEntries(of shards: some Sequence<Int>) {
         for shard in shards where lists[shard] != nil && !due.contains(shard) { due.append(shard) }
         readOn()
     }
@@ -158,9 +158,9 @@ import StoreProtocol
         case .failure(let error): failed(asked.map(\.value), error)
         case .success(let reply):
             isHolding = reply.isHolding
-            if reply.takeBacks != takeBacks {
-                takeBacks = reply.takeBacks
-                for list in lists.values { list.beginAgain() }
+            if reply.revocations != revocations {
+                revocations = reply.revocations
+                for list in lists.values { list.startOver() }
             }
             for ((shard, list), end) in zip(asked, reply.ends) where lists[shard] === list {
                 if let end, end != list.place {
