@@ -69,7 +69,7 @@ import Testing
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
-            #expect(await app.leases.keep() == .kept)
+            #expect(await app.leases.runRound() == .kept)
             let own = "{pushfarm:demo}:"
             for shard in ["03", "20"] { try await fixture.putInFlight(shard, "w2|1|0||1|.", Self.body()) }
             var asked = 0
@@ -96,7 +96,7 @@ import Testing
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
-            #expect(await app.leases.keep() == .kept)
+            #expect(await app.leases.runRound() == .kept)
             #expect(await app.reclaim.shardsInFlight(of: "w1") == [])
             try await fixture.run("SET", "{pushfarm:demo}:in_flight:20", "x")
             #expect(await app.reclaim.shardsInFlight(of: "w1") == nil)
@@ -109,7 +109,7 @@ import Testing
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
-            #expect(await app.leases.keep() == .kept)
+            #expect(await app.leases.runRound() == .kept)
             let jobRecord = "{pushfarm:demo}:job:job"
             try await fixture.run("HSET", jobRecord, "state", "open", "accepted", "2", "in_flight", "2")
             for crash in 1...2 {
@@ -127,14 +127,14 @@ import Testing
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
-            #expect(await app.leases.keep() == .kept && app.leases.lost == 0)
+            #expect(await app.leases.runRound() == .kept && app.leases.lost == 0)
             let intake = try #require(app.leases.held.intake)
             // Losing a token that was already released is not counted.
             app.intakeFenced(Array("1:former:h".utf8))
             #expect(app.leases.lost == 0)
             for _ in 0..<2 { app.intakeFenced(intake.bytes) }
             #expect(app.leases.lost == 1)
-            #expect(await app.leases.keep() == .kept && app.leases.lost == 1)
+            #expect(await app.leases.runRound() == .kept && app.leases.lost == 1)
             #expect(app.leases.held.intake.map { $0.bytes != intake.bytes } == true)
             fixture.redis.close()
         }
@@ -144,16 +144,16 @@ import Testing
         try await onLoop {
             let fixture = try await Fixture()
             let apps = [fixture.app("demo"), fixture.app("mail")]
-            for app in apps { #expect(await app.leases.keep() == .kept) }
+            for app in apps { #expect(await app.leases.runRound() == .kept) }
             try await fixture.run("RENAME", "{pushfarm:mail}:owners", "aside")
             try await fixture.run("SET", "{pushfarm:mail}:owners", "x")
-            #expect(await apps[0].leases.keep() == .kept && apps[0].leases.held.isOwner)
-            #expect(await apps[1].leases.keep() == .refused && !apps[1].leases.held.isOwner)
+            #expect(await apps[0].leases.runRound() == .kept && apps[0].leases.held.isOwner)
+            #expect(await apps[1].leases.runRound() == .refused && !apps[1].leases.held.isOwner)
             try await fixture.run("RENAME", "aside", "{pushfarm:mail}:owners")
-            #expect(await apps[1].leases.keep() == .kept && apps[1].leases.held.isOwner)
+            #expect(await apps[1].leases.runRound() == .kept && apps[1].leases.held.isOwner)
             #expect(!apps[1].leases.isRefused)
             fixture.redis.close()
-            #expect(await apps[0].leases.keep() == .pending && apps[0].leases.held.isOwner)
+            #expect(await apps[0].leases.runRound() == .pending && apps[0].leases.held.isOwner)
         }
     }
 
@@ -161,7 +161,7 @@ import Testing
         try await onLoop {
             let fixture = try await Fixture()
             let app = fixture.app("demo")
-            #expect(await app.leases.keep() == .kept && app.leases.held.isOwner)
+            #expect(await app.leases.runRound() == .kept && app.leases.held.isOwner)
             let owners = Mailbox<[String]>()
             app.leases.onRelease = {
                 Loop.task {

@@ -30,6 +30,6 @@ import Testing
         let cancel = try #require(try pauses(.cancels).first)
         #expect(cancel.from == 4_000_000_000_000 && cancel.by == "me@here" && cancel.kind == "cancel")
         let appState = try fixture.perform(ReadAppState())
-        #expect(appState.holds == 4 && appState.cancels == 1 && appState.pause == nil)
+        #expect(appState.pauseChanges == 4 && appState.cancels == 1 && appState.pause == nil)
     }
 }

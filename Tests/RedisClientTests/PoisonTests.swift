@@ -23,7 +23,7 @@ import Testing
         var largestGroup: [Int] = []
     }
 
-    private func loss(_ fate: SendOutcome, number: Int) -> WorkerLoss {
+    private func loss(_ fate: SendOutcome, number: Int) -> WorkerExit {
         switch fate {
         case .crash: .crash(hadSent: true)
         case .kill: .kill(hadSent: true, recent: number)
@@ -47,7 +47,7 @@ import Testing
                     search.crashes += 1
                     let reply = try fixture.perform(
                         Reclaim(
-                            .gone([worker]), loss: loss(fate, number: search.crashes),
+                            .gone([worker]), exit: loss(fate, number: search.crashes),
                             shards: [(1, fixture.token)]))
                     #expect(try fixture.audit() == [])
                     if reply.poisoned > 0 {
@@ -222,8 +222,8 @@ import Testing
                 == .init(suspects: 0, shards: []))
     }
 
-    private func reclaim(_ worker: String, _ loss: WorkerLoss) throws -> Reclaim.Reply {
-        let reply = try fixture.perform(Reclaim(.gone([worker]), loss: loss, shards: [(1, fixture.token)]))
+    private func reclaim(_ worker: String, _ loss: WorkerExit) throws -> Reclaim.Reply {
+        let reply = try fixture.perform(Reclaim(.gone([worker]), exit: loss, shards: [(1, fixture.token)]))
         #expect(try fixture.audit() == [])
         return reply
     }

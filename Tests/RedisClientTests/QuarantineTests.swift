@@ -9,11 +9,11 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    private func reclaim(_ worker: String, _ loss: WorkerLoss = .crash(hadSent: true)) throws -> Reclaim.Reply
+    private func reclaim(_ worker: String, _ loss: WorkerExit = .crash(hadSent: true)) throws -> Reclaim.Reply
     {
         let reply = try fixture.perform(
             Reclaim(
-                .gone([worker]), loss: loss, shards: (0..<StoreFixture.shards).map { ($0, fixture.token) }))
+                .gone([worker]), exit: loss, shards: (0..<StoreFixture.shards).map { ($0, fixture.token) }))
         #expect(try fixture.audit() == [])
         return reply
     }

@@ -10,7 +10,7 @@ import Testing
 
     private func reclaim(_ workers: Reclaim.Workers, crash: Bool = false) throws -> Reclaim.Reply {
         try fixture.perform(
-            Reclaim(workers, loss: crash ? .crash(hadSent: true) : .unrelated, shards: [(1, fixture.token)]))
+            Reclaim(workers, exit: crash ? .crash(hadSent: true) : .unrelated, shards: [(1, fixture.token)]))
     }
 
     @Test func `open positions within the credit are counted as suspects once`() throws {

@@ -237,10 +237,10 @@ import Testing
             farm.assignAll()
             try await farm.submit([100])
             #expect(sender.suspension == .removed && farm.counters.accepted == 0)
-            sender.configuredAgain()
+            sender.appConfiguredAgain()
             #expect(await until { farm.counters.accepted == 100 })
             sender.pause()
-            sender.configuredAgain()
+            sender.appConfiguredAgain()
             #expect(sender.suspension == .paused)
         }
     }

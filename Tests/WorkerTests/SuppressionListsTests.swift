@@ -194,13 +194,13 @@ import Testing
             try farm.order("answer \(answer)")
             try farm.follow(environment: "here")
             farm.sender.searchBatches()
-            #expect(await until { farm.sender.suppressionLists.isHolding })
+            #expect(await until { farm.sender.suppressionLists.holdsUnconfirmed })
             try await farm.submit([20])
             try await farm.finish()
             #expect((farm.sender.suppressionLists.list(of: 0)?.table.count ?? 0) == (counts ? 20 : 0))
             _ = try await farm.run("HDEL", "{pushfarm:demo}:suppression", "holding")
             farm.sender.searchBatches()
-            #expect(await until { !farm.sender.suppressionLists.isHolding })
+            #expect(await until { !farm.sender.suppressionLists.holdsUnconfirmed })
         }
     }
 

@@ -42,7 +42,7 @@ package struct SettleCalls {
 ///
 /// A job record with many reports is then changed once for all of them. The pause only grows while each round finds
 /// entries, so a farm with few pushes does not wait.
-package struct SettlePace {
+package struct SettleInterval {
     static let shortest = Duration.milliseconds(5)
     static let longest = Duration.milliseconds(40)
 

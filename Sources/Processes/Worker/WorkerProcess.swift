@@ -138,7 +138,7 @@ package import Supervision
         guard let context else { return }
         setups[setup.name] = setup
         if let known = apps[setup.name] {
-            known.configuredAgain()
+            known.appConfiguredAgain()
         } else {
             let app = AppSender(context, app: setup.name)
             apps[setup.name] = app

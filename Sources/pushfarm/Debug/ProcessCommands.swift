@@ -90,7 +90,7 @@ struct PurgeCommand: ParsableCommand {
         abstract: "Stops workers whose coordinator has exited.",
         discussion: """
             Such a worker exits by itself within seconds, unless a signal or a debugger has
-            stopped it. Its batches are already back in the queues.
+            stopped it. Its batches are already back in the queues. No data is deleted.
 
             Example:
               pushfarm debug purge alpha

@@ -55,7 +55,7 @@ struct CancelCommand: FarmCommand {
         let job = choice.job
         let moment = expireAt?.future(now: WallClock.seconds * 1000)
         let app = try await client.app(ofJob: job, app: choice.app)
-        let (hasChanged, subject) = try await dryRun ? preview(app, client) : cancel(app, at: moment, client)
+        let (hasChanged, jobState) = try await dryRun ? preview(app, client) : cancel(app, at: moment, client)
         if !dryRun, hasChanged {
             let words = moment.map { ["--expire-at", "\($0 / 1000)"] } ?? []
             try await OperatorClient.record(["cancel", job, "--app", app] + words, client)
@@ -71,7 +71,7 @@ struct CancelCommand: FarmCommand {
         console.show(
             .object([
                 "app": .string(app), "job": .string(job), "changed": .bool(hasChanged),
-                "dry_run": .bool(dryRun), "expected": .bool(subject == .expected),
+                "dry_run": .bool(dryRun), "expected": .bool(jobState == .expected),
                 "record": jobRecord?.json ?? .null,
             ]), "job \(job) of \(app) \(text(jobRecord, hasChanged: hasChanged))\n")
         if isOverdue { throw CommandFailure(status: .partly, message: "job \(job) is not finished yet") }
@@ -79,24 +79,24 @@ struct CancelCommand: FarmCommand {
 
     @Loop private func cancel(
         _ app: String, at moment: Int64?, _ client: FarmClient
-    ) async throws(CommandFailure) -> (hasChanged: Bool, subject: SetPause.JobState) {
+    ) async throws(CommandFailure) -> (hasChanged: Bool, jobState: SetPause.JobState) {
         let keep = Int(client.configuration.jobRecordLife.components.seconds)
         let cancel = SetPause(.cancel(choice.job, from: moment ?? 0, keep: keep), by: OperatorName.current)
         let reply = try await client.call(cancel, app)
-        switch reply.subject {
+        switch reply.jobState {
         case .unknown: throw try await client.noJob(choice.job, in: [app])
         case .full: throw .failed("\(app) has 1000 cancelled jobs that are not finished")
-        case .open, .expected, .finished, .none: return (reply.hasChanged, reply.subject)
+        case .open, .expected, .finished, .none: return (reply.hasChanged, reply.jobState)
         }
     }
 
     @Loop private func preview(
         _ app: String, _ client: FarmClient
-    ) async throws(CommandFailure) -> (hasChanged: Bool, subject: SetPause.JobState) {
+    ) async throws(CommandFailure) -> (hasChanged: Bool, jobState: SetPause.JobState) {
         let jobRecord = try await client.jobRecord(choice.job, app)
         let isCancelled = try await client.pauses(.cancels, app).contains { $0.text == choice.job }
-        let subject: SetPause.JobState = jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
-        return (subject != .finished && !isCancelled, subject)
+        let jobState: SetPause.JobState = jobRecord.map { $0.state == .open ? .open : .finished } ?? .expected
+        return (jobState != .finished && !isCancelled, jobState)
     }
 
     /// The effect on the job, for a person.

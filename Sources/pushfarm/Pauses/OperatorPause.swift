@@ -41,28 +41,28 @@ enum PauseTarget: Sendable {
     let isDryRun: Bool
 
     func pause(_ target: PauseTarget, reason: String) async throws(CommandFailure) -> ChangeReport.Line {
-        let subject: SetPause.Change
+        let change: SetPause.Change
         switch target {
         case .app(let app): return try await pause(app: app, reason: reason)
-        case .job(let job, _): subject = .job(job, .pause)
+        case .job(let job, _): change = .job(job, .pause)
         case .shard(let shard, _):
             try await check(shard)
-            subject = .shard(shard, .pause)
+            change = .shard(shard, .pause)
         case .token(let token, _):
             let shard = ShardHash.shard(of: token, shards: try await client.shards())
-            subject = .device(token, shard: shard)
+            change = .device(token, shard: shard)
         }
         let old = try await item(of: target)
         let reply =
             try await isDryRun
             ? preview(target, old)
-            : client.call(SetPause(subject, by: OperatorName.current, reason: reason), target.app)
-        let isExpected = reply.subject == .expected
+            : client.call(SetPause(change, by: OperatorName.current, reason: reason), target.app)
+        let isExpected = reply.jobState == .expected
         var text = isExpected ? "will be paused when it leaves the inbox" : "is paused"
         var more: [JSONValue.Field] = []
         switch target {
         case .job(let job, let app):
-            switch reply.subject {
+            switch reply.jobState {
             case .unknown: throw try await client.noJob(job, in: [app])
             case .finished: throw .failed("job \(job) of \(app) is finished")
             case .full: throw .failed("\(app) has 1000 paused jobs already: resume some")
@@ -73,7 +73,7 @@ enum PauseTarget: Sendable {
         case .shard where !reply.hasChanged:
             text = "was paused already, by \(old?.by ?? "another user")"
         case .token(_, let app):
-            if reply.subject == .full { throw .failed("\(app) has 1000 paused tokens already") }
+            if reply.jobState == .full { throw .failed("\(app) has 1000 paused tokens already") }
             if !reply.hasChanged { text = "was paused already" }
         case .app, .shard: break
         }
@@ -203,16 +203,16 @@ enum PauseTarget: Sendable {
     private func preview(
         _ target: PauseTarget, _ old: ReadPauses.Item?
     ) async throws(CommandFailure) -> SetPause.Reply {
-        var subject = SetPause.JobState.none
+        var jobState = SetPause.JobState.none
         if case .job(let job, let app) = target {
             if let state = try await client.jobRecord(job, app)?.state {
-                subject = state == .open ? .open : .finished
+                jobState = state == .open ? .open : .finished
             } else {
-                subject = try await client.hasWaitingJobs(app) ? .expected : .unknown
+                jobState = try await client.hasWaitingJobs(app) ? .expected : .unknown
             }
         }
         return SetPause.Reply(
-            hasChanged: old == nil, subject: subject,
+            hasChanged: old == nil, jobState: jobState,
             before: old.map { "\($0.since) \($0.kind) \($0.by)" } ?? "")
     }
 

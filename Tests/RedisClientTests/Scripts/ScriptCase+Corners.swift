@@ -124,7 +124,7 @@ extension ScriptCase {
     ]
 
     /// How a worker with a batch of job a in this state was lost, without the worker's name.
-    private static let losses: [(what: String, state: String, loss: WorkerLoss)] = [
+    private static let losses: [(what: String, state: String, loss: WorkerExit)] = [
         (
             "keeps a single suspect when it is among others again", "2|3|3,1,1,0,3,2,1,0|2|x..",
             .kill(hadSent: true, recent: 4)
@@ -172,7 +172,7 @@ extension ScriptCase {
         ("parks nothing when nobody is accused", "2|0|0,0,0,0,0,0,0,5|3|...", .unrelated),
     ]
 
-    private static func loss(_ what: String, _ state: String, _ loss: WorkerLoss) -> ScriptCase {
+    private static func loss(_ what: String, _ state: String, _ loss: WorkerExit) -> ScriptCase {
         ScriptCase(what, again: .other("[0, 0, 0, 0, 0, [], [], []]")) { fixture in
             let batch = try fixture.held([("a", state.count { $0 == "." || $0 == "x" })])
             try fixture.set(batch.id, to: "w1|" + state)

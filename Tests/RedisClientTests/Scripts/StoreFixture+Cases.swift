@@ -58,8 +58,8 @@ extension StoreFixture {
     }
 
     /// Reclaims the batches of all shards. No job is blamed, unless the caller passes another loss.
-    func reclaim(_ gone: [String], _ loss: WorkerLoss = .unrelated) -> Reclaim {
-        Reclaim(.gone(gone), loss: loss, shards: (0..<Self.shards).map { ($0, token) })
+    func reclaim(_ gone: [String], _ loss: WorkerExit = .unrelated) -> Reclaim {
+        Reclaim(.gone(gone), exit: loss, shards: (0..<Self.shards).map { ($0, token) })
     }
 
     /// Sets the state of a batch: `worker|deliveries|granted|caution|open|map`.

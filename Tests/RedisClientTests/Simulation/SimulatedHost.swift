@@ -82,7 +82,7 @@ final class SimulatedHost {
         if end == .kill { kills.append(simulation.clock.now) }
     }
 
-    private func loss(_ end: End, hadSent: Bool) -> WorkerLoss {
+    private func loss(_ end: End, hadSent: Bool) -> WorkerExit {
         switch end {
         case .orderly: return .unrelated
         case .crash: return .crash(hadSent: hadSent)
@@ -281,7 +281,7 @@ final class SimulatedHost {
             let accused = ReadInFlightShards(worker: gone.name, shards: shards.map(\.number))
             guard let suspects = try simulation.attempt(accused)?.suspects else { return }
             let loss = loss(gone.end, hadSent: suspects > 0)
-            guard let reply = try simulation.attempt(Reclaim(.gone([gone.name]), loss: loss, shards: shards))
+            guard let reply = try simulation.attempt(Reclaim(.gone([gone.name]), exit: loss, shards: shards))
             else { return }
             dead.removeFirst()
             emptied(leaving.keys.sorted().filter { $0 % 2 == gone.slot })

@@ -61,7 +61,7 @@ package struct ConnectionScale: Hashable, Sendable {
         if sample.wasLowered || sample.isSlowed || sample.isStopped || isHeldBack {
             hold(at: now, periods: 1)
         }
-        guard areAllHere(sample, at: now) else { return giveUp(sample, at: now) }
+        guard areAllConnected(sample, at: now) else { return giveUp(sample, at: now) }
         if let settledAt, now < settledAt { return nil }
         return judge(sample, at: now) ?? grow(sample, at: now) ?? shrink(sample, at: now)
     }
@@ -69,7 +69,7 @@ package struct ConnectionScale: Hashable, Sendable {
     // MARK: Settling
 
     /// Connections are opened only for work, so none is missing without work.
-    private mutating func areAllHere(_ sample: GovernorSample, at now: Instant) -> Bool {
+    private mutating func areAllConnected(_ sample: GovernorSample, at now: Instant) -> Bool {
         guard sample.connections < wanted, sample.blocked > 0 || sample.open > 0 else {
             shortSince = nil
             return true

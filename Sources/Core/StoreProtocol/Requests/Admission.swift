@@ -21,7 +21,7 @@ package struct ResumeApp: Request {
         case resumed
         case wasNotPaused
         /// The app stays paused: an operator paused it, and `isOwn` ends only pauses by the farm.
-        case heldByOperator
+        case pausedByOperator
     }
 
     package static var script: Script? { .appState }
@@ -37,7 +37,7 @@ package struct ResumeApp: Request {
         switch value.integer {
         case 0: .wasNotPaused
         case 1: .resumed
-        case 2: .heldByOperator
+        case 2: .pausedByOperator
         default: throw .unexpectedReply("\(Self.self)")
         }
     }
@@ -229,7 +229,7 @@ package struct ReadAppState: Request {
         package var rateBy: String?
         package var admissionBy: String?
         /// A number that grows with each change of paused jobs, tokens and shards.
-        package var holds = 0
+        package var pauseChanges = 0
         /// The number of cancelled jobs that are not finished.
         package var cancels = 0
 
@@ -262,7 +262,7 @@ package struct ReadAppState: Request {
         appState.admission = fields.text("admission").flatMap(SetAdmission.Admission.init)
         appState.rateBy = fields.text("rate_by")
         appState.admissionBy = fields.text("admission_by")
-        appState.holds = fields.number("pause_changes")
+        appState.pauseChanges = fields.number("pause_changes")
         appState.cancels = fields.number("cancels")
         return appState
     }

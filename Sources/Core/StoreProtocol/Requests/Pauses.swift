@@ -32,12 +32,12 @@ package struct SetPause: Request {
 
     package struct Reply: Equatable, Sendable {
         package let hasChanged: Bool
-        package let subject: JobState
+        package let jobState: JobState
         /// The earlier note that this change replaces.
         package let before: String
 
-        package init(hasChanged: Bool, subject: JobState, before: String) {
-            (self.hasChanged, self.subject, self.before) = (hasChanged, subject, before)
+        package init(hasChanged: Bool, jobState: JobState, before: String) {
+            (self.hasChanged, self.jobState, self.before) = (hasChanged, jobState, before)
         }
     }
 
@@ -52,10 +52,10 @@ package struct SetPause: Request {
     package static func read(_ value: RESPValue) throws(StoreError) -> Reply {
         var reader = try ReplyReader(value, Self.self)
         let hasChanged = try reader.flag()
-        guard let subject = JobState(rawValue: try reader.text()) else {
+        guard let jobState = JobState(rawValue: try reader.text()) else {
             throw .unexpectedReply("\(Self.self)")
         }
-        return Reply(hasChanged: hasChanged, subject: subject, before: try reader.text())
+        return Reply(hasChanged: hasChanged, jobState: jobState, before: try reader.text())
     }
 }
 

@@ -7,7 +7,7 @@ package struct ReadSuppressionEnds: Request {
         /// How often the guard withdrew records.
         package let revocations: Int
         /// Whether the guard keeps new suppressions until an operator confirms them.
-        package let isHolding: Bool
+        package let holdsUnconfirmed: Bool
         /// The last record of each list, in the order of the shards; nil if the list never had a record.
         package let ends: [EntryID?]
     }
@@ -26,7 +26,7 @@ package struct ReadSuppressionEnds: Request {
             let revocations = first.text.map({ Int(foreign: $0) }) ?? 0
         else { throw .unexpectedReply("\(Self.self)") }
         return Reply(
-            revocations: revocations, isHolding: parts[1].text != nil,
+            revocations: revocations, holdsUnconfirmed: parts[1].text != nil,
             ends: parts.dropFirst(2).map { $0.bytes.map { EntryID($0) } })
     }
 }

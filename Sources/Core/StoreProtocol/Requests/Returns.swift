@@ -1,7 +1,7 @@
 package import RedisProtocol
 
 /// How a worker exited, as far as this matters for its in-flight pushes.
-package enum WorkerLoss: Equatable, Sendable {
+package enum WorkerExit: Equatable, Sendable {
     /// The worker exited in order, or its host or lease ended. The exit counts against no job.
     case unrelated
     /// The worker crashed. `hadSent`: pushes of any app were in flight.
@@ -10,7 +10,7 @@ package enum WorkerLoss: Equatable, Sendable {
     case kill(hadSent: Bool, recent: Int)
 }
 
-extension WorkerLoss: CommandWord {
+extension WorkerExit: CommandWord {
     /// Writes the kind, `hadSent`, and the number of recent kills.
     package func write(to command: inout RESPCommand, _ keys: Keys) {
         let (kind, hadSent, recent) =
@@ -83,13 +83,13 @@ package struct Reclaim: Request {
     package static var script: Script? { .reclaim }
 
     package var workers: Workers
-    package var loss: WorkerLoss
+    package var exit: WorkerExit
     package var shards: [(number: Int, token: FenceToken)]
 
     package init(
-        _ workers: Workers, loss: WorkerLoss = .unrelated, shards: [(number: Int, token: FenceToken)]
+        _ workers: Workers, exit: WorkerExit = .unrelated, shards: [(number: Int, token: FenceToken)]
     ) {
-        (self.workers, self.loss, self.shards) = (workers, loss, shards)
+        (self.workers, self.exit, self.shards) = (workers, exit, shards)
     }
 
     package var words: [any CommandWord] {
@@ -99,7 +99,7 @@ package struct Reclaim: Request {
             case .allBut(let names): ("all-but", names)
             }
         return [
-            ScriptKeys.prefix, kind, loss, WordList(poisonLimits), WordList(names, isCounted: true),
+            ScriptKeys.prefix, kind, exit, WordList(poisonLimits), WordList(names, isCounted: true),
             WordList(shards.map { WordList([LeaseField.shard($0.number), $0.token]) }),
         ]
     }

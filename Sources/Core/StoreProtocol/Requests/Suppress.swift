@@ -89,7 +89,7 @@ package struct ReadGuard: Request {
         package var answers = 0
         package var bad = 0
         /// Whether new suppressions wait for confirmation.
-        package var isHolding = false
+        package var holdsUnconfirmed = false
 
         package init() {}
 
@@ -111,7 +111,7 @@ package struct ReadGuard: Request {
         }
         var reply = Reply()
         (reply.answers, reply.bad) = (number("answers"), number("bad"))
-        reply.isHolding = fields.text("state") == "held"
+        reply.holdsUnconfirmed = fields.text("state") == "held"
         return reply
     }
 }

@@ -63,7 +63,7 @@ import StoreProtocol
     }
 
     private func badTokens(_ counts: ReadGuard.Reply, waiting: Int) -> Observation {
-        guard counts.isHolding || waiting > 0 else { return .good }
+        guard counts.holdsUnconfirmed || waiting > 0 else { return .good }
         return .bad(
             level: 1,
             text: "\(name): \(counts.percent) % of the last responses were for bad tokens; \(waiting) "

@@ -141,7 +141,7 @@ import StoreProtocol
     /// Resumes the app after its credentials have changed. A pause that an operator set stays.
     func resume() async {
         do throws(StoreError) {
-            guard try await store.performWithRetries(ResumeApp(isOwn: true)) != .heldByOperator else {
+            guard try await store.performWithRetries(ResumeApp(isOwn: true)) != .pausedByOperator else {
                 return sendAgain()
             }
         } catch {

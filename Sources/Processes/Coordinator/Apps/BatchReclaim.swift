@@ -55,11 +55,11 @@ import StoreProtocol
     /// Reclaims the batches of an exited worker.
     ///
     /// - Returns: the number of pushes that failed as poison.
-    func reclaim(from worker: String, _ loss: WorkerLoss) async -> Int {
+    func reclaim(from worker: String, _ exit: WorkerExit) async -> Int {
         // Retry until the reclaim succeeds: this host keeps the shards, so no other host can reclaim the batches.
         var backoff = BackOff.redis
         let before = poisoned
-        while !(await reclaim({ .gone([worker]) }, loss, shards: owned)) {
+        while !(await reclaim({ .gone([worker]) }, exit, shards: owned)) {
             guard (try? await Loop.sleep(for: backoff.failed())) != nil else { break }
         }
         return poisoned - before
@@ -79,7 +79,7 @@ import StoreProtocol
     /// - Parameter workers: evaluated before each call, because workers may start while a call waits for Redis.
     /// - Returns: false if Redis failed temporarily.
     func reclaim(
-        _ workers: @Loop () -> Reclaim.Workers, _ loss: WorkerLoss = .unrelated,
+        _ workers: @Loop () -> Reclaim.Workers, _ exit: WorkerExit = .unrelated,
         shards: [(number: Int, token: FenceToken)]
     ) async -> Bool {
         for portion in Self.portions(shards) {
@@ -87,7 +87,7 @@ import StoreProtocol
                 let workers = workers()
                 let number = begin(workers)
                 defer { ended(number) }
-                let reply = try await context.store.perform(Reclaim(workers, loss: loss, shards: portion))
+                let reply = try await context.store.perform(Reclaim(workers, exit: exit, shards: portion))
                 // Redis also rejects the token of a lease that was released meanwhile. That rejection is expected.
                 if portion.contains(where: { shard in
                     reply.fenced.contains(shard.number) && leases.held.tokens[shard.number] == shard.token

@@ -18,7 +18,7 @@ import StoreProtocol
     /// Pauses and cancellations that the workers already know.
     private var announced: Set<String> = []
     /// Jobs to cancel at a later time, in Unix milliseconds.
-    private var later: [String: Int64] = [:]
+    private var futureCancels: [String: Int64] = [:]
     private var rounds = CancelRounds()
     private var isCancelling = false
 
@@ -29,11 +29,11 @@ import StoreProtocol
 
     /// Follows the app's state. Call it after every read of the state from Redis.
     func apply(_ appState: ReadAppState.State) async {
-        if appState.holds != seen ?? 0 { await read(appState.holds) }
+        if appState.pauseChanges != seen ?? 0 { await read(appState.pauseChanges) }
         let now = context.clock.seconds * 1000
-        let due = later.filter { $0.value <= now }.keys.sorted()
+        let due = futureCancels.filter { $0.value <= now }.keys.sorted()
         if !due.isEmpty {
-            for job in due { later[job] = nil }
+            for job in due { futureCancels[job] = nil }
             returnBatches(due, [])
             rounds.changed(at: .now)
         }
@@ -48,7 +48,7 @@ import StoreProtocol
 
     // MARK: Reading pauses
 
-    private func read(_ holds: Int) async {
+    private func read(_ changes: Int) async {
         do throws(StoreError) {
             var jobs: [String] = []
             var shards: Set<Int> = []
@@ -59,10 +59,10 @@ import StoreProtocol
             }
             for item in try await pauses(.jobs) where isNew(item) { jobs.append(item.text) }
             let now = context.clock.seconds * 1000
-            later = [:]
+            futureCancels = [:]
             for item in try await pauses(.cancels) {
                 if item.from > now {
-                    later[item.text] = item.from
+                    futureCancels[item.text] = item.from
                 } else if isNew(item) {
                     jobs.append(item.text)
                 }
@@ -71,7 +71,7 @@ import StoreProtocol
                 if let shard = item.shard { shards.insert(shard) }
             }
             let held = Set(try await pauses(.shards).compactMap { Int(foreign: $0.text) })
-            (seen, announced) = (holds, fresh)
+            (seen, announced) = (changes, fresh)
             returnBatches(jobs, shards)
             rounds.changed(at: .now)
             if held != pausedShards {

@@ -4,9 +4,9 @@ import Logging
 import RedisClient
 import StoreProtocol
 
-/// Acquires and renews an app's ``HeldLeases`` in Redis. Only one task calls ``keep()``, so calls do not overlap.
+/// Acquires and renews an app's ``HeldLeases`` in Redis. Only one task calls ``runRound()``, so calls do not overlap.
 @Loop final class AppLeases {
-    /// The result of one call of ``keep()``.
+    /// The result of one call of ``runRound()``.
     enum Outcome {
         /// Redis has confirmed the leases. They are valid from the moment before the call.
         case kept
@@ -46,7 +46,7 @@ import StoreProtocol
     // MARK: Acquiring and renewing
 
     /// Releases withdrawn leases, renews held leases, and acquires free leases that this host should own.
-    func keep() async -> Outcome {
+    func runRound() async -> Outcome {
         if held.beginRound() { log.notice("acquiring leases again") }
         passChangeOn()
         do throws(StoreError) {

@@ -29,7 +29,7 @@ import Leasing
                 await renewAll()
             } else {
                 for app in context.apps.all where app.leases.held.isDue(at: now) {
-                    _ = await app.leases.keep()
+                    _ = await app.leases.runRound()
                 }
             }
             let isPressing = context.apps.all.contains { $0.leases.held.isDue(at: .now) }
@@ -40,7 +40,7 @@ import Leasing
     func renewAll() async {
         rounds.begin(at: .now)
         let start = BootClock.milliseconds
-        let isConfirmed = await keepAll()
+        let isConfirmed = await runAllRounds()
         switch rounds.ended(isConfirmed: isConfirmed, from: start, to: BootClock.milliseconds, at: .now) {
         case .granted(let end): context.fleet.sendToWorkers(.lease(end: end))
         case .pending: break
@@ -51,12 +51,12 @@ import Leasing
     /// Renews several apps at once, so that an app with many batches to reclaim hardly delays the others.
     ///
     /// - Returns: whether Redis has confirmed all leases. An app that Redis refuses has no leases left.
-    private func keepAll() async -> Bool {
+    private func runAllRounds() async -> Bool {
         let all = Array(context.apps.all)
         var isConfirmed = true
         for first in stride(from: 0, to: all.count, by: Self.appsAtOnce) {
             let some = all[first..<min(first + Self.appsAtOnce, all.count)]
-            let rounds = some.map { app in Loop.task { await app.leases.keep() } }
+            let rounds = some.map { app in Loop.task { await app.leases.runRound() } }
             for round in rounds where await round.value == .pending { isConfirmed = false }
         }
         return isConfirmed

@@ -23,7 +23,7 @@ import StoreProtocol
     private var lastClaim: UInt64 = 0
     private var isClaimDue = false
     private var backoff = BackOff.redis
-    private var pace = SettlePace()
+    private var pace = SettleInterval()
     private lazy var unsettled = UnsettledEntries(context) { [weak self] in self?.isBehind = true }
     /// The key whose wrong type blocks settling.
     private var brokenKey: String?

@@ -21,9 +21,10 @@ import StoreProtocol
         context.shards.beginReclaim(of: slot.index)
         if cause != .orderly { crashLoops[slot.index, default: CrashLoop()].ended(at: .now) }
         let inFlight = cause == .orderly ? (shards: [], isComplete: true) : await shardsInFlight(of: name)
-        let loss = loss(cause, hadSent: inFlight.shards.isEmpty ? (inFlight.isComplete ? false : nil) : true)
+        let exit = workerExit(
+            cause, hadSent: inFlight.shards.isEmpty ? (inFlight.isComplete ? false : nil) : true)
         var poisoned = 0
-        for app in context.apps.all { poisoned += await app.reclaim.reclaim(from: name, loss) }
+        for app in context.apps.all { poisoned += await app.reclaim.reclaim(from: name, exit) }
         if poisoned > 0 { kills.explain() }
         context.shards.endReclaim(of: slot.index)
         for app in context.apps.all {
@@ -53,7 +54,7 @@ import StoreProtocol
     }
 
     /// - Parameter hadSent: whether the worker had sent pushes; nil if unknown. If unknown, no job becomes a suspect.
-    private func loss(_ cause: EndCause, hadSent: Bool?) -> WorkerLoss {
+    private func workerExit(_ cause: EndCause, hadSent: Bool?) -> WorkerExit {
         let recent = cause == .kill ? kills.add(at: .now) : 0
         guard let hadSent else { return .unrelated }
         return switch cause {

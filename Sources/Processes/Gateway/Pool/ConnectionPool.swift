@@ -29,7 +29,7 @@ import Transport
     package var isMixed = false {
         didSet {
             guard isMixed != oldValue, let strategy, strategy.setMixed(isMixed) else { return }
-            keep(wanted)
+            setWanted(wanted)
         }
     }
     private var plan: GatewayPlan?
@@ -103,7 +103,7 @@ import Transport
 
     /// Sets the wanted number of connections. Surplus connections take no more pushes, and end when their
     /// pushes have outcomes.
-    package func keep(_ count: Int) {
+    package func setWanted(_ count: Int) {
         wanted = count
         let living = connections.filter { !$0.isRetired && !isExtra($0) }
         guard living.count > count else { return }

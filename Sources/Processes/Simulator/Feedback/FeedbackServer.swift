@@ -68,7 +68,7 @@ import Transport
     private var isCut = false
     private var isLeaving = false
     private var bytes: [UInt8] = []
-    private lazy var thought = Timer { [unowned self] in begin() }
+    private lazy var thinkTimer = Timer { [unowned self] in begin() }
 
     /// The number of bytes that are encoded at a time.
     private static let piece = 32 << 10
@@ -79,7 +79,7 @@ import Transport
         self.server = server
         stream.onEnd = { [unowned self] _ in server.ended(self) }
         if let time = server.gateway.faults.feedback.thinks {
-            thought.start(after: .milliseconds(time))
+            thinkTimer.start(after: .milliseconds(time))
         } else {
             begin()
         }

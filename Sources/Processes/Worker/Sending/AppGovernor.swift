@@ -62,7 +62,7 @@ import Logging
             governor = Governor(settings)
         }
         pool.most = share.connections ?? .max
-        pool.keep(governor.connections)
+        pool.setWanted(governor.connections)
         self.limits = limits
         applyRates(at: .now)
     }
@@ -76,7 +76,7 @@ import Logging
             governor.change(to: settings)
         }
         pool.most = share.connections ?? .max
-        pool.keep(governor.connections)
+        pool.setWanted(governor.connections)
         applyRates(at: .now)
         wake()
     }
@@ -110,7 +110,7 @@ import Logging
     /// - Parameters:
     ///   - waits: whether more held pushes may be sent.
     ///   - isLimited: whether these pushes are delayed only by the rates.
-    func fed(_ sent: Int, waits: Bool, isLimited: Bool, at now: Instant) {
+    func recordSent(_ sent: Int, waits: Bool, isLimited: Bool, at now: Instant) {
         if sent > 0 {
             tokens?.take(sent)
             bits?.take(sent)
@@ -174,7 +174,7 @@ import Logging
     private func carryOut(_ change: Governor.Change, at now: Instant) {
         switch change {
         case .connections(let step):
-            pool.keep(step.to)
+            pool.setWanted(step.to)
             context.log.info(
                 "connections",
                 metadata: [

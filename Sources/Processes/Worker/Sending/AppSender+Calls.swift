@@ -78,7 +78,7 @@ extension AppSender {
         update { $0.checkedOut(request, result) }
         shards.returnLateBatches()
         guard case .success(let reply) = result else { return }
-        learnPause(isPaused: reply.pauseReason != nil)
+        followPauseInRedis(isPaused: reply.pauseReason != nil)
         #if FAILPOINTS
             for given in reply.batches {
                 guard let batch = window.batch(given.id)?.batch else {

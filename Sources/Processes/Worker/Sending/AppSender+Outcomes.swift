@@ -91,7 +91,8 @@ extension AppSender {
     private func rejected(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection) {
         func retry(_ cause: RetryCause, _ reason: String) -> ReportedOutcome {
             .retry(
-                cause, status: rejection.status, reason: reason, retryAfterMilliseconds: asked(rejection))
+                cause, status: rejection.status, reason: reason,
+                retryAfterMilliseconds: requestedDelay(in: rejection))
         }
         informGovernor(of: rejection.verdict, batch, position)
         gatewayHealth.rejected(rejection.verdict, at: .now)
@@ -139,7 +140,7 @@ extension AppSender {
 
     /// Handles a push that the gateway refused because its device gets too many pushes.
     private func throttled(_ batch: HeldBatch, _ position: Int, _ rejection: Rejection, _ reason: String) {
-        var wait = Duration.milliseconds(Int64(asked(rejection)))
+        var wait = Duration.milliseconds(Int64(requestedDelay(in: rejection)))
         // When the gateway throttles all devices, the device itself gets no cool-down.
         if governor.rate == nil { wait = coolDowns.throttled(batch, position, asked: wait, at: .now) }
         record(
@@ -191,7 +192,7 @@ extension AppSender {
 
     /// Returns the delay that the gateway requested, in milliseconds and up to the accepted maximum; 0 when
     /// it requested none.
-    private func asked(_ rejection: Rejection) -> UInt32 {
+    private func requestedDelay(in rejection: Rejection) -> UInt32 {
         let time = min(.seconds(Int64(rejection.retryAfter ?? 0)), longestRetryAfter)
         return UInt32(clamping: time.milliseconds)
     }

@@ -11,7 +11,7 @@ import PushModel
 /// Sends pushes of held batches on connections that have room.
 extension AppSender {
     /// Sends as many pushes as credit, rates and connections allow.
-    func feed() {
+    func sendPushes() {
         let now = ContinuousClock.now
         guard suspension == nil, context.mayStart, context.exclusiveTurn.allows(self) else {
             return governor.idle(at: now)
@@ -78,7 +78,7 @@ extension AppSender {
             // The larger limit may allow more held pushes, which may need another connection.
             if pool.needConnection(for: waiting) { schedule() }
         }
-        governor.fed(sent, waits: waits, isLimited: waits && remaining == 0, at: now)
+        governor.recordSent(sent, waits: waits, isLimited: waits && remaining == 0, at: now)
     }
 
     /// Returns a connection with room that keeps the order of the batch's shard.

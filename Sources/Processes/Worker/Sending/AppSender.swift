@@ -68,7 +68,7 @@ import StoreProtocol
         suppression = SuppressionFilter(suppressionLists)
         context.exclusiveTurn.join(self)
         suppressionLists.onLoaded = { [unowned self] in
-            shards.suppressionsAreKnown()
+            shards.suppressionsAreLoaded()
             resumeIfKnown()
         }
     }
@@ -132,14 +132,14 @@ import StoreProtocol
     }
 
     /// Resumes sending, because the coordinator serves the app again.
-    func configuredAgain() {
+    func appConfiguredAgain() {
         guard suspension == .removed else { return }
         suspension = nil
         resume()
     }
 
     /// Notes from a reply of Redis whether the app is paused.
-    func learnPause(isPaused: Bool) {
+    func followPauseInRedis(isPaused: Bool) {
         if isPaused, suspension == nil || suspension == .undecided { suspend(as: .pausedInRedis) }
         if !isPaused, suspension == .pausedInRedis { resume() }
     }
@@ -232,7 +232,7 @@ import StoreProtocol
         window.now = .now
         window.setCreditLimit(min(pool.window, governor.usefulWindow))
         window.yieldsToSuspect = context.exclusiveTurn.isWanted
-        feed()
+        sendPushes()
         let wantsMore = wantsBatches && !window.yieldsToSuspect
         if context.redis.isReady, let request = window.checkOut(wantsMore: wantsMore) {
             store.send(request) { [weak self] in self?.checkedOut(request, $0) }

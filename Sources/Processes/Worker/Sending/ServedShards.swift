@@ -39,19 +39,19 @@ import StoreProtocol
         shards = tokens
         // The suppression list of a shard that returns from another owner is read again.
         lists.serve(tokens.keys)
-        serveKnown()
+        serveLoadedShards()
         if !withdrawn.isEmpty { onReleased(withdrawn.sorted()) }
     }
 
     /// Serves shards whose suppression lists have become known.
-    func suppressionsAreKnown() {
+    func suppressionsAreLoaded() {
         let mayServeMore = shards.contains { shard, token in
             window.shards.tokens[shard] != token && lists.isLoaded(shard)
         }
-        if mayServeMore { serveKnown() }
+        if mayServeMore { serveLoadedShards() }
     }
 
-    private func serveKnown() {
+    private func serveLoadedShards() {
         window.now = .now
         window.assign(
             shards.filter { shard, _ in
@@ -90,13 +90,13 @@ import StoreProtocol
         let mine = wanted.filter { window.shards.tokens[$0] != nil }
         guard !mine.isEmpty else { return }
         returning.formUnion(mine)
-        serveKnown()
+        serveLoadedShards()
     }
 
     /// Handles shards without held batches. Shards that were emptied for a job are served again.
     func released(_ empty: [Int]) {
         let back = empty.filter { returning.remove($0) != nil && shards[$0] != nil }
-        if !back.isEmpty { serveKnown() }
+        if !back.isEmpty { serveLoadedShards() }
         let withdrawn = empty.filter { shards[$0] == nil }
         if !withdrawn.isEmpty { onReleased(withdrawn) }
     }

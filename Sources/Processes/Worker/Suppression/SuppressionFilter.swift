@@ -86,7 +86,7 @@ import PushModel
             reason: reason, scope: scope.number, time: timestamp.map { min($0 / 1000, seconds) } ?? seconds,
             token: batch.batch.bytes[push.token])
         // While the app is paused, Redis refuses records that may come from a wrong environment.
-        if !isPaused && !tokens.isHolding || !reason.mayBeEnvironment {
+        if !isPaused && !tokens.holdsUnconfirmed || !reason.mayBeEnvironment {
             tokens.note(record, of: batch.shard, at: seconds)
         }
         return scope.text

@@ -69,7 +69,7 @@ import StoreProtocol
     /// How often suppressions had been revoked at the last check; nil before the first check.
     private var revocations: Int?
     /// Whether Redis holds new suppressions until they are confirmed.
-    private(set) var isHolding = false
+    private(set) var holdsUnconfirmed = false
     private var isReadingEnds = false
     private var mustReadEndsAgain = false
     private var isRefused = false
@@ -157,7 +157,7 @@ import StoreProtocol
         switch result {
         case .failure(let error): failed(asked.map(\.value), error)
         case .success(let reply):
-            isHolding = reply.isHolding
+            holdsUnconfirmed = reply.holdsUnconfirmed
             if reply.revocations != revocations {
                 revocations = reply.revocations
                 for list in lists.values { list.startOver() }

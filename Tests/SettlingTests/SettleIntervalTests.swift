@@ -2,13 +2,13 @@ import Testing
 
 @testable import Settling
 
-@Suite struct SettlePaceTests {
-    private var pace = SettlePace()
+@Suite struct SettleIntervalTests {
+    private var pace = SettleInterval()
 
     @Test mutating func `few reports are settled soon`() {
         for _ in 0..<100 {
             pace.settled()
-            #expect(pace.pause == SettlePace.shortest)
+            #expect(pace.pause == SettleInterval.shortest)
             pace.idled()
         }
     }
@@ -24,8 +24,8 @@ import Testing
     @Test mutating func `idle time makes pauses short again`() {
         for _ in 0..<9 { pace.settled() }
         pace.idled()
-        #expect(pace.pause == SettlePace.shortest)
+        #expect(pace.pause == SettleInterval.shortest)
         pace.settled()
-        #expect(pace.pause == SettlePace.shortest)
+        #expect(pace.pause == SettleInterval.shortest)
     }
 }
