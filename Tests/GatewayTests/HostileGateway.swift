@@ -21,7 +21,8 @@ import Transport
     /// The number of connections that misbehave, and the number of requests to which such a connection responds first.
     var misbehaving: Int
     let responses: Int
-    private(set) var connections = 0
+    /// When each connection was accepted.
+    private(set) var acceptances: [ContinuousClock.Instant] = []
     private(set) var requests = 0
     private(set) var pings = 0
     private var listener: Listener?
@@ -45,8 +46,10 @@ import Transport
             providerToken: nil, generation: 1, requestTimeout: timeout, connections: 1, firstAddress: 0)
     }
 
+    var connections: Int { acceptances.count }
+
     private func accept(_ stream: ByteStream) {
-        connections += 1
+        acceptances.append(.now)
         let peer = HostilePeer(
             stream, connections <= misbehaving ? conduct : nil, responses: responses
         ) { [unowned self] in if $0 { requests += 1 } else { pings += 1 } }
