@@ -91,58 +91,61 @@ import Testing
             [["LREM", "ready:00", "0", "W"], ["RPUSH", "bulk:00", "W"]], [0, 0, 0]
         ),
         (
-            "an id with nothing behind it",
+            "an id without a batch",
             [["RPUSH", "ready:03", "03.h.nothing.1"], ["ZADD", "delayed", "1", "02.h.no"]], [0, 0, 0]
         ),
         ("a batch without a body", [["HDEL", "batches", "W"]], [4, 0, 0]),
         ("a batch without a state", [["HDEL", "states", "W"]], [4, 0, 0]),
-        ("a body that nobody knows", [["HSET", "batches", "00.h.x.1", "?"]], [0, 0, 0]),
+        ("a body of an unknown batch", [["HSET", "batches", "00.h.x.1", "?"]], [0, 0, 0]),
         (
-            "a batch that is gone altogether",
+            "a batch that is missing completely",
             [["HDEL", "states", "W"], ["HDEL", "batches", "W"], ["LREM", "ready:00", "0", "W"]], [4, 0, 0]
         ),
         ("a body that cannot be read", [["HSET", "batches", "W", "nonsense"]], [4, 0, 0]),
         ("a state that cannot be read", [["HSET", "states", "F", "nonsense"]], [0, 2, 0]),
         ("a map of another length", [["HSET", "states", "W", "|0|0||3|..."]], [4, 0, 0]),
         ("a false count", [["HSET", "states", "W", "|0|0||3|...."]], [0, 0, 0]),
-        ("a batch with nothing left", [["HSET", "states", "W", "|0|0||0|xxxx"]], [4, 0, 0]),
-        ("a stamp of nobody's", [["HSET", "states", "W", "ghost|1|3||4|...."]], [0, 0, 0]),
-        ("a batch in flight without a stamp", [["HSET", "states", "F", "|1|4||2|xx.."]], [0, 0, 0]),
+        ("a batch without open pushes", [["HSET", "states", "W", "|0|0||0|xxxx"]], [4, 0, 0]),
+        ("a batch of an unknown worker", [["HSET", "states", "W", "ghost|1|3||4|...."]], [0, 0, 0]),
+        ("a batch in flight without a worker", [["HSET", "states", "F", "|1|4||2|xx.."]], [0, 0, 0]),
         ("too large a credit", [["HSET", "states", "F", "w1|1|99||2|xx.."]], [0, 0, 0]),
         ("an entry that cannot be read", [["XADD", "results", "*", "r", "?nonsense"]], [0, 0, 0]),
         (
             "an entry of closed pushes that cannot be read",
             [["XADD", "results", "*", "k", "U", "b", "?nonsense", "p", "1-2"]], [0, 0, 0]
         ),
-        ("an account that lost numbers", [["HDEL", "job:flies", "in_flight"]], [0, 0, 0]),
-        ("an account that waits for nothing", [["HSET", "job:waits", "delayed", "9"]], [0, 0, 0]),
+        ("a job record that lost numbers", [["HDEL", "job:flies", "in_flight"]], [0, 0, 0]),
+        ("a job record with too many delayed pushes", [["HSET", "job:waits", "delayed", "9"]], [0, 0, 0]),
         (
-            "an account that accepted more",
+            "a job record that accepted more",
             [["HINCRBY", "job:waits", "accepted", "3"], ["HINCRBY", "job:waits", "submitted", "3"]],
             [3, 0, 0]
         ),
         (
-            "an account that accepted less",
+            "a job record that accepted less",
             [["HINCRBY", "job:waits", "accepted", "-3"], ["HINCRBY", "job:waits", "submitted", "-3"]],
             [0, 0, 0]
         ),
         (
-            "an account that says it is finished",
+            "a job record that is finished too early",
             [["HSET", "job:waits", "state", "finished", "finished_at", "1"]], [0, 0, 0]
         ),
-        ("no account", [["DEL", "job:waits"]], [0, 0, 0]),
+        ("no job record", [["DEL", "job:waits"]], [0, 0, 0]),
         ("a false load", [["HSET", "load", "open", "77"]], [0, 0, 0]),
-        ("a load that is no number", [["HSET", "load", "open", "many"]], [0, 0, 0]),
-        ("an account that holds no number", [["HSET", "job:flies", "delivered", "x"]], [0, 0, 0]),
-        ("an account whose pushes are no number", [["HSET", "job:waits", "accepted", "four"]], [0, 0, 0]),
-        ("an account whose reason is no number", [["HSET", "job:waits", "reason:x", "-"]], [0, 0, 0]),
-        ("an account that is a list", [["DEL", "job:later"], ["RPUSH", "job:later", "x"]], [0, 0, 0]),
+        ("a load that is not a number", [["HSET", "load", "open", "many"]], [0, 0, 0]),
+        ("a job record with an invalid number", [["HSET", "job:flies", "delivered", "x"]], [0, 0, 0]),
+        (
+            "a job record whose number of pushes is invalid", [["HSET", "job:waits", "accepted", "four"]],
+            [0, 0, 0]
+        ),
+        ("a job record with an invalid reason count", [["HSET", "job:waits", "reason:x", "-"]], [0, 0, 0]),
+        ("a job record that is a list", [["DEL", "job:later"], ["RPUSH", "job:later", "x"]], [0, 0, 0]),
         (
             "an entry of another version",
             [["XADD", "results", "*", "r", "\u{2}D\u{5}flies\0\u{1}\0"]], [0, 0, 0]
         ),
         (
-            "an entry with closed positions that are none", [["XADD", "results", "*", "p", "a-b", "b", "x"]],
+            "an entry with invalid closed positions", [["XADD", "results", "*", "p", "a-b", "b", "x"]],
             [0, 0, 0]
         ),
         ("an entry of other fields", [["XADD", "results", "*", "foo", "bar"]], [0, 0, 0]),

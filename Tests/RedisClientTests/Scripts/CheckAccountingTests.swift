@@ -48,7 +48,7 @@ import Testing
         ("HSET job:d delayed 0", "job d delayed 0 of 2"),
         ("HSET job:a state finished", "job a is finished with 0"),
         ("HSET job:a reason:x 1", "job a has more reasons than failures"),
-        ("DEL job:a", "job a has 3 open and no account"),
+        ("DEL job:a", "job a has 3 open and no job record"),
         ("HSET load open 12", "load 12 of 11 open"),
         ("XTRIM results MAXLEN 0", "job c accepted 4 and has 3"),
         ("HSET intake head a offset 1", "job a accepted 3 and has 5"),

@@ -9,14 +9,15 @@ extension ScriptCase {
     static let admissions = resumes + appPauses + hosts + operations
 
     private static let resumes = [
-        ScriptCase("lets no job go on in the middle of the list", again: .other("[0, -1, 0, 0]")) { fixture in
+        ScriptCase("releases no job in the middle of the list", again: .other("[0, -1, 0, 0]")) { fixture in
             for step in 1...2 {
                 try fixture.perform(fixture.park(try fixture.held(step: step, [("j\(step)", 2)])))
             }
             try fixture.quarantine("q")
             return ResumePaused(start: 1)
         },
-        ScriptCase("leaves parked what other jobs have", again: .other("[0, -1, 0, 0]")) { fixture in
+        ScriptCase("leaves the batches of other jobs quarantined", again: .other("[0, -1, 0, 0]")) {
+            fixture in
             for step in 1...2 {
                 let batch = try fixture.held(step: step, [("j\(step)", 2)])
                 try fixture.perform(fixture.park(batch))
@@ -24,7 +25,10 @@ extension ScriptCase {
             }
             return ResumePaused(.job("j2"))
         },
-        ScriptCase("leaves parked what has only others' pushes left", again: .other("[0, -1, 0, 0]")) {
+        ScriptCase(
+            "leaves a batch quarantined in which only other jobs' pushes are open",
+            again: .other("[0, -1, 0, 0]")
+        ) {
             fixture in
             try fixture.split([("a", 1), ("q", 2)])
             try fixture.quarantine("q")
@@ -49,52 +53,54 @@ extension ScriptCase {
     }
 
     private static let appPauses = [
-        ScriptCase("pauses once more for other credentials", again: .other("0")) { fixture in
+        ScriptCase("pauses again for other credentials", again: .other("0")) { fixture in
             try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
             return PauseApp(reason: "why", fingerprint: "def")
         },
-        ScriptCase("is full for another reason", again: .other("[backlog, 0, 10, 0, 0]")) { fixture in
+        ScriptCase("stays closed for another reason", again: .other("[backlog, 0, 10, 0, 0]")) { fixture in
             try fixture.perform(updateAdmission(.full))
             try open(fixture, 10)
             return updateAdmission(.relieved)
         },
-        ScriptCase("is no longer full of memory at nine tenths", again: .other("[, 0, 9, 0, 0]")) { fixture in
+        ScriptCase(
+            "opens again at nine tenths of its limits after a full memory", again: .other("[, 0, 9, 0, 0]")
+        ) { fixture in
             try fixture.perform(updateAdmission(.full))
             try open(fixture, 9)
             return updateAdmission(.relieved)
         },
-        ScriptCase("is full of memory while nobody says otherwise", again: .same) { fixture in
+        ScriptCase("stays closed without news about the memory", again: .same) { fixture in
             try fixture.perform(updateAdmission(.full))
             return updateAdmission()
         },
-        ScriptCase("is still full at nine tenths of its open pushes", again: .same) { fixture in
+        ScriptCase("stays closed at nine tenths of the open pushes", again: .same) { fixture in
             try open(fixture, 10)
             try fixture.perform(updateAdmission())
             try open(fixture, 9)
             return updateAdmission()
         },
-        ScriptCase("is relieved below nine tenths of its inbox", again: .other("[, 0, 0, 8, 0]")) { fixture in
+        ScriptCase("opens again below nine tenths of its inbox", again: .other("[, 0, 0, 8, 0]")) { fixture in
             for job in 1...10 { try fixture.perform(PushJob(job: Array("\(job)".utf8))) }
             try fixture.perform(updateAdmission(backlog: 100))
             for _ in 1...2 { try fixture.redis.run("LPOP", "pushfarm:demo") }
             return updateAdmission(backlog: 100)
         },
-        ScriptCase("is full by one large job", again: .other("[inbox, 0, 0, 1, 0]")) { fixture in
+        ScriptCase("closes for one large job", again: .other("[inbox, 0, 0, 1, 0]")) { fixture in
             try fixture.perform(PushJob(job: Array(repeating: 65, count: 5000)))
             return updateAdmission(bytes: 5000)
         },
-        ScriptCase("is full by the jobs that wait as well", again: .other("[backlog, 0, 9, 1, 0]")) {
+        ScriptCase("counts waiting jobs against the limit", again: .other("[backlog, 0, 9, 1, 0]")) {
             fixture in
             try open(fixture, 9)
             try fixture.perform(PushJob(job: Array("job".utf8)))
             return updateAdmission()
         },
-        ScriptCase("tells of the rest of a flood when it is over", again: .same) { fixture in
+        ScriptCase("reports the rest of a flood after its end", again: .same) { fixture in
             try fixture.perform(updateAdmission())
             try fixture.flood(written: 100, pending: 7, duplicates: 3, age: 1000)
             return updateAdmission()
         },
-        ScriptCase("tells of no flood that goes on", again: .same) { fixture in
+        ScriptCase("reports no flood that continues", again: .same) { fixture in
             try fixture.perform(updateAdmission())
             try fixture.flood(written: 100, pending: 7)
             return updateAdmission()
@@ -103,11 +109,11 @@ extension ScriptCase {
             try fixture.perform(updateAdmission())
             return ForgetApp(silence: .zero)
         },
-        ScriptCase("forgets no app that a coordinator had a moment ago", again: .same) { fixture in
+        ScriptCase("forgets no app that a coordinator served a moment ago", again: .same) { fixture in
             try fixture.perform(updateAdmission())
             return ForgetApp(silence: .seconds(3600))
         },
-        ScriptCase("takes a count below nothing for nothing", again: .same) { fixture in
+        ScriptCase("reads a negative count as zero", again: .same) { fixture in
             try open(fixture, -3)
             try fixture.perform(updateAdmission())
             return updateAdmission()
@@ -127,17 +133,17 @@ extension ScriptCase {
     }
 
     private static let hosts = [
-        ScriptCase(.heartbeat, "takes a line that would live for ever", again: .same) { fixture in
+        ScriptCase(.heartbeat, "replaces a heartbeat without expiry", again: .same) { fixture in
             try heartbeat(fixture, others: ["99999999999999 n2 4 x,y {}"])
         },
-        ScriptCase(.heartbeat, "takes the line of another that ended", again: .same) { fixture in
+        ScriptCase(.heartbeat, "replaces the expired heartbeat of another process", again: .same) { fixture in
             try heartbeat(fixture, others: ["1000 n2 4 x,y {}"])
         },
-        ScriptCase(.heartbeat, "takes its predecessor's line", again: .same) { fixture in
+        ScriptCase(.heartbeat, "replaces its predecessor's heartbeat", again: .same) { fixture in
             try heartbeat(fixture, others: ["\(try end(fixture, in: 30)) n0 4 x,y {}"])
         },
         ScriptCase(
-            .heartbeat, "names who lives, not who ended some minutes ago or would live for ever", again: .same
+            .heartbeat, "names live hosts, without expired ones and those without expiry", again: .same
         ) {
             fixture in
             try heartbeat(
@@ -147,7 +153,7 @@ extension ScriptCase {
                     "2500000000000 n4 4 x {}",
                 ])
         },
-        ScriptCase("tells what one of two workers had in the air", again: .same) { fixture in
+        ScriptCase("lists the shards in flight of one of two workers", again: .same) { fixture in
             let batch = try fixture.held([("a", 3)], credit: 1)
             try fixture.split(step: 2, [("b", 3)])
             try fixture.split(step: 3, [("c", 3)], shard: 2)
@@ -175,32 +181,33 @@ extension ScriptCase {
     ]
 
     private static let operations = [
-        ScriptCase("tells of what belongs to no step, once", again: .other("0")) { _ in
+        ScriptCase("writes an event that belongs to no step once", again: .other("0")) { _ in
             var event = FarmEvent(.workers)
             event.add("host", "h")
             return AddEvent(event, name: "n")
         },
-        ScriptCase(.operate, "puts a command", again: .other("0")) { fixture in
+        ScriptCase(.operate, "stores a command", again: .other("0")) { fixture in
             try operate(fixture, [], put)
         },
-        ScriptCase(.operate, "puts a command once", again: .same) { fixture in
+        ScriptCase(.operate, "stores a repeated command once", again: .same) { fixture in
             try operate(fixture, ["ends", "5"], put)
         },
-        ScriptCase(.operate, "gives a command to a host once", again: .other("0")) { fixture in
+        ScriptCase(.operate, "passes a command to a host once", again: .other("0")) { fixture in
             try operate(fixture, ["ends", "99999999999999", "host:b", "done "], ["claim", "a"])
         },
-        ScriptCase(.operate, "gives no command that is too late", again: .same) { fixture in
+        ScriptCase(.operate, "passes no late command", again: .same) { fixture in
             try operate(fixture, ["ends", "5"], ["claim", "a"])
         },
-        ScriptCase(.operate, "gives no command that nobody knows", again: .same) { fixture in
+        ScriptCase(.operate, "passes no unknown command", again: .same) { fixture in
             try operate(fixture, [], ["claim", "a"])
         },
-        ScriptCase(.operate, "keeps how far a host is", again: .same) { fixture in
+        ScriptCase(.operate, "stores a host's progress", again: .same) { fixture in
             try operate(
                 fixture, ["ends", "5", "host:a", "accepted "],
                 ["answer", "a", "working", "half", "0", "{pushfarm}:answers", "i"])
         },
-        ScriptCase(.operate, "keeps a host's last answer, and notes it", again: .same) { fixture in
+        ScriptCase(.operate, "stores a host's last reply and writes it to the audit log", again: .same) {
+            fixture in
             try operate(
                 fixture, ["ends", "5", "host:a", "working half"],
                 ["answer", "a", "done", "all of it", "1", "{pushfarm}:answers", "i"])

@@ -11,49 +11,49 @@ extension ScriptCase {
         + edges + corners + letters + pauses
 
     private static let owners = [
-        ScriptCase("acquires what has ended", again: .same) { fixture in
+        ScriptCase("acquires shards whose lease has expired", again: .same) { fixture in
             try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "1")
             return fixture.acquire("n2")
         },
-        ScriptCase("acquires what a predecessor had", again: .same) { fixture in
+        ScriptCase("acquires the shards of the predecessor", again: .same) { fixture in
             fixture.acquire("n2", predecessor: "n1")
         },
-        ScriptCase("renews", again: .same) { fixture in
+        ScriptCase("renews its leases", again: .same) { fixture in
             try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "until:n1", "5", "02", "1:n9:x")
             return RenewLeases(
                 nonce: "n1", host: "host", lease: .seconds(600), fields: [.intake, .shard(2), .shard(9)])
         },
-        ScriptCase("gives back what is its own", again: .other("[0]")) { fixture in
+        ScriptCase("gives back its own shards", again: .other("[0]")) { fixture in
             try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
             return fixture.release([.shard(1), .shard(2), .shard(9)])
         },
-        ScriptCase("gives back nothing that was acquired since", again: .same) { fixture in
+        ScriptCase("gives back no shard that was acquired since", again: .same) { fixture in
             let late = fixture.release([.intake, .shard(0)])
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:owners", "00", "2:n1:host", "intake", "1:n1.1:host")
             return late
         },
-        ScriptCase("leaves", again: .other("[0]")) { fixture in
+        ScriptCase("gives back all shards when it leaves", again: .other("[0]")) { fixture in
             try fixture.redis.run("HSET", "{pushfarm:demo}:owners", "02", "1:n9:x")
             return ReleaseLeases(nonce: "n1", tokens: nil)
         },
     ]
 
     private static let intake = [
-        ScriptCase("takes as many as it may", again: .same) { fixture in
+        ScriptCase("takes jobs up to the limit of jobs", again: .same) { fixture in
             for job in ["a", "b", "c"] { try fixture.perform(PushJob(job: Array(job.utf8))) }
             return Take(token: fixture.token, known: 0, maxJobs: 2, maxBytes: 1000, maxJobBytes: 100)
         },
-        ScriptCase("gives those of the taken jobs that are not known", again: .same) { fixture in
+        ScriptCase("returns the taken jobs that the intake does not know", again: .same) { fixture in
             try fixture.take("a", "b", "c")
             return Take(token: fixture.token, known: 1, maxJobs: 1, maxBytes: 1000, maxJobBytes: 100)
         },
-        ScriptCase("takes as many bytes as it may", again: .same) { fixture in
+        ScriptCase("takes jobs up to the limit of bytes", again: .same) { fixture in
             for job in ["aaa", "bbb", "c"] { try fixture.perform(PushJob(job: Array(job.utf8))) }
             return Take(token: fixture.token, known: 0, maxJobs: 9, maxBytes: 6, maxJobBytes: 100)
         },
         ScriptCase(
-            "refuses what is too large", again: .other("[0, , 0, 0, 0, 0, a, b]")
+            "refuses a job that is too large", again: .other("[0, , 0, 0, 0, 0, a, b]")
         ) { fixture in
             for job in ["a", String(repeating: "x", count: 101), "b", "c"] {
                 try fixture.perform(PushJob(job: Array(job.utf8)))
@@ -79,7 +79,7 @@ extension ScriptCase {
                 token: fixture.token, step: 1, job: nil, field: "job", position: 3, reason: "no object",
                 original: Array("bad".utf8))
         },
-        ScriptCase("tells of one refused job of a flood for all that came since", again: .other("0")) {
+        ScriptCase("reports one refused job of a flood for all since the last event", again: .other("0")) {
             fixture in
             try fixture.take("bad", "good")
             try fixture.flood(written: 100, pending: 7, age: 1000)
@@ -105,7 +105,7 @@ extension ScriptCase {
             try fixture.take("a", "b")
             return RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true)
         },
-        ScriptCase("holds a second end against the first job", again: .same) { fixture in
+        ScriptCase("counts a second crash against the first job", again: .same) { fixture in
             try fixture.take("a", "b")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return RecordIntakeCrash(token: fixture.token, process: "p2", isOnlyApp: true)
@@ -118,7 +118,7 @@ extension ScriptCase {
             }
             return RecordIntakeCrash(token: fixture.token, process: "p3", isOnlyApp: true)
         },
-        ScriptCase("splits two jobs, one of them for later", again: .other("[0]")) { fixture in
+        ScriptCase("splits two jobs, one of them delayed", again: .other("[0]")) { fixture in
             try fixture.take("a", "b", "c")
             var event = FarmEvent(.tokenMalformed)
             event.add("job", "a")
@@ -143,13 +143,16 @@ extension ScriptCase {
             try fixture.take("big", "next")
             return fixture.firstPart()
         },
-        ScriptCase("takes no other step of the same number for its own", again: .refused("error STEP 1")) {
+        ScriptCase(
+            "does not mistake another step of the same number for its own", again: .refused("error STEP 1")
+        ) {
             fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
             return fixture.splitRequest(step: 1, [("next", 2)])
         },
-        ScriptCase("takes no split of the same number for its own", again: .refused("error STEP 1")) {
+        ScriptCase("does not mistake a split of the same number for its own", again: .refused("error STEP 1"))
+        {
             fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
@@ -157,7 +160,7 @@ extension ScriptCase {
                 token: fixture.token, step: 1, job: "big", field: "tokens", position: 0, reason: "x",
                 original: [])
         },
-        ScriptCase("splits the last part of a job that goes alone", again: .other("[0]")) { fixture in
+        ScriptCase("splits the last part of a job that is split alone", again: .other("[0]")) { fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
@@ -169,7 +172,7 @@ extension ScriptCase {
     ]
 
     private static let delivery = [
-        ScriptCase("gives batches of both lanes, as far as the credit goes", again: .any) { fixture in
+        ScriptCase("assigns batches of both lanes up to the credit", again: .any) { fixture in
             try fixture.split(step: 1, [("a", 2), ("b", 3)], shard: 0)
             try fixture.split(step: 2, [("c", 4)], shard: 1, lane: .bulk)
             try fixture.split(step: 3, [("d", 4)], shard: 2, lane: .bulk)
@@ -177,7 +180,8 @@ extension ScriptCase {
                 worker: "w1", credit: 7, maxBatches: 2, known: [],
                 shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
         },
-        ScriptCase("gives a worker what it had, and not what another has", again: .same) { fixture in
+        ScriptCase("assigns the worker's known batches again, and none of another worker", again: .same) {
+            fixture in
             for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
             let batches = try fixture.checkout("w1", most: 2).batches
             _ = try fixture.checkout("w2", most: 1)
@@ -185,7 +189,7 @@ extension ScriptCase {
                 worker: "w1", credit: 100, maxBatches: 8, known: [batches[0].id],
                 shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
         },
-        ScriptCase("gives one of a shard after one of another, of bulk alone", again: .any) { fixture in
+        ScriptCase("takes bulk batches from the shards in turn", again: .any) { fixture in
             for (step, shard) in [0, 0, 1].enumerated() {
                 try fixture.split(step: step + 1, [("j\(step)", 2)], shard: shard, lane: .bulk)
             }
@@ -207,72 +211,72 @@ extension ScriptCase {
             return checkout
         },
         ScriptCase(
-            "hands facts over and raises the credit", again: .other("[..xx., 5, 0]")
+            "reports facts and raises the credit", again: .other("[..xx., 5, 0]")
         ) { fixture in
             let batch = try fixture.held([("a", 2), ("b", 3)], credit: 4)
             return fixture.reportRequest(batch.id, 2..<4, wanted: 5, entry: StoreFixture.delivered("b", 2))
         },
         ScriptCase(
-            "hands decisions over, with their lane", again: .other("[x.., 3, 0]")
+            "reports decisions with their lane", again: .other("[x.., 3, 0]")
         ) { fixture in
             let batch = try fixture.held([("a", 3)], lane: .bulk)
             return fixture.reportRequest(batch.id, 0..<1, facts: false, entry: StoreFixture.delivered("a", 1))
         },
-        ScriptCase("hands the last positions over", again: .other("[0, 0, 1, 0, 1]")) { fixture in
+        ScriptCase("reports the last positions", again: .other("[0, 0, 1, 0, 1]")) { fixture in
             let batch = try fixture.held([("a", 3)])
             return fixture.reportRequest(batch.id, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
         ScriptCase(
-            "takes facts of a batch that waits again", again: .other("[.x., 0, 2]")
+            "takes facts about a batch that is ready again", again: .other("[.x., 0, 2]")
         ) { fixture in
             let batch = try fixture.held([("a", 3)])
             try fixture.perform(PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)]))
             return fixture.reportRequest(batch.id, 1..<2, wanted: 3, entry: StoreFixture.delivered("a", 1))
         },
         ScriptCase(
-            "takes the last facts of a batch that waits again", again: .other("[0, 0, 1, 0, 1]")
+            "takes the last facts about a batch that is ready again", again: .other("[0, 0, 1, 0, 1]")
         ) { fixture in
             let batch = try fixture.held([("a", 3)], lane: .bulk)
             try fixture.perform(PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)]))
             return fixture.reportRequest(batch.id, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
         ScriptCase(
-            "takes facts of a batch that is delayed", again: .other("[.x., 0, 2]")
+            "takes facts about a delayed batch", again: .other("[.x., 0, 2]")
         ) { fixture in
             let batch = try fixture.delayed([("a", 3)])
             return fixture.reportRequest(batch, 1..<2, entry: StoreFixture.delivered("a", 1))
         },
         ScriptCase(
-            "takes the last facts of a batch that is delayed", again: .other("[0, 0, 1, 0, 1]")
+            "takes the last facts about a delayed batch", again: .other("[0, 0, 1, 0, 1]")
         ) { fixture in
             let batch = try fixture.delayed([("a", 3)])
             return fixture.reportRequest(batch, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
         ScriptCase(
-            "takes the last facts of a batch that is parked", again: .other("[0, 0, 1, 0, 1]")
+            "takes the last facts about a paused batch", again: .other("[0, 0, 1, 0, 1]")
         ) { fixture in
             let batch = try fixture.held([("a", 3)])
             try fixture.perform(fixture.park(batch))
             return fixture.reportRequest(batch.id, 0..<3, entry: StoreFixture.delivered("a", 3))
         },
-        ScriptCase("puts batches back to the head, in order", again: .other("0")) { fixture in
+        ScriptCase("returns batches to the head of the list in order", again: .other("0")) { fixture in
             for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
             let batches = try fixture.checkout(most: 2).batches
             _ = try fixture.report(batches[0], 0..<1, entry: StoreFixture.delivered("j1", 1))
             return PutBack(
                 token: fixture.token, worker: "w1", batches: batches.map { ($0.id, $0.delivery) })
         },
-        ScriptCase("puts a batch back behind an older one", again: .other("0")) { fixture in
+        ScriptCase("returns a batch behind an older one", again: .other("0")) { fixture in
             for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
             let batches = try fixture.checkout(most: 2).batches.map { ($0.id, $0.delivery) }
             try fixture.perform(PutBack(token: fixture.token, worker: "w1", batches: [batches[0]]))
             return PutBack(token: fixture.token, worker: "w1", batches: [batches[1]])
         },
-        ScriptCase("parks a batch", again: .other("0")) { fixture in
+        ScriptCase("quarantines a batch", again: .other("0")) { fixture in
             fixture.park(try fixture.held([("a", 2), ("b", 1)]))
         },
         ScriptCase(
-            "takes back from all but the living, and not from them",
+            "reclaims from all workers except the living ones",
             again: .other("[0, 0, 0, 0, 0, [], [], []]")
         ) { fixture in
             for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
@@ -281,13 +285,13 @@ extension ScriptCase {
             reclaim.workers = .allBut(["w1", "w3"])
             return reclaim
         },
-        ScriptCase("takes back from those who are gone only", again: .other("[0, 0, 0, 0, 0, [], [], []]")) {
+        ScriptCase("reclaims only from exited workers", again: .other("[0, 0, 0, 0, 0, [], [], []]")) {
             fixture in
             for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)]) }
             for worker in ["w1", "w2"] { _ = try fixture.checkout(worker, most: 1) }
             return fixture.reclaim(["w2"])
         },
-        ScriptCase("takes back what a lost worker had", again: .other("[0, 0, 0, 0, 0, [], [], []]")) {
+        ScriptCase("reclaims the batches of a lost worker", again: .other("[0, 0, 0, 0, 0, [], [], []]")) {
             fixture in
             for step in 1...3 { try fixture.split(step: step, [("j\(step)", 3)]) }
             let batches = try fixture.checkout(credit: 8).batches
@@ -295,7 +299,8 @@ extension ScriptCase {
             return fixture.reclaim(["w1"])
         },
         ScriptCase(
-            "closes what may have been sent at most once", again: .other("[0, 0, 0, 0, 0, [], [], []]")
+            "closes pushes that are sent at most once and may have been sent",
+            again: .other("[0, 0, 0, 0, 0, [], [], []]")
         ) { fixture in
             try fixture.split([("a", 5)], delivery: .atMostOnce)
             let batch = try fixture.checkout(credit: 4).batches[0]
@@ -305,7 +310,7 @@ extension ScriptCase {
     ]
 
     private static let suppression = [
-        ScriptCase("suppresses tokens, and tells of one", again: .other("0")) { fixture in
+        ScriptCase("suppresses tokens and reports one", again: .other("0")) { fixture in
             var event = FarmEvent(.tokenInvalid)
             event.add("token", hex: [9, 9])
             return Suppress(
@@ -314,19 +319,19 @@ extension ScriptCase {
                     .init(shard: 0, record: StoreFixture.dead([9, 9], .feedback).record!, event: event),
                 ], scopes: [StoreFixture.scope], writer: "r1", step: 1)
         },
-        ScriptCase("tells of a token that its list has already", again: .other("0")) { _ in
+        ScriptCase("reports a token that is already on its list", again: .other("0")) { _ in
             Suppress(
                 [.init(shard: 2, record: nil, event: FarmEvent(.tokenInvalid))], scopes: [StoreFixture.scope],
                 writer: "r1", step: 1)
         },
-        ScriptCase("takes a writer's steps in turn", again: .other("0")) { fixture in
+        ScriptCase("accepts the steps of a writer in order", again: .other("0")) { fixture in
             let entries = [Suppress.Entry(shard: 2, record: StoreFixture.dead([1, 2]).record!)]
             try fixture.perform(Suppress(entries, scopes: [StoreFixture.scope], writer: "r1", step: 1))
             try fixture.perform(Suppress(entries, scopes: [StoreFixture.scope], writer: "r2", step: 7))
             return Suppress(entries, scopes: [StoreFixture.scope], writer: "r1", step: 2)
         },
-        ScriptCase("asks for a reading", again: .same) { _ in AskForFeedback() },
-        ScriptCase("begins a reading that was never made", again: .same) { fixture in
+        ScriptCase("requests a reading", again: .same) { _ in AskForFeedback() },
+        ScriptCase("begins the first reading", again: .same) { fixture in
             BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60))
         },
         ScriptCase("begins no reading while another reads", again: .any) { fixture in
@@ -340,7 +345,7 @@ extension ScriptCase {
             try fixture.redis.run("HSET", "{pushfarm:demo}:feedback", "due", "9000000000000000")
             return BeginFeedback(token: fixture.token, reader: "r2", limit: .seconds(60))
         },
-        ScriptCase("begins a reading that is asked for", again: .same) { fixture in
+        ScriptCase("begins a requested reading", again: .same) { fixture in
             try read(fixture, "no route")
             try fixture.perform(AskForFeedback())
             return BeginFeedback(token: fixture.token, reader: "r2", limit: .seconds(60))
@@ -358,7 +363,7 @@ extension ScriptCase {
             try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60)))
             return EndFeedback(reader: "r1", tuples: 2, next: .seconds(5), error: "no route")
         },
-        ScriptCase("ends no reading of another", again: .same) { fixture in
+        ScriptCase("ends no reading of another host", again: .same) { fixture in
             try fixture.perform(BeginFeedback(token: fixture.token, reader: "r1", limit: .seconds(60)))
             return EndFeedback(reader: "r2", tuples: 2, next: .seconds(5), error: "")
         },
@@ -371,7 +376,9 @@ extension ScriptCase {
     }
 
     private static let results = [
-        ScriptCase("books outcomes, a retry, a dead token, and ends a job", again: .other("[0, 0]")) {
+        ScriptCase(
+            "settles outcomes, a retry and an unregistered token, and finishes a job", again: .other("[0, 0]")
+        ) {
             fixture in
             let batch = try fixture.held([("a", 5), ("b", 2)])
             _ = try fixture.report(batch, 0..<5, entry: StoreFixture.delivered("a", 5))
@@ -394,13 +401,13 @@ extension ScriptCase {
             ]
             return Settle([first, StoreFixture.settlement(records[1], "b", delivered: 2)])
         },
-        ScriptCase("books an entry of an account that is gone", again: .other("[0, 0]")) { fixture in
+        ScriptCase("settles an entry whose job record has expired", again: .other("[0, 0]")) { fixture in
             let batch = try fixture.held([("a", 1)])
             _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
             try fixture.redis.run("DEL", "{pushfarm:demo}:job:a")
             return Settle([StoreFixture.settlement(try fixture.results()[0], "a", delivered: 1)])
         },
-        ScriptCase("moves what is due", again: .other("[TIME]")) { fixture in
+        ScriptCase("moves due batches", again: .other("[TIME]")) { fixture in
             for (step, due) in [
                 (1, Int64(4_000_000_000_000)), (2, 3_000_000_000_000), (3, 4_000_000_000_000),
             ] {
@@ -414,7 +421,7 @@ extension ScriptCase {
             }
             return PromoteDue()
         },
-        ScriptCase("makes the gatherers' group", again: .other("0")) { fixture in
+        ScriptCase("creates the consumer group of the results stream", again: .other("0")) { fixture in
             try fixture.redis.run("XADD", "{pushfarm:demo}:results", "*", "r", "x")
             try fixture.redis.run("XGROUP", "DESTROY", "{pushfarm:demo}:results", "settlement")
             return CreateResultsGroup()
@@ -430,7 +437,7 @@ extension ScriptCase {
     }
 
     private static let farm = [
-        ScriptCase("pauses once more for another reason", again: .other("0")) { fixture in
+        ScriptCase("pauses again for another reason", again: .other("0")) { fixture in
             try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
             return PauseApp(reason: "other", fingerprint: "abc")
         },
@@ -439,14 +446,17 @@ extension ScriptCase {
             try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
             return ResumeApp()
         },
-        ScriptCase("is full", again: .other("[memory, 0, 0, 0, 0]")) { _ in UpdateAdmission.full },
-        ScriptCase("has too many open pushes", again: .other("[backlog, 0, 10, 0, 1]")) { fixture in
+        ScriptCase("closes when the memory is full", again: .other("[memory, 0, 0, 0, 0]")) { _ in
+            UpdateAdmission.full
+        },
+        ScriptCase("closes at too many open pushes", again: .other("[backlog, 0, 10, 0, 1]")) { fixture in
             try fixture.split([("a", 10)])
             var updateAdmission = UpdateAdmission.full
             updateAdmission.memory = .keep
             return updateAdmission
         },
-        ScriptCase("is still not below nine tenths", again: .other("[inbox, 0, 0, 9, 0]")) { fixture in
+        ScriptCase("stays closed at nine tenths of the inbox", again: .other("[inbox, 0, 0, 9, 0]")) {
+            fixture in
             var updateAdmission = UpdateAdmission.full
             updateAdmission.memory = .keep
             updateAdmission.limits = AppLimits(backlog: 100, inbox: 10, inboxBytes: 1 << 20, jobBytes: 40)
@@ -456,18 +466,18 @@ extension ScriptCase {
             updateAdmission.retryAfter = .milliseconds(600)
             return updateAdmission
         },
-        ScriptCase("is relieved", again: .other("[, 0, 0, 0, 0]")) { fixture in
+        ScriptCase("opens again below nine tenths", again: .other("[, 0, 0, 0, 0]")) { fixture in
             try fixture.perform(UpdateAdmission.full)
             var updateAdmission = UpdateAdmission.full
             updateAdmission.memory = .relieved
             return updateAdmission
         },
-        ScriptCase("holds the intake", again: .same) { _ in
+        ScriptCase("limits the intake to a trickle", again: .same) { _ in
             UpdateAdmission(
                 memory: .keep, limitsIntake: true, retryAfter: .milliseconds(500),
                 limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
         },
-        ScriptCase("counts what waits", again: .same) { fixture in
+        ScriptCase("counts the batches of each list", again: .same) { fixture in
             for step in 1...4 {
                 try fixture.split(
                     step: step, [("j\(step)", step)], shard: step % 2, lane: step > 2 ? .bulk : .high,
@@ -479,7 +489,7 @@ extension ScriptCase {
             try fixture.perform(PushJob(job: Array("c".utf8)))
             return ReadDepths(shards: 3)
         },
-        ScriptCase("tells how old the oldest pushes are", again: .same) { fixture in
+        ScriptCase("returns the ages of the oldest pushes", again: .same) { fixture in
             // The entries have no batch in their lists and a future time, which counts as now. Real ages differ from run to run.
             for (step, shard) in [0, 2].enumerated() {
                 try fixture.split(step: step + 1, [("j\(shard)", 1)], shard: shard, lane: .high)
@@ -493,7 +503,7 @@ extension ScriptCase {
             try fixture.redis.run("DEL", "{pushfarm:demo}:ready:02")
             return ReadAges(shards: 3)
         },
-        ScriptCase("finds keys of the wrong type, and what cannot be read", again: .same) { fixture in
+        ScriptCase("finds keys of the wrong type and unreadable entries", again: .same) { fixture in
             try fixture.redis.run("DEL", "{pushfarm:demo}:owners")
             try fixture.redis.run("SET", "{pushfarm:demo}:owners", "x")
             try fixture.redis.run("HSET", "{pushfarm:demo}:unsettled", "5-0", "7 ends too early")
@@ -504,56 +514,57 @@ extension ScriptCase {
             _ = try fixture.held([("a", 3)])
             return CheckAccounting(shards: StoreFixture.shards)
         },
-        ScriptCase("finds the accounts that are not at rest", again: .same) { fixture in
+        ScriptCase("finds the job records that are not finished", again: .same) { fixture in
             try fixture.split(step: 1, [("a", 3)])
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:job:b", "state", "finished", "accepted", "2", "failed", "2")
             try fixture.redis.run("ZADD", "{pushfarm:demo}:jobs", "5", "b")
             return ScanJobRecords(shards: StoreFixture.shards)
         },
-        ScriptCase(.compareAndSet, "puts a token", again: .same) { fixture in
+        ScriptCase(.compareAndSet, "replaces a provider token", again: .same) { fixture in
             try fixture.redis.run("SET", "{pushfarm}:provider:k", "old")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
         },
-        ScriptCase(.compareAndSet, "leaves what another put", again: .same) { fixture in
+        ScriptCase(.compareAndSet, "leaves another host's value", again: .same) { fixture in
             try fixture.redis.run("SET", "{pushfarm}:provider:k", "newest")
             return ["1", "{pushfarm}:provider:k", "old", "new", "500000"]
         },
-        ScriptCase(.compareAndSet, "puts a first token", again: .same) { _ in
+        ScriptCase(.compareAndSet, "stores a first provider token", again: .same) { _ in
             ["1", "{pushfarm}:provider:k", "", "new", "500000"]
         },
-        ScriptCase(.heartbeat, "writes its line and drops one that ended long ago", again: .same) { fixture in
+        ScriptCase(.heartbeat, "writes its heartbeat and drops one that expired long ago", again: .same) {
+            fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm}:hosts", "old", "1000 n 2 x {}", "b",
                 "\(try end(fixture, in: 30)) n2 4 x,y {}")
             return ["1", "{pushfarm}:hosts", "a", "5000", "n1", "", "3", "x", "{\"y\": 1}"]
         },
-        ScriptCase(.heartbeat, "takes its line out", again: .same) { fixture in
+        ScriptCase(.heartbeat, "removes its heartbeat", again: .same) { fixture in
             try fixture.redis.run("HSET", "{pushfarm}:hosts", "a", "\(try end(fixture, in: 30)) n1 4 x,y {}")
             return ["1", "{pushfarm}:hosts", "a", "0", "n1", "", "0", "", ""]
         },
-        ScriptCase(.alert, "raises an alert", again: .other("0")) { _ in alert("fired", 1) },
-        ScriptCase(.alert, "raises a worse one", again: .other("0")) { fixture in
+        ScriptCase(.alert, "fires an alert", again: .other("0")) { _ in alert("fired", 1) },
+        ScriptCase(.alert, "raises the level of an alert", again: .other("0")) { fixture in
             try fixture.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
             return alert("fired", 2)
         },
-        ScriptCase(.alert, "raises none that is better than it was", again: .same) { fixture in
+        ScriptCase(.alert, "ignores a lower level of an alert", again: .same) { fixture in
             try fixture.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "3 4000 full")
             return alert("fired", 2)
         },
-        ScriptCase(.alert, "calls an alert off", again: .other("0")) { fixture in
+        ScriptCase(.alert, "clears an alert", again: .other("0")) { fixture in
             try fixture.redis.run("HSET", "{pushfarm}:active_alerts", "redis_full farm  ", "1 4000 full")
             return alert("cleared", 1)
         },
-        ScriptCase(.alert, "calls off none that was not raised", again: .same) { _ in alert("cleared", 1) },
-        ScriptCase(.initFarm, "founds the farm", again: .same) { _ in
+        ScriptCase(.alert, "clears no alert that has not fired", again: .same) { _ in alert("cleared", 1) },
+        ScriptCase(.initFarm, "creates the farm", again: .same) { _ in
             ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "1", "a", "b"]
         },
-        ScriptCase(.initFarm, "leaves a farm as it was founded", again: .same) { fixture in
+        ScriptCase(.initFarm, "does not change a farm that exists", again: .same) { fixture in
             try fixture.redis.run("HSET", "{pushfarm}:farm", "shards", "16", "format", "1")
             return ["2", "{pushfarm}:farm", "{pushfarm}:apps", "64", "1", "a"]
         },
-        ScriptCase(.initFarm, "makes an app known", again: .same) { _ in
+        ScriptCase(.initFarm, "registers an app", again: .same) { _ in
             ["2", "{pushfarm}:farm", "{pushfarm}:apps", "0", "1", "a"]
         },
     ]

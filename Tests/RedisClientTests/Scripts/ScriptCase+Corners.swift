@@ -32,22 +32,22 @@ extension ScriptCase {
     }
 
     private static let reports = [
-        ScriptCase("takes late facts of a first push that is parked", again: .other("[xx.., 4, 2]")) {
+        ScriptCase("takes late facts about a paused first push", again: .other("[xx.., 4, 2]")) {
             fixture in
             let batch = try handedOn(fixture, [("q", 1), ("a", 3)])
             return fixture.reportRequest(batch, 0..<2, entry: StoreFixture.delivered("q", 2))
         },
-        ScriptCase("takes late facts of a last push that is parked", again: .other("[...x, 4, 2]")) {
+        ScriptCase("takes late facts about a paused last push", again: .other("[...x, 4, 2]")) {
             fixture in
             let batch = try handedOn(fixture, [("a", 3), ("q", 1)])
             return fixture.reportRequest(batch, 3..<4, entry: StoreFixture.delivered("q", 1))
         },
-        ScriptCase("raises no credit while the first push is alone in the air", again: .same) { fixture in
+        ScriptCase("raises no credit while the first push is in flight alone", again: .same) { fixture in
             let batch = try fixture.held([("a", 9)])
             try fixture.set(batch.id, to: "w1|1|1|9,2,1,1,0,0,0,0|9|.........")
             return fixture.reportRequest(batch.id, 0..<0, wanted: 9, entry: [])
         },
-        ScriptCase("raises the credit no further than it is asked", again: .same) { fixture in
+        ScriptCase("raises the credit up to the request", again: .same) { fixture in
             let batch = try fixture.held([("a", 9)], credit: 2)
             return fixture.reportRequest(batch.id, 0..<0, wanted: 5, entry: [])
         },
@@ -67,41 +67,43 @@ extension ScriptCase {
     }
 
     private static let checkouts = [
-        ScriptCase("gives what stands behind 31 that cannot be given", again: .any) { fixture in
+        ScriptCase("assigns a batch behind 31 that cannot be assigned", again: .any) { fixture in
             try rubbish(fixture, 31)
             return checkout(fixture)
         },
-        ScriptCase("gives what stands behind what has no body", again: .any) { fixture in
+        ScriptCase("assigns a batch behind one without a body", again: .any) { fixture in
             for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)]) }
             try fixture.redis.run("HDEL", app + "batches", "\(first(fixture))")
             return checkout(fixture)
         },
-        ScriptCase("opens a first push whose job was released meanwhile", again: .any) { fixture in
+        ScriptCase("opens a first push after the release of its job", again: .any) { fixture in
             try fixture.split([("a", 1), ("b", 2)])
             try fixture.set(first(fixture), to: "|1|0||2|p..")
             return checkout(fixture)
         },
-        ScriptCase("opens a last push whose job was released meanwhile", again: .any) { fixture in
+        ScriptCase("opens a last push after the release of its job", again: .any) { fixture in
             try fixture.split([("a", 2), ("b", 1)])
             try fixture.set(first(fixture), to: "|1|0||2|..p")
             return checkout(fixture)
         },
-        ScriptCase("grants behind what was handed over, and what is left to the next", again: .any) {
+        ScriptCase(
+            "grants pushes behind reported ones, and the remaining credit to the next batch", again: .any
+        ) {
             fixture in
             for step in 1...2 { try fixture.split(step: step, [("j\(step)", 4)]) }
             try fixture.set(first(fixture), to: "|1|0||2|xx..")
             return checkout(fixture, credit: 3)
         },
-        ScriptCase("grants all when the suspects are through", again: .any) { fixture in
+        ScriptCase("grants all pushes after the suspects have outcomes", again: .any) { fixture in
             try fixture.split([("a", 5)])
             try fixture.set(first(fixture), to: "|1|0|2,1,1,1,0,0,0,0|3|xx...")
             return checkout(fixture)
         },
-        ScriptCase("gives no more batches than it is asked for, of whatever shards", again: .any) { fixture in
+        ScriptCase("assigns batches of all shards up to the request", again: .any) { fixture in
             for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)], shard: step) }
             return checkout(fixture, most: 1, known: [])
         },
-        ScriptCase("gives a paused app's worker what it had only", again: .same) { fixture in
+        ScriptCase("assigns only known batches to a paused app's worker", again: .same) { fixture in
             for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)]) }
             _ = try fixture.checkout(most: 1)
             try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
@@ -110,7 +112,7 @@ extension ScriptCase {
     ]
 
     private static let settlements = [
-        ScriptCase("books an entry of three jobs", again: .other("[0, 0]")) { fixture in
+        ScriptCase("settles an entry of three jobs", again: .other("[0, 0]")) { fixture in
             let batch = try fixture.held([("a", 3), ("b", 2), ("c", 2)])
             _ = try fixture.report(batch, 0..<6, entry: StoreFixture.delivered("a", 6))
             var settlement = Settlement(entry: try fixture.results()[0].id)
@@ -126,15 +128,15 @@ extension ScriptCase {
     /// How a worker with a batch of job a in this state was lost, without the worker's name.
     private static let losses: [(what: String, state: String, loss: WorkerExit)] = [
         (
-            "keeps a single suspect when it is among others again", "2|3|3,1,1,0,3,2,1,0|2|x..",
+            "remembers a single suspect that is among others again", "2|3|3,1,1,0,3,2,1,0|2|x..",
             .kill(hadSent: true, recent: 4)
         ),
         (
-            "begins again with another single suspect, the first", "2|1|3,1,1,0,3,2,1,0|3|...",
+            "restarts the count for another single suspect, the first push", "2|1|3,1,1,0,3,2,1,0|3|...",
             .kill(hadSent: true, recent: 4)
         ),
         (
-            "keeps to the groups of a crash at a kill", "2|4|5,3,1,1,0,0,0,0|6|......",
+            "keeps the groups of a crash after a kill", "2|4|5,3,1,1,0,0,0,0|6|......",
             .kill(hadSent: true, recent: 1)
         ),
         (
@@ -146,30 +148,34 @@ extension ScriptCase {
             .kill(hadSent: true, recent: 4)
         ),
         (
-            "acquits after one kill, and keeps the ends before any send", "2|0|3,6,0,0,1,0,0,1|3|...",
+            "clears the suspicion after one kill, and keeps the crashes before any send",
+            "2|0|3,6,0,0,1,0,0,1|3|...",
             .kill(hadSent: true, recent: 1)
         ),
         (
-            "keeps what crashes say when a killed worker sent nothing of it", "2|0|3,1,1,2,0,2,1,0|3|...",
+            "keeps the count of crashes when a killed worker sent no push", "2|0|3,1,1,2,0,2,1,0|3|...",
             .kill(hadSent: true, recent: 1)
         ),
         (
-            "keeps what kills say when a crashed worker sent nothing of it", "2|0|3,1,1,0,1,2,1,0|3|...",
+            "keeps the count of kills when a crashed worker sent no push", "2|0|3,1,1,0,1,2,1,0|3|...",
             .crash(hadSent: true)
         ),
         (
-            "acquits of kills, and not of crashes", "2|0|3,1,1,1,1,2,1,0|3|...",
+            "clears the count of kills and keeps that of crashes", "2|0|3,1,1,1,1,2,1,0|3|...",
             .kill(hadSent: true, recent: 1)
         ),
         ("counts a kill before any send", "2|0||3|...", .kill(hadSent: false, recent: 1)),
-        ("counts no kill before any send amid others", "2|0||3|...", .kill(hadSent: false, recent: 2)),
-        ("blames the one job for a crash before any send", "2|0||3|...", .crash(hadSent: false)),
+        (
+            "counts no kill before any send among unrelated kills", "2|0||3|...",
+            .kill(hadSent: false, recent: 2)
+        ),
+        ("counts a crash before any send against the only job", "2|0||3|...", .crash(hadSent: false)),
         (
             "fails the first push, the only suspect, after a third crash", "2|1|1,1,1,2,0,1,1,0|3|...",
             .crash(hadSent: true)
         ),
-        ("begins again behind one suspect", "2|3|1,1,1,2,0,1,1,0|2|x..", .crash(hadSent: true)),
-        ("parks nothing when nobody is accused", "2|0|0,0,0,0,0,0,0,5|3|...", .unrelated),
+        ("restarts the count behind one suspect", "2|3|1,1,1,2,0,1,1,0|2|x..", .crash(hadSent: true)),
+        ("quarantines nothing when no job is suspect", "2|0|0,0,0,0,0,0,0,5|3|...", .unrelated),
     ]
 
     private static func loss(_ what: String, _ state: String, _ loss: WorkerExit) -> ScriptCase {
@@ -181,30 +187,31 @@ extension ScriptCase {
     }
 
     private static let reclaims = [
-        ScriptCase("blames none of two jobs whose pushes were alone in the air", again: .any) { fixture in
+        ScriptCase("counts no crash against two jobs whose pushes were in flight alone", again: .any) {
+            fixture in
             let batch = try fixture.held([("a", 1), ("b", 2)])
             try fixture.set(batch.id, to: "w1|2|2|3,2,1,1,0,0,0,0|3|...")
             return fixture.reclaim(["w1"], .crash(hadSent: true))
         },
-        ScriptCase("closes the one push that was sent at most once", again: .any) { fixture in
+        ScriptCase("closes the only push that was sent at most once", again: .any) { fixture in
             try fixture.split([("a", 3)], delivery: .atMostOnce)
             _ = try fixture.checkout(credit: 1)
             return fixture.reclaim(["w1"])
         },
-        ScriptCase("parks a batch behind another, and takes back the next", again: .any) { fixture in
+        ScriptCase("quarantines a batch behind another, and reclaims the next", again: .any) { fixture in
             let batch = try fixture.held([("a", 2)])
             _ = try fixture.held(step: 2, [("b", 2)])
             try fixture.redis.run("RPUSH", app + "paused", "01.h.other.1")
             try fixture.set(batch.id, to: "w1|5|0|0,0,0,0,0,0,0,4|2|..")
             return fixture.reclaim(["w1"], .crash(hadSent: false))
         },
-        ScriptCase("blames no job whose account is gone", again: .any) { fixture in
+        ScriptCase("counts no crash against a job without a record", again: .any) { fixture in
             let batch = try fixture.held([("a", 2)])
             try fixture.set(batch.id, to: "w1|2|2|2,1,1,1,0,0,0,0|2|..")
             try fixture.redis.run("DEL", app + "job:a")
             return fixture.reclaim(["w1"], .crash(hadSent: true))
         },
-        ScriptCase("names the shards that are another's, and takes back from the others", again: .any) {
+        ScriptCase("names another owner's shards and reclaims from the others", again: .any) {
             fixture in
             for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)], shard: step) }
             _ = try fixture.checkout()
@@ -229,7 +236,7 @@ extension ScriptCase {
                 token: fixture.token, step: 1, dropped: 1,
                 jobs: [Split.Job(id: "new", opens: true, submitted: 6, accepted: 6)], batches: batches)
         },
-        ScriptCase("splits a job with nothing to send", again: .other("[0]")) { fixture in
+        ScriptCase("splits a job without pushes", again: .other("[0]")) { fixture in
             try fixture.take("a")
             return Split(
                 token: fixture.token, step: 1, dropped: 1,
@@ -248,7 +255,7 @@ extension ScriptCase {
                     Split.Job(id: "old", opens: true, submitted: 1, accepted: 0),
                 ], batches: [])
         },
-        ScriptCase("drops the one account that is too many, and looks no further", again: .any) { fixture in
+        ScriptCase("drops the one job record above the limit and stops there", again: .any) { fixture in
             for (place, job) in ["old1", "old2"].enumerated() {
                 try ended(fixture, job, at: farAhead + 5 * Int64(place))
             }
@@ -256,19 +263,19 @@ extension ScriptCase {
             try fixture.take("a")
             return split(fixture, retention: kept(3))
         },
-        ScriptCase("drops what has expired for some hours", again: .any) { fixture in
+        ScriptCase("drops jobs that expired hours ago", again: .any) { fixture in
             for (hours, job) in [(108, "gone1"), (107, "gone2")] {
                 try fixture.redis.run("ZADD", app + "jobs", "\(ago(fixture, hours: Int64(hours)))", job)
             }
             try fixture.take("a")
             return split(fixture)
         },
-        ScriptCase("leaves in the list what is half as old as it may be", again: .any) { fixture in
+        ScriptCase("leaves jobs of half the age limit in the list", again: .any) { fixture in
             try fixture.redis.run("ZADD", app + "jobs", "\(ago(fixture, hours: 36))", "gone")
             try fixture.take("a")
             return split(fixture)
         },
-        ScriptCase("drops no account that ended late, when there are as many as may be", again: .any) {
+        ScriptCase("drops no job record that finished late when the limit is reached", again: .any) {
             fixture in
             try ended(fixture, "late", at: farAhead, place: longAgo)
             try fixture.take("a")

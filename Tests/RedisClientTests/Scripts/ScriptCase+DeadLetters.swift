@@ -26,33 +26,33 @@ extension ScriptCase {
     }
 
     private static let keptLetters = [
-        ScriptCase("keeps what failed though its token is fine", again: .other("[0, 0]")) { fixture in
+        ScriptCase("keeps failed pushes with a valid token", again: .other("[0, 0]")) { fixture in
             try keptLetter(fixture)
         },
-        ScriptCase("keeps the youngest, as far as there is room for pushes", again: .other("[0, 0]")) {
+        ScriptCase("keeps the youngest dead letters up to the limit of pushes", again: .other("[0, 0]")) {
             fixture in
             var retention = Retention()
             retention.deadLetterPushes = 2
             return try keptLetter(fixture, retention: retention)
         },
-        ScriptCase("keeps the youngest, as far as there is room for bytes", again: .other("[0, 0]")) {
+        ScriptCase("keeps the youngest dead letters up to the limit of bytes", again: .other("[0, 0]")) {
             fixture in
             var retention = Retention()
             retention.deadBytes = StoreFixture.body([("a", 1)]).count
             return try keptLetter(fixture, retention: retention)
         },
-        ScriptCase("keeps none where there is no room", again: .other("[0, 0]")) { fixture in
+        ScriptCase("keeps no dead letter at a limit of zero", again: .other("[0, 0]")) { fixture in
             var retention = Retention()
             retention.deadLetterPushes = 0
             return try keptLetter(fixture, retention: retention)
         },
-        ScriptCase("remembers what was booked, in one entry", again: .other("[0, 0]")) { fixture in
+        ScriptCase("writes settled outcomes to the audit in one entry", again: .other("[0, 0]")) { fixture in
             try audited(fixture, bytes: 1000)
         },
-        ScriptCase("remembers nothing that is larger than the audit", again: .other("[0, 0]")) { fixture in
+        ScriptCase("writes nothing that is larger than the audit", again: .other("[0, 0]")) { fixture in
             try audited(fixture, bytes: 105)
         },
-        ScriptCase("forgets the oldest when the audit is full", again: .other("[0, 0]")) { fixture in
+        ScriptCase("drops the oldest entry when the audit is full", again: .other("[0, 0]")) { fixture in
             for number in 1...3 { try fixture.remember("what was", at: "\(number)-1") }
             return try audited(fixture, bytes: 300)
         },
@@ -82,32 +82,32 @@ extension ScriptCase {
     }
 
     private static let trims = [
-        ScriptCase("drops what is older than a moment", again: .other("0")) { fixture in
+        ScriptCase("drops dead letters older than a given time", again: .other("0")) { fixture in
             try fixture.bury("a", 2, at: "5000-1")
             try fixture.bury("a", 1, at: "6000-1")
             try fixture.bury("b", 1, at: "7000-1")
             return trim(from: 7)
         },
-        ScriptCase("drops no more than a step may", again: .other("0")) { fixture in
+        ScriptCase("drops dead letters up to the limit of a step", again: .other("0")) { fixture in
             try fixture.bury("a", 2, at: "5000-1")
             return trim(from: 6, most: 1)
         },
-        ScriptCase("drops what is no letter", again: .other("0")) { fixture in
+        ScriptCase("drops entries that are not dead letters", again: .other("0")) { fixture in
             try fixture.redis.run("XADD", "{pushfarm:demo}:dead_letters", "5000-1", "some", "thing")
             try fixture.bury("a", 2, at: "5000-2")
             return trim(from: 6)
         },
-        ScriptCase("drops the oldest of too many", again: .other("0")) { fixture in
+        ScriptCase("drops the oldest dead letters above the limit", again: .other("0")) { fixture in
             for number in 1...4 { try fixture.bury("a", 2, at: "\(number)-1") }
             var retention = Retention()
             retention.deadLetterPushes = 5
             return trim(retention, from: 0)
         },
-        ScriptCase("drops nothing that is young and has room", again: .same) { fixture in
+        ScriptCase("drops no young dead letter below the limits", again: .same) { fixture in
             try fixture.bury("a", 2, at: "5000-1")
             return trim(from: 5)
         },
-        ScriptCase("drops what the audit remembers for too long", again: .other("0")) { fixture in
+        ScriptCase("drops entries that are in the audit for too long", again: .other("0")) { fixture in
             for number in 1...3 { try fixture.remember("what was", at: "\(number)000-1") }
             var retention = Retention()
             retention.auditBytes = 1000
@@ -119,7 +119,7 @@ extension ScriptCase {
             retention.auditBytes = 250
             return trim(retention, from: 0)
         },
-        ScriptCase("drops the audit when there is to be none", again: .other("0")) { fixture in
+        ScriptCase("drops the audit when it is switched off", again: .other("0")) { fixture in
             for number in 1...3 { try fixture.remember("what was", at: "\(number)000-1") }
             return trim(from: 0)
         },
@@ -137,7 +137,7 @@ extension ScriptCase {
     }
 
     private static let replays = [
-        ScriptCase("puts letters into the inbox as a new job", again: .other("[0, 2, 3, ]")) { fixture in
+        ScriptCase("puts dead letters into the inbox as a new job", again: .other("[0, 2, 3, ]")) { fixture in
             try fixture.split([("a", 3)])
             try fixture.bury("a", 2, at: "5-1")
             try fixture.bury("a", 1, at: "6-1")
@@ -150,30 +150,30 @@ extension ScriptCase {
             return replay(
                 "6-1", job: .init(text: Array("{}".utf8), old: "a", id: "a.r2", number: 2), step: 2)
         },
-        ScriptCase("takes no letter that is gone, and then none", again: .refused("error GONE 6-1")) {
+        ScriptCase("refuses a missing dead letter and takes no other", again: .refused("error GONE 6-1")) {
             fixture in
             try fixture.bury("a", 2, at: "5-1")
             return replay("5-1", "6-1")
         },
-        ScriptCase("does no step that another has done", again: .refused("error STEP 1")) { fixture in
+        ScriptCase("does no step that another call has done", again: .refused("error STEP 1")) { fixture in
             try fixture.bury("a", 2, at: "5-1")
             try fixture.bury("a", 1, at: "6-1")
             try fixture.perform(replay("5-1"))
             return replay("6-1")
         },
-        ScriptCase("does not go on with a replay of something else", again: .refused("error OTHER job a")) {
+        ScriptCase("does not continue a replay of other dead letters", again: .refused("error OTHER job a")) {
             fixture in
             try fixture.bury("a", 2, at: "5-1")
             try fixture.perform(replay("5-1"))
             return replay("6-1", step: 2, selection: "job b")
         },
-        ScriptCase("gives no number twice", again: .refused("error NUMBER 1")) { fixture in
+        ScriptCase("assigns no number twice", again: .refused("error NUMBER 1")) { fixture in
             try fixture.bury("a", 2, at: "5-1")
             try fixture.bury("a", 1, at: "6-1")
             try fixture.perform(replay("5-1"))
             return replay("6-1", name: "other")
         },
-        ScriptCase("gives no number whose job there is", again: .refused("error NUMBER 1")) { fixture in
+        ScriptCase("assigns no number of an existing job", again: .refused("error NUMBER 1")) { fixture in
             try fixture.split([("a.r1", 1)])
             try fixture.bury("a", 2, at: "5-1")
             return replay("5-1")
@@ -183,7 +183,8 @@ extension ScriptCase {
             try fixture.redis.run("HSET", "{pushfarm:demo}:admission", "full", "memory", "retry", "500")
             return replay("5-1")
         },
-        ScriptCase("drops letters of any job, full or not", again: .other("[0, 2, 3, ]")) { fixture in
+        ScriptCase("drops dead letters of any job, even when the app is full", again: .other("[0, 2, 3, ]")) {
+            fixture in
             try fixture.bury("a", 2, at: "5-1")
             try fixture.bury("b", 1, at: "6-1")
             try fixture.redis.run("HSET", "{pushfarm:demo}:admission", "full", "memory")
@@ -192,7 +193,7 @@ extension ScriptCase {
     ]
 
     private static let repeats = [
-        ScriptCase("opens the account of a job that repeats another", again: .other("[0]")) { fixture in
+        ScriptCase("opens the record of a job that repeats another", again: .other("[0]")) { fixture in
             try fixture.take("a")
             let job = Split.Job(id: "a.r1", opens: true, submitted: 1, accepted: 1, replayOf: "a")
             return Split(
@@ -202,7 +203,7 @@ extension ScriptCase {
     ]
 
     private static let refusals = [
-        ScriptCase("puts a refused job into the inbox again", again: .other("[0, 1, 0, ]")) { fixture in
+        ScriptCase("returns a refused job to the inbox", again: .other("[0, 1, 0, ]")) { fixture in
             try fixture.redis.run("XADD", "{pushfarm:demo}:refused", "5-1", "job", "x", "original", "{}")
             return replay(
                 "5-1", job: .init(text: Array("{}".utf8), old: "x", id: "x", number: 0), stream: .refused)

@@ -42,13 +42,13 @@ extension ScriptCase {
     }
 
     private static let splits = [
-        ScriptCase("puts a new account in the place of an old one", again: .any) { fixture in
+        ScriptCase("replaces an old job record with a new one", again: .any) { fixture in
             try ended(fixture, "new", at: longAgo)
             try fixture.redis.run("HSET", app + "job:new", "failed", "3", "reason:x", "3")
             try fixture.take("a")
             return split(fixture)
         },
-        ScriptCase("tells of several jobs with several words", again: .any) { fixture in
+        ScriptCase("writes events with several fields for several jobs", again: .any) { fixture in
             try fixture.take("a", "b", "c")
             func event(_ job: String, _ words: Int) -> FarmEvent {
                 var event = FarmEvent(.tokenMalformed)
@@ -72,21 +72,21 @@ extension ScriptCase {
                     .init(shard: 3, lane: .bulk, tokens: 2, body: StoreFixture.body([("c", 2)])),
                 ])
         },
-        ScriptCase("keeps to the number of accounts, and to their list", again: .any) { fixture in
+        ScriptCase("limits the job records and their list", again: .any) { fixture in
             for (place, job) in ["old1", "old2", "old3"].enumerated() {
                 try ended(fixture, job, at: farAhead + Int64(place))
             }
             try fixture.take("a")
             return split(fixture, retention: kept(2))
         },
-        ScriptCase("keeps as many accounts as it may", again: .any) { fixture in
+        ScriptCase("keeps job records up to the limit", again: .any) { fixture in
             for (place, job) in ["old1", "old2"].enumerated() {
                 try ended(fixture, job, at: farAhead + Int64(place))
             }
             try fixture.take("a")
             return split(fixture, retention: kept(3))
         },
-        ScriptCase("gives an open job a later place in the list", again: .any) { fixture in
+        ScriptCase("moves an open job to a later place in the list", again: .any) { fixture in
             try fixture.redis.run(
                 "HSET", app + "job:open", "state", "open", "created_at", "5", "accepted", "1")
             try fixture.redis.run("ZADD", app + "jobs", "5", "open")
@@ -94,7 +94,7 @@ extension ScriptCase {
             try fixture.take("a")
             return split(fixture, retention: kept(2))
         },
-        ScriptCase("drops expired accounts from the list, and looks at late ones again", again: .any) {
+        ScriptCase("drops expired job records from the list, and checks late ones again", again: .any) {
             fixture in
             try fixture.redis.run("ZADD", app + "jobs", "\(longAgo)", "gone", "\(longAgo + 1)", "gone2")
             try ended(fixture, "late", at: farAhead, place: longAgo + 2)
@@ -102,28 +102,28 @@ extension ScriptCase {
             try fixture.take("a")
             return split(fixture)
         },
-        ScriptCase("leaves young accounts in the list that are gone", again: .any) { fixture in
+        ScriptCase("keeps missing job records in the list while they are young", again: .any) { fixture in
             try fixture.redis.run("ZADD", app + "jobs", "\(farAhead)", "gone")
             try fixture.take("a")
             return split(fixture)
         },
-        ScriptCase("drops several jobs, of which some go one by one", again: .any) { fixture in
+        ScriptCase("drops several jobs, some of which are split one by one", again: .any) { fixture in
             try fixture.take("a", "b", "c", "d")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             var request = split(fixture)
             request.dropped = 3
             return request
         },
-        ScriptCase("splits a job that came alone", again: .any) { fixture in
+        ScriptCase("splits a job that was taken alone", again: .any) { fixture in
             try fixture.take("a")
             return split(fixture, alone: "a")
         },
-        ScriptCase("says that jobs are waiting", again: .any) { fixture in
+        ScriptCase("returns that jobs are waiting", again: .any) { fixture in
             try fixture.take("a")
             try fill(fixture, "b")
             return split(fixture)
         },
-        ScriptCase("says that the app is full", again: .any) { fixture in
+        ScriptCase("returns that the app is full", again: .any) { fixture in
             try fixture.take("a")
             try fixture.redis.run("HSET", app + "admission", "max_backlog", "1")
             return split(fixture)
@@ -148,53 +148,54 @@ extension ScriptCase {
     private static let tooLong = String(repeating: "x", count: 101)
 
     private static let takes = [
-        ScriptCase("takes many small jobs in their order, and no more bytes than it may", again: .same) {
+        ScriptCase("takes many small jobs in order up to the limit of bytes", again: .same) {
             fixture in
             for number in 10..<45 { try fill(fixture, "job\(number)") }
             return take(fixture, jobs: 99, bytes: 131)
         },
-        ScriptCase("takes as many jobs as it may, some of them taken before", again: .same) { fixture in
+        ScriptCase("takes jobs up to the limit, including those taken before", again: .same) { fixture in
             for number in 10..<22 { try fill(fixture, "job\(number)") }
             try fixture.perform(take(fixture, jobs: 12))
             for number in 22..<45 { try fill(fixture, "job\(number)") }
             return take(fixture, known: 2, jobs: 30)
         },
         ScriptCase(
-            "refuses what stands first in the inbox and is too large", again: .other("[0, , 0, 0, 0, 0, a]")
+            "refuses the first job of the inbox when it is too large", again: .other("[0, , 0, 0, 0, 0, a]")
         ) { fixture in
             try fill(fixture, tooLong, "a")
             return take(fixture)
         },
         ScriptCase(
-            "refuses what stands first among the taken jobs and is too large",
+            "refuses the first taken job when it is too large",
             again: .other("[0, , 0, 0, 0, 0, a, b]")
         ) { fixture in
             try slip(fixture, tooLong, tooLong, "a")
             try fill(fixture, "b")
             return take(fixture)
         },
-        ScriptCase("gives nothing from a taken job on that is too large", again: .same) { fixture in
+        ScriptCase("returns no jobs from a taken job that is too large", again: .same) { fixture in
             try slip(fixture, "a", "b", tooLong, "c")
             try fill(fixture, "d")
             return take(fixture)
         },
-        ScriptCase("leaves a job alone that is too large and stands behind known ones", again: .same) {
+        ScriptCase("leaves a job behind known ones that is too large", again: .same) {
             fixture in
             try slip(fixture, "a", tooLong)
             try fill(fixture, "b")
             return take(fixture, known: 1)
         },
-        ScriptCase("goes on with a job that is split in part, however large it is", again: .same) { fixture in
+        ScriptCase("continues a partly split job of any size", again: .same) { fixture in
             try fixture.take(tooLong, tooLong)
             try fixture.perform(fixture.firstPart())
             return take(fixture)
         },
-        ScriptCase("counts what it refuses among those that go one by one", again: .any) { fixture in
+        ScriptCase("counts a refused job among those that are split one by one", again: .any) { fixture in
             try fixture.take(tooLong, "a", "b")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return take(fixture)
         },
-        ScriptCase("counts the last that it refuses among those that go one by one", again: .any) { fixture in
+        ScriptCase("counts the last refused job among those that are split one by one", again: .any) {
+            fixture in
             try fixture.take(tooLong)
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             try fill(fixture, "a", "b")
@@ -218,45 +219,45 @@ extension ScriptCase {
             try fill(fixture, "b")
             return take(fixture)
         },
-        ScriptCase("lets nobody wait for a job of a full app", again: .same) { fixture in
+        ScriptCase("reports no waiting job for a full app", again: .same) { fixture in
             try fixture.redis.run("HSET", app + "admission", "max_backlog", "0")
             return take(fixture)
         },
-        ScriptCase("takes nothing while a trickle is under way", again: .same) { fixture in
+        ScriptCase("takes nothing while a trickle continues", again: .same) { fixture in
             try trickle(fixture, batches: 130)
             return take(fixture)
         },
-        ScriptCase("takes when the trickle runs dry", again: .any) { fixture in
+        ScriptCase("takes jobs after the end of a trickle", again: .any) { fixture in
             try trickle(fixture, batches: 129)
             return take(fixture, jobs: 1)
         },
-        ScriptCase("takes one by one what is under suspicion", again: .same) { fixture in
+        ScriptCase("takes suspect jobs one by one", again: .same) { fixture in
             try fixture.take("a", "b")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             try fill(fixture, "c")
             return take(fixture)
         },
-        ScriptCase("takes the last one that is under suspicion alone", again: .any) { fixture in
+        ScriptCase("takes the last suspect job alone", again: .any) { fixture in
             try fixture.take("a")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             try fill(fixture, "b")
             return take(fixture)
         },
-        ScriptCase("gives as many bytes of taken jobs as it may", again: .same) { fixture in
+        ScriptCase("returns taken jobs up to the limit of bytes", again: .same) { fixture in
             try fixture.take("aaa", "bbb", "c")
             return take(fixture, bytes: 6)
         },
-        ScriptCase("gives more taken jobs for one more byte", again: .same) { fixture in
+        ScriptCase("returns more taken jobs for one more byte", again: .same) { fixture in
             try fixture.take("aaa", "bbb", "c")
             return take(fixture, bytes: 7)
         },
-        ScriptCase("takes nothing when it is full and a trickle", again: .any) { fixture in
+        ScriptCase("takes nothing when the app is full during a trickle", again: .any) { fixture in
             try fixture.redis.run("HSET", app + "admission", "max_backlog", "10", "trickle", "1")
             try fixture.redis.run("HSET", app + "load", "open", "10")
             try fill(fixture, "b")
             return take(fixture)
         },
-        ScriptCase("takes no second one that is under suspicion", again: .same) { fixture in
+        ScriptCase("takes no second suspect job", again: .same) { fixture in
             try fixture.take("a", "b")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return take(fixture, known: 1)
@@ -265,46 +266,46 @@ extension ScriptCase {
             try fill(fixture, "aaaaaaaaaa", "b")
             return take(fixture, bytes: 5)
         },
-        ScriptCase("gives one taken job that is larger than a reply", again: .same) { fixture in
+        ScriptCase("returns one taken job that is larger than a reply", again: .same) { fixture in
             try fixture.take("aaaaaaaaaa", "b")
             return take(fixture, bytes: 5)
         },
-        ScriptCase("gives what was taken, and then takes", again: .any) { fixture in
+        ScriptCase("returns taken jobs, and then takes more", again: .any) { fixture in
             try fixture.take("a", "b")
             try fill(fixture, "c", "d", "e")
             return take(fixture, known: 1, jobs: 3)
         },
-        ScriptCase("takes a job as large as it may be", again: .any) { fixture in
+        ScriptCase("takes a job of the greatest allowed size", again: .any) { fixture in
             try fill(fixture, "aaaa", "bbbbb", "c")
             return take(fixture, limit: 4)
         },
-        ScriptCase("answers where a job is that was split in part", again: .same) { fixture in
+        ScriptCase("returns the position in a partly split job", again: .same) { fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
             return take(fixture)
         },
-        ScriptCase("refuses one of those that go one by one", again: .any) { fixture in
+        ScriptCase("refuses one of the jobs that are split one by one", again: .any) { fixture in
             try fixture.take("a", "b", "c")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return Refuse(
                 token: fixture.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
         },
-        ScriptCase("refuses the last of those that go one by one", again: .any) { fixture in
+        ScriptCase("refuses the last of the jobs that are split one by one", again: .any) { fixture in
             try fixture.take("a")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p2", isOnlyApp: true))
             return Refuse(
                 token: fixture.token, step: 1, job: "j", field: "f", position: 1, reason: "r", original: [65])
         },
-        ScriptCase("holds nothing against jobs when there are none", again: .same) { fixture in
+        ScriptCase("counts no crash without jobs", again: .same) { fixture in
             RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true)
         },
-        ScriptCase("holds nothing against a job when others were at work", again: .same) { fixture in
+        ScriptCase("counts no crash against a job when other jobs were taken", again: .same) { fixture in
             try fixture.take("a", "b")
             try fixture.perform(RecordIntakeCrash(token: fixture.token, process: "p1", isOnlyApp: true))
             return RecordIntakeCrash(token: fixture.token, process: "p2", isOnlyApp: false)
         },
-        ScriptCase("begins again with the next job", again: .any) { fixture in
+        ScriptCase("restarts the count with the next job", again: .any) { fixture in
             try fixture.take("a", "b", "c")
             for process in ["p1", "p2"] {
                 try fixture.perform(
@@ -313,7 +314,7 @@ extension ScriptCase {
             try fixture.perform(split(fixture))
             return RecordIntakeCrash(token: fixture.token, process: "p3", isOnlyApp: true)
         },
-        ScriptCase("refuses as poison what is split in part", again: .any) { fixture in
+        ScriptCase("refuses a partly split job as poison", again: .any) { fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
             for process in ["p1", "p2"] {
@@ -322,7 +323,7 @@ extension ScriptCase {
             }
             return RecordIntakeCrash(token: fixture.token, process: "p3", isOnlyApp: true)
         },
-        ScriptCase("ends a job whose other pushes had ended", again: .any) { fixture in
+        ScriptCase("finishes a job whose other pushes have outcomes", again: .any) { fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
             let batch = try fixture.checkout().batches[0]
@@ -362,7 +363,7 @@ extension ScriptCase {
     }
 
     private static let deliveries = [
-        ScriptCase("has all of a batch that is gone", again: .same) { fixture in
+        ScriptCase("answers for a missing batch that all is reported", again: .same) { fixture in
             fixture.reportRequest(
                 BatchID(Array("01.h.gone.1".utf8)), 0..<1, entry: StoreFixture.delivered("a", 1))
         },
@@ -376,22 +377,22 @@ extension ScriptCase {
             try lose(fixture)
             return fixture.reportRequest(batch.id, 1..<2, facts: false, entry: StoreFixture.delivered("a", 1))
         },
-        ScriptCase("looks for nothing unless it is asked", again: .same) { fixture in
+        ScriptCase("searches for batches only on request", again: .same) { fixture in
             _ = try fixture.held([("a", 3)])
             return checkout(fixture, credit: 0, known: nil)
         },
-        ScriptCase("gives all that a worker had", again: .same) { fixture in
+        ScriptCase("assigns all batches of a worker again", again: .same) { fixture in
             for step in 1...4 { try fixture.split(step: step, [("j\(step)", 2)]) }
             _ = try fixture.checkout("w1")
             return checkout(fixture, credit: 0, known: [])
         },
-        ScriptCase("gives nothing of a shard that is another's", again: .any) { fixture in
+        ScriptCase("assigns no batch of another owner's shard", again: .any) { fixture in
             try fixture.split(step: 1, [("a", 2)])
             try fixture.split(step: 2, [("b", 2)], shard: 2)
             try lose(fixture)
             return checkout(fixture, credit: 9, known: nil)
         },
-        ScriptCase("gives nothing back of a shard that is another's", again: .same) { fixture in
+        ScriptCase("returns no batch of another owner's shard", again: .same) { fixture in
             _ = try fixture.held([("a", 3)])
             try lose(fixture)
             return checkout(fixture, credit: 0, known: [])
@@ -399,48 +400,48 @@ extension ScriptCase {
     ]
 
     private static let leases = [
-        ScriptCase("looks at what is free, and does not take it", again: .any) { fixture in
+        ScriptCase("lists free shards and does not acquire them", again: .any) { fixture in
             try owners(fixture, "01", "4::", "02", "1:n9:x", "until:n9", "\(farAhead)")
             var request = fixture.acquire("n2")
             (request.fields, request.others) = ([.shard(0)], [.shard(1), .shard(2), .shard(3)])
             return request
         },
-        ScriptCase("takes what is looked at and was its predecessor's", again: .any) { fixture in
+        ScriptCase("acquires the predecessor's shards among those it lists", again: .any) { fixture in
             try owners(fixture, "01", "4:n1:x", "02", "5:n1.2:x", "03", "6:n12:x", "until:n12", "\(farAhead)")
             var request = fixture.acquire("n2", predecessor: "n1")
             (request.fields, request.others) = ([], [.shard(1), .shard(2), .shard(3)])
             return request
         },
-        ScriptCase("takes what was given back, with the next number", again: .same) { fixture in
+        ScriptCase("acquires a returned shard with the next fencing token", again: .same) { fixture in
             try owners(fixture, "01", "7::", "intake", "3::")
             var request = fixture.acquire("n2")
             request.fields = [.shard(1), .intake]
             return request
         },
-        ScriptCase("finds its own again", again: .same) { fixture in
+        ScriptCase("finds its own leases", again: .same) { fixture in
             try owners(fixture, "01", "7:n2:host", "02", "3:n1:host", "until:n2", "5", "until:n1", "6")
             var request = fixture.acquire("n2")
             request.fields = [.shard(1)]
             return request
         },
-        ScriptCase("believes no end that is later than a lease", again: .any) { fixture in
+        ScriptCase("ignores an end that is later than a lease can last", again: .any) { fixture in
             try owners(fixture, "01", "7:n9:x", "until:n9", "\(farAhead)")
             var request = fixture.acquire("n2")
             request.fields = [.shard(1)]
             return request
         },
-        ScriptCase("takes what a living host has, when it must", again: .any) { fixture in
+        ScriptCase("acquires a live host's shard by force", again: .any) { fixture in
             try owners(fixture, "01", "7:n9:x", "02", "4:n9:x", "until:n9", "\(farAhead)")
             var request = fixture.acquire("n2")
             (request.fields, request.takenFromOwner) = ([.shard(2)], [.shard(1)])
             return request
         },
-        ScriptCase("takes nothing and asks for nothing", again: .same) { fixture in
+        ScriptCase("acquires nothing without a request", again: .same) { fixture in
             var request = fixture.acquire("n2")
             request.fields = []
             return request
         },
-        ScriptCase("renews what is its own after its end", again: .same) { fixture in
+        ScriptCase("renews its own expired lease", again: .same) { fixture in
             try owners(fixture, "01", "7:n1:host", "02", "3::", "until:n1", "5")
             return RenewLeases(
                 nonce: "n1", host: "host", lease: .seconds(600), fields: [.shard(1), .shard(2)])
@@ -448,7 +449,7 @@ extension ScriptCase {
     ]
 
     private static let settlements = [
-        ScriptCase("books several entries of one job at once", again: .other("[0, 0]")) { fixture in
+        ScriptCase("settles several entries of one job at once", again: .other("[0, 0]")) { fixture in
             let batch = try fixture.held([("a", 9), ("b", 3)])
             for range in [0..<4, 4..<8, 8..<9, 9..<12] {
                 _ = try fixture.report(batch, range, entry: StoreFixture.delivered("a", range.count))
@@ -478,7 +479,7 @@ extension ScriptCase {
             settlements[3].jobs = [other]
             return Settle(settlements)
         },
-        ScriptCase("books jobs of one push among larger ones", again: .other("[0, 0]")) { fixture in
+        ScriptCase("settles jobs of one push among larger ones", again: .other("[0, 0]")) { fixture in
             let jobs = [("a", 1), ("b", 1), ("c", 3), ("d", 1)]
             let batch = try fixture.held(jobs)
             for (range, (job, _)) in zip([0..<1, 1..<2, 2..<3, 5..<6], jobs) {
@@ -488,7 +489,8 @@ extension ScriptCase {
             try fixture.perform(Settle([all[1]]))
             return Settle(all)
         },
-        ScriptCase("books what is left when some entries are settled", again: .other("[0, 0]")) { fixture in
+        ScriptCase("settles the other entries when some are settled already", again: .other("[0, 0]")) {
+            fixture in
             let batch = try fixture.held([("a", 3)])
             for range in [0..<1, 1..<2, 2..<3] {
                 _ = try fixture.report(batch, range, entry: StoreFixture.delivered("a", 1))
@@ -497,7 +499,9 @@ extension ScriptCase {
             try fixture.perform(Settle([all[1]]))
             return Settle(all)
         },
-        ScriptCase("keeps what it may of dead tokens, and an account as long", again: .other("[0, 0]")) {
+        ScriptCase(
+            "keeps unregistered tokens up to the limit, and their job record as long", again: .other("[0, 0]")
+        ) {
             fixture in
             let batch = try fixture.held([("a", 2)])
             _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
@@ -510,7 +514,7 @@ extension ScriptCase {
             retention.suppressed = 0
             return Settle([settlement], retention: retention)
         },
-        ScriptCase("tells of a dead token that belongs nowhere", again: .other("[0, 0]")) { fixture in
+        ScriptCase("reports an unregistered token that is on no list", again: .other("[0, 0]")) { fixture in
             let batch = try fixture.held([("a", 1)])
             _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("a", 1))
             var settlement = StoreFixture.settlement(try fixture.results()[0], "a", delivered: 1)
@@ -520,61 +524,67 @@ extension ScriptCase {
             return Settle([settlement])
         },
         ScriptCase(
-            "pauses the app when nearly all tokens are bad, and suppresses none", again: .other("[0, 0]")
+            "pauses the app when nearly all tokens are invalid, and suppresses none", again: .other("[0, 0]")
         ) {
             fixture in try guarded(fixture, bad: 950)
         },
-        ScriptCase("pauses nothing for a few answers, all of them bad", again: .other("[0, 0]")) { fixture in
+        ScriptCase("pauses nothing for a few responses, all of them bad", again: .other("[0, 0]")) {
+            fixture in
             try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
-        ScriptCase("goes on when not quite all are bad, and suppresses none", again: .other("[0, 0]")) {
+        ScriptCase("does not pause while some tokens are valid, and suppresses none", again: .other("[0, 0]"))
+        {
             fixture in try guarded(fixture, bad: 949)
         },
-        ScriptCase("keeps suppressions until they are confirmed", again: .other("[0, 0]")) { fixture in
+        ScriptCase("holds suppressions for confirmation", again: .other("[0, 0]")) { fixture in
             try guarded(fixture, bad: 201)
         },
-        ScriptCase("keeps more of them", again: .other("[0, 0]")) { fixture in
+        ScriptCase("holds more suppressions for confirmation", again: .other("[0, 0]")) { fixture in
             try fixture.perform(guarded(fixture, bad: 201))
             return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
-        ScriptCase("lets suppressions through again when fewer are bad", again: .other("[0, 0]")) { fixture in
+        ScriptCase("suppresses at once again when fewer tokens are invalid", again: .other("[0, 0]")) {
+            fixture in
             try fixture.perform(guarded(fixture, bad: 201))
             return try one(fixture, answers: 300) { _ in }
         },
-        ScriptCase("lets through what is found after an operator has confirmed", again: .other("[0, 0]")) {
+        ScriptCase("suppresses tokens at once after an operator's confirmation", again: .other("[0, 0]")) {
             fixture in
             try fixture.perform(guarded(fixture, bad: 201))
             try fixture.perform(SettleUnconfirmed(.confirm))
             return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
-        ScriptCase("applies what was kept, as an operator confirms it", again: .other("[0, 0]")) { fixture in
+        ScriptCase("applies held suppressions when an operator confirms them", again: .other("[0, 0]")) {
+            fixture in
             try fixture.perform(guarded(fixture, bad: 201))
             return SettleUnconfirmed(.confirm)
         },
-        ScriptCase("applies some of it", again: .next) { fixture in
+        ScriptCase("applies a part of the held suppressions", again: .next) { fixture in
             try fixture.perform(guarded(fixture, bad: 201))
             return SettleUnconfirmed(.confirm, most: 1)
         },
-        ScriptCase("drops what was kept, as an operator wants it", again: .other("[0, 0]")) { fixture in
+        ScriptCase("drops held suppressions when an operator discards them", again: .other("[0, 0]")) {
+            fixture in
             try fixture.perform(guarded(fixture, bad: 201))
             return SettleUnconfirmed(.discard)
         },
-        ScriptCase("applies nothing that is not due", again: .same) { fixture in
+        ScriptCase("applies no suppression before it is due", again: .same) { fixture in
             try fixture.perform(guarded(fixture, bad: 201))
             return SettleUnconfirmed(.due)
         },
-        ScriptCase("applies what is due", again: .other("[0, 0]")) { fixture in
+        ScriptCase("applies due suppressions", again: .other("[0, 0]")) { fixture in
             try fixture.perform(guarded(fixture, bad: 201))
             try fixture.perform(try one(fixture, answers: 300) { _ in })
             return SettleUnconfirmed(.due)
         },
-        ScriptCase("suppresses what a screening finds, and pauses nothing", again: .other("[0, 0]")) {
+        ScriptCase("suppresses a screening's invalid tokens and pauses nothing", again: .other("[0, 0]")) {
             fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "700", "screen_topic", "0")
             return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
         },
-        ScriptCase("keeps what a screening finds of which all is bad", again: .other("[0, 0]")) { fixture in
+        ScriptCase("holds suppressions of a screening whose tokens are all invalid", again: .other("[0, 0]"))
+        { fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "999", "screen_topic", "0")
             return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
@@ -586,27 +596,27 @@ extension ScriptCase {
                 $0.screen([StoreFixture.dead([3, 1], .deviceTokenNotForTopic)], of: 1)
             }
         },
-        ScriptCase("takes more bad tokens than answers for none", again: .other("[0, 0]")) { fixture in
+        ScriptCase("ignores more invalid tokens than responses", again: .other("[0, 0]")) { fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "answers", "1000", "bad", "9223372036854775807")
             return try one(fixture, answers: 1) { $0.invalidTokens = [StoreFixture.dead([2, 3])] }
         },
-        ScriptCase("takes more bad tokens than answers to a screening for none", again: .other("[0, 0]")) {
+        ScriptCase("ignores more invalid tokens than responses to a screening", again: .other("[0, 0]")) {
             fixture in
             try fixture.redis.run(
                 "HSET", "{pushfarm:demo}:guard", "screened", "1000", "screen_bad", "1e308", "screen_topic",
                 "inf")
             return try one(fixture, answers: 0) { $0.screen([StoreFixture.dead([3, 1])], of: 1) }
         },
-        ScriptCase("suppresses what the guard lets through", again: .other("[0, 0]")) { fixture in
+        ScriptCase("suppresses the tokens that the guard permits", again: .other("[0, 0]")) { fixture in
             try guarded(fixture, bad: 200)
         },
-        ScriptCase("suppresses no bad token of a paused app", again: .other("[0, 0]")) { fixture in
+        ScriptCase("suppresses no invalid token of a paused app", again: .other("[0, 0]")) { fixture in
             let settle = try guarded(fixture, bad: 2)
             try fixture.perform(PauseApp(reason: "bad tokens: 1"))
             return settle
         },
-        ScriptCase("settles what it can beside what cannot be read", again: .other("[0, 0]")) { fixture in
+        ScriptCase("settles readable entries beside unreadable ones", again: .other("[0, 0]")) { fixture in
             try fixture.split([("a", 2), ("b", 2)])
             let batch = try fixture.checkout().batches[0]
             _ = try fixture.report(batch, 0..<2, entry: StoreFixture.delivered("a", 2))
@@ -619,7 +629,7 @@ extension ScriptCase {
             try fixture.redis.run("HSET", "{pushfarm:demo}:unsettled", "\(all[0].entry)", "7 why")
             return Settle(all)
         },
-        ScriptCase("books nothing of no entries", again: .same) { _ in Settle([]) },
+        ScriptCase("settles nothing without entries", again: .same) { _ in Settle([]) },
     ]
 
     /// One more delivered push with a settlement that `change` modifies.
@@ -654,7 +664,7 @@ extension ScriptCase {
     }
 
     private static let returns = [
-        ScriptCase("puts back what is its own in this delivery only", again: .any) { fixture in
+        ScriptCase("returns only its own batches of this delivery", again: .any) { fixture in
             for step in 1...3 { try fixture.split(step: step, [("j\(step)", 2)]) }
             let batches = try fixture.checkout(most: 2).batches
             let other = try fixture.checkout("w2").batches
@@ -662,27 +672,27 @@ extension ScriptCase {
                 token: fixture.token, worker: "w1",
                 batches: [(batches[0].id, 9), (batches[1].id, 1), (other[0].id, 1)])
         },
-        ScriptCase("puts several batches back of many in flight", again: .any) { fixture in
+        ScriptCase("returns several of many batches in flight", again: .any) { fixture in
             for step in 1...5 { try fixture.split(step: step, [("j\(step)", 2)]) }
             let batches = try fixture.checkout(credit: 20).batches
             return PutBack(
                 token: fixture.token, worker: "w1", batches: [4, 2, 3].map { (batches[$0].id, 1) })
         },
-        ScriptCase("parks a batch behind another", again: .any) { fixture in
+        ScriptCase("quarantines a batch behind another", again: .any) { fixture in
             try fixture.redis.run("RPUSH", app + "paused", "01.h.other.1")
             return fixture.park(try fixture.held([("a", 2)]))
         },
-        ScriptCase("puts back nothing that it has not", again: .same) { fixture in
+        ScriptCase("returns no batch that it does not have", again: .same) { fixture in
             try fixture.split([("a", 2)])
             let batch = try fixture.checkout("w2").batches[0]
             return PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)])
         },
-        ScriptCase("puts a bulk batch of several jobs back", again: .any) { fixture in
+        ScriptCase("returns a bulk batch of several jobs", again: .any) { fixture in
             let batch = try fixture.held([("a", 2), ("b", 3)], lane: .bulk)
             _ = try fixture.report(batch, 1..<3, entry: StoreFixture.delivered("a", 2))
             return PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1)])
         },
-        ScriptCase("closes what was sent of several segments", again: .any) { fixture in
+        ScriptCase("closes sent pushes of several segments", again: .any) { fixture in
             var builder = BatchBuilder()
             for (job, delivery, count) in [
                 ("a", DeliveryGuarantee.atLeastOnce, 2), ("b", .atMostOnce, 4), ("c", .atLeastOnce, 3),
@@ -709,7 +719,7 @@ extension ScriptCase {
             try fixture.set(batch.id, to: "w1|3|2|4,1,1,1,0,2,1,0|3|x...")
             return fixture.reclaim(["w1"], .crash(hadSent: true))
         },
-        ScriptCase("takes the batches of several workers back in order", again: .any) { fixture in
+        ScriptCase("reclaims the batches of several workers in order", again: .any) { fixture in
             for step in 1...4 { try fixture.split(step: step, [("j\(step)", 2)]) }
             for worker in ["w1", "w2", "w1", "w3"] { _ = try fixture.checkout(worker, most: 1) }
             try fixture.redis.run("RPUSH", app + "in_flight:01", "01.h.nothing.1")
@@ -722,13 +732,13 @@ extension ScriptCase {
             _ = try fixture.split([("a", 2)], due: farAhead)
             return PromoteDue()
         },
-        ScriptCase("forgets what has a state and no body", again: .any) { fixture in
+        ScriptCase("forgets a batch with a state and no body", again: .any) { fixture in
             _ = try fixture.split([("a", 2)], due: farAhead)
             try fixture.makeDue()
             try fixture.redis.run("DEL", app + "batches")
             return PromoteDue()
         },
-        ScriptCase("forgets what has no body", again: .any) { fixture in
+        ScriptCase("forgets a batch without a body", again: .any) { fixture in
             _ = try fixture.split([("a", 2)], due: farAhead)
             try fixture.redis.run("ZADD", app + "delayed", "1", "01.h.nothing.1")
             return PromoteDue()

@@ -31,21 +31,22 @@ extension ScriptCase {
             try fixture.split([("a", 2)])
             return SetPause(.job("a", .pause), by: "me@here", reason: "a typo")
         },
-        ScriptCase("holds back a job that is still in the inbox", again: .any) { fixture in
+        ScriptCase("pauses a job that is still in the inbox", again: .any) { fixture in
             try fixture.perform(PushJob(job: Array("job".utf8)))
             return SetPause(.job("a", .quarantine), by: "me@here")
         },
-        ScriptCase("knows no such job", again: .same) { _ in SetPause(.job("a", .pause), by: "me@here") },
-        ScriptCase("holds back no job that is finished", again: .same) { fixture in
+        ScriptCase("refuses an unknown job", again: .same) { _ in SetPause(.job("a", .pause), by: "me@here")
+        },
+        ScriptCase("pauses no finished job", again: .same) { fixture in
             try fixture.redis.run("HSET", app + "job:a", "state", "finished")
             return SetPause(.job("a", .pause), by: "me@here")
         },
-        ScriptCase("leaves the quarantine of a job as it is", again: .same) { fixture in
+        ScriptCase("leaves the quarantine of a job unchanged", again: .same) { fixture in
             try fixture.split([("a", 2)])
             try fixture.quarantine("a")
             return SetPause(.job("a", .pause), by: "me@here")
         },
-        ScriptCase("holds back no more than a thousand jobs, and forgets who never came", again: .any) {
+        ScriptCase("pauses at most a thousand jobs, and forgets those that never arrived", again: .any) {
             fixture in
             try fixture.split([("a", 2)])
             var marks = ["HSET", app + "paused_jobs"]
@@ -55,33 +56,33 @@ extension ScriptCase {
             try fixture.run(marks)
             return SetPause(.job("a", .pause), by: "me@here")
         },
-        ScriptCase("holds back no more than a thousand jobs", again: .same) { fixture in
+        ScriptCase("pauses at most a thousand jobs", again: .same) { fixture in
             try fixture.split([("a", 2)])
             var marks = ["HSET", app + "paused_jobs"]
             for number in 1...1000 { marks += ["j\(number)", "4000000000000 pause me"] }
             try fixture.run(marks)
             return SetPause(.job("a", .pause), by: "me@here")
         },
-        ScriptCase("puts a device aside", again: .any) { _ in
+        ScriptCase("pauses a token", again: .any) { _ in
             SetPause(.device([7, 8, 9], shard: 1), by: "me@here", reason: "loops")
         },
-        ScriptCase("takes a shard out of service", again: .any) { _ in
+        ScriptCase("pauses a shard", again: .any) { _ in
             SetPause(.shard(1, .quarantine), by: "me@here", reason: "slow")
         },
-        ScriptCase("serves a shard again", again: .any) { fixture in
+        ScriptCase("resumes a shard", again: .any) { fixture in
             try fixture.perform(SetPause(.shard(1, .pause), by: "me@here"))
             return SetPause(.resumeShard(1), by: "me@here")
         },
-        ScriptCase("calls a job back", again: .any) { fixture in
+        ScriptCase("cancels a job", again: .any) { fixture in
             try fixture.split([("a", 2)])
             return SetPause(.cancel("a", from: 0, keep: 600), by: "me@here")
         },
-        ScriptCase("calls a job back sooner", again: .any) { fixture in
+        ScriptCase("cancels a job earlier", again: .any) { fixture in
             try fixture.split([("a", 2)])
             try cancel(fixture, "a", from: 4_000_000_000_000)
             return SetPause(.cancel("a", from: 0, keep: 600), by: "me@here")
         },
-        ScriptCase("calls no job back later than before", again: .same) { fixture in
+        ScriptCase("does not postpone a cancellation", again: .same) { fixture in
             try fixture.split([("a", 2)])
             try cancel(fixture, "a")
             return SetPause(.cancel("a", from: 4_000_000_000_000, keep: 600), by: "me@here")
@@ -89,18 +90,18 @@ extension ScriptCase {
     ]
 
     private static let cancellations = [
-        ScriptCase("ends what was called back on the way to a worker", again: .any) { fixture in
+        ScriptCase("cancels pushes of a cancelled job at their checkout", again: .any) { fixture in
             try fixture.split([("a", 2), ("b", 3)])
             try fixture.split(step: 2, [("c", 4)])
             for job in ["b", "c"] { try cancel(fixture, job) }
             return everything(fixture)
         },
-        ScriptCase("sends what is called back from later on", again: .any) { fixture in
+        ScriptCase("sends pushes of a job whose cancellation is not due", again: .any) { fixture in
             try fixture.split([("a", 2)])
             try cancel(fixture, "a", from: 4_000_000_000_000)
             return everything(fixture)
         },
-        ScriptCase("ends what a worker gives back of a job that was called back", again: .other("0")) {
+        ScriptCase("cancels returned pushes of a cancelled job", again: .other("0")) {
             fixture in
             let batch = try fixture.held([("a", 2), ("b", 3)])
             try fixture.split(step: 2, [("b2", 4)])
@@ -108,7 +109,7 @@ extension ScriptCase {
             for job in ["b", "b2"] { try cancel(fixture, job) }
             return PutBack(token: fixture.token, worker: "w1", batches: [(batch.id, 1), (other.id, 1)])
         },
-        ScriptCase("ends what is split of a job that was called back", again: .other("[0]")) { fixture in
+        ScriptCase("cancels split pushes of a cancelled job", again: .other("[0]")) { fixture in
             try fixture.take("a", "b")
             for job in ["a", "b"] { try cancel(fixture, job) }
             return Split(
@@ -122,7 +123,7 @@ extension ScriptCase {
                         body: StoreFixture.body([("b", 3)])),
                 ])
         },
-        ScriptCase("ends the second part of a job that was called back", again: .other("[0]")) { fixture in
+        ScriptCase("cancels the second part of a cancelled job", again: .other("[0]")) { fixture in
             try fixture.take("big", "next")
             try fixture.perform(fixture.firstPart())
             try cancel(fixture, "big")
@@ -131,7 +132,7 @@ extension ScriptCase {
                 jobs: [Split.Job(id: "big", opens: false, submitted: 5, accepted: 5)],
                 batches: [.init(shard: 1, lane: .high, tokens: 3, body: StoreFixture.body([("big", 3)]))])
         },
-        ScriptCase("says of a job that comes that it waits", again: .other("[0]")) { fixture in
+        ScriptCase("returns that a paused job waits", again: .other("[0]")) { fixture in
             try fixture.take("a", "b")
             try fixture.perform(SetPause(.job("a", .quarantine), by: "me@here", reason: "two words"))
             return Split(
@@ -141,7 +142,7 @@ extension ScriptCase {
                     .init(shard: 0, lane: .high, tokens: 2, body: StoreFixture.body([("a", 1), ("b", 1)]))
                 ])
         },
-        ScriptCase("tries nothing again of a job that was called back", again: .other("[0, 0]")) { fixture in
+        ScriptCase("retries no push of a cancelled job", again: .other("[0, 0]")) { fixture in
             let batch = try fixture.held([("a", 3), ("b", 2)])
             _ = try fixture.report(batch, 0..<5, entry: StoreFixture.delivered("a", 5))
             try cancel(fixture, "a")
@@ -159,14 +160,15 @@ extension ScriptCase {
             ]
             return Settle([settlement])
         },
-        ScriptCase("ends a parked rest that was called back with the last report", again: .any) { fixture in
+        ScriptCase("cancels the paused rest of a cancelled job with the last report", again: .any) {
+            fixture in
             let batch = try fixture.held([("q", 1), ("a", 2)])
             try fixture.set(batch.id, to: "w1|1|3||2|p..")
             try fixture.redis.run("HINCRBY", app + "job:q", "in_flight", "-1")
             try cancel(fixture, "q")
             return fixture.reportRequest(batch.id, 1..<3, entry: StoreFixture.delivered("a", 2))
         },
-        ScriptCase("ends batches that are ready, delayed and parked", again: .any) { fixture in
+        ScriptCase("cancels ready, delayed and paused batches", again: .any) { fixture in
             try fixture.split([("a", 2)])
             try fixture.split(step: 2, [("b", 2), ("a2", 2)])
             try fixture.split(step: 3, [("a3", 3)], due: 4_000_000_000_000)
@@ -184,7 +186,7 @@ extension ScriptCase {
             return CancelBatches(
                 try fixture.redis.run("HKEYS", app + "states").array?.compactMap(\.text).sorted() ?? [])
         },
-        ScriptCase("ends what can be read only", again: .any) { fixture in
+        ScriptCase("cancels only readable batches", again: .any) { fixture in
             for step in 1...2 { try fixture.split(step: step, [("j\(step)", 2)]) }
             let batches = try ids(fixture, "ready:01")
             try fixture.redis.run("HSET", app + "batches", batches[0], "?")
@@ -194,14 +196,14 @@ extension ScriptCase {
     ]
 
     private static let pausesAtCheckout = [
-        ScriptCase("parks what is for a device that was put aside", again: .any) { fixture in
+        ScriptCase("pauses a batch with a push to a paused token", again: .any) { fixture in
             try fixture.split([("a", 3), ("b", 2)])
             try fixture.split(step: 2, [("c", 1)])
             try fixture.split(step: 3, [("d", 3)], shard: 2)
             try fixture.perform(SetPause(.device(StoreFixture.tokens(1)[0], shard: 1), by: "me@here"))
             return everything(fixture)
         },
-        ScriptCase("finds a device behind payloads of their own", again: .any) { fixture in
+        ScriptCase("finds a paused token behind payloads of single pushes", again: .any) { fixture in
             try fixture.take("a")
             var builder = BatchBuilder()
             let head = SegmentHead(jobID: "a", options: PushOptions(), payloadPerPush: true)
@@ -221,7 +223,7 @@ extension ScriptCase {
                 SetPause(.device(StoreFixture.tokens(1, from: 2)[0], shard: 1), by: "me@here"))
             return everything(fixture)
         },
-        ScriptCase("is not told a device by what a payload says", again: .any) { fixture in
+        ScriptCase("mistakes no payload for a paused token", again: .any) { fixture in
             try fixture.split([("a", 2)])
             try fixture.perform(SetPause(.device(Array("{}".utf8), shard: 1), by: "me@here"))
             return everything(fixture)
@@ -241,13 +243,14 @@ extension ScriptCase {
             try fixture.split(step: 4, [("b", 1)])
             return ResumePaused(.pausedJob("a"))
         },
-        ScriptCase("resumes no job that ended workers", again: .same) { fixture in
+        ScriptCase("resumes no job that crashed workers", again: .same) { fixture in
             try fixture.split([("a", 2)])
             try fixture.quarantine("a")
             _ = try fixture.checkout()
             return ResumePaused(.pausedJob("a"))
         },
-        ScriptCase("lets go on what nobody has paused", again: .other("[0, -1, 0, 0]")) { fixture in
+        ScriptCase("releases batches that no operator has paused", again: .other("[0, -1, 0, 0]")) {
+            fixture in
             for (step, job) in ["a", "b"].enumerated() { try fixture.split(step: step + 1, [(job, 2)]) }
             try pause(fixture, "a")
             try fixture.quarantine("b")
@@ -255,7 +258,7 @@ extension ScriptCase {
             _ = try fixture.checkout()
             return ResumePaused()
         },
-        ScriptCase("lets a device go on", again: .other("[0, -1, 0, 0]")) { fixture in
+        ScriptCase("resumes a token", again: .other("[0, -1, 0, 0]")) { fixture in
             try fixture.split([("a", 1)])
             try fixture.split(step: 2, [("b", 1)])
             try fixture.quarantine("b")
@@ -263,7 +266,7 @@ extension ScriptCase {
             _ = try fixture.checkout()
             return ResumePaused(.device(StoreFixture.tokens(1)[0]))
         },
-        ScriptCase("ends a parked batch whose job was called back", again: .other("[0, -1, 0, 0]")) {
+        ScriptCase("cancels a paused batch whose job was cancelled", again: .other("[0, -1, 0, 0]")) {
             fixture in
             for (step, job) in ["a", "b"].enumerated() { try fixture.split(step: step + 1, [(job, 2)]) }
             for job in ["a", "b"] { try pause(fixture, job) }
@@ -274,7 +277,7 @@ extension ScriptCase {
     ]
 
     private static let dueNow = [
-        ScriptCase("makes due what waits of a job, and nothing else", again: .other("[0, 0, -1]")) {
+        ScriptCase("makes only the job's delayed pushes due", again: .other("[0, 0, -1]")) {
             fixture in
             try fixture.split([("a", 2)], due: 4_000_000_000_002)
             try fixture.split(step: 2, [("a2", 1)], due: 4_000_000_000_001)
@@ -282,17 +285,18 @@ extension ScriptCase {
             try fixture.split(step: 4, [("c", 2)])
             return PromoteJob(job: "a2")
         },
-        ScriptCase("parts a batch of which only some is made due", again: .other("[0, 0, -1]")) { fixture in
+        ScriptCase("divides a batch when only some of its pushes become due", again: .other("[0, 0, -1]")) {
+            fixture in
             try fixture.split([("a", 2), ("b", 3)], lane: .bulk, due: 4_000_000_000_000)
             return PromoteJob(job: "a")
         },
-        ScriptCase("looks at a portion of what waits", again: .same) { fixture in
+        ScriptCase("reads a portion of the delayed batches", again: .same) { fixture in
             for step in 1...3 {
                 try fixture.split(step: step, [("j\(step)", 2)], due: 4_000_000_000_000 + Int64(step))
             }
             return PromoteJob(job: "j3", start: 0, limit: 2)
         },
-        ScriptCase("leaves what nobody can read", again: .same) { fixture in
+        ScriptCase("leaves unreadable batches", again: .same) { fixture in
             let batch = try fixture.delayed([("a", 2)])
             try fixture.redis.run("HSET", app + "batches", "\(batch)", "?")
             return PromoteJob(job: "a")
@@ -300,23 +304,23 @@ extension ScriptCase {
     ]
 
     private static let operators = [
-        ScriptCase("pauses for an operator what was paused", again: .other("0")) { fixture in
+        ScriptCase("pauses a paused app for an operator", again: .other("0")) { fixture in
             try fixture.perform(PauseApp(reason: "InvalidProviderToken", fingerprint: "abc"))
             return PauseApp(reason: "by operator me@here", by: "me@here")
         },
-        ScriptCase("keeps what an operator has paused", again: .same) { fixture in
+        ScriptCase("keeps the pause of an operator", again: .same) { fixture in
             try fixture.perform(PauseApp(reason: "by operator me@here", by: "me@here"))
             return PauseApp(reason: "InvalidProviderToken", fingerprint: "abc")
         },
-        ScriptCase("does not resume by itself what an operator has paused", again: .same) { fixture in
+        ScriptCase("does not end the pause of an operator by itself", again: .same) { fixture in
             try fixture.perform(PauseApp(reason: "by operator me@here", by: "me@here"))
             return ResumeApp(isOwn: true)
         },
-        ScriptCase("resumes what an operator has paused", again: .other("0")) { fixture in
+        ScriptCase("ends the pause of an operator", again: .other("0")) { fixture in
             try fixture.perform(PauseApp(reason: "by operator me@here", by: "me@here"))
             return ResumeApp()
         },
-        ScriptCase("resumes by itself what it has paused", again: .other("0")) { fixture in
+        ScriptCase("ends its own pause by itself", again: .other("0")) { fixture in
             try fixture.perform(PauseApp(reason: "why", fingerprint: "abc"))
             return ResumeApp(isOwn: true)
         },
@@ -336,20 +340,20 @@ extension ScriptCase {
             try fixture.perform(updateAdmission())
             return SetAdmission(.open, by: "me@here")
         },
-        ScriptCase("lets a closed app judge by itself again", again: .other("0")) { fixture in
+        ScriptCase("returns a closed app to automatic admission", again: .other("0")) { fixture in
             try fixture.perform(SetAdmission(.closed, by: "me@here"))
             return SetAdmission(nil, by: "me@here")
         },
-        ScriptCase("leaves a full app full when it may judge by itself", again: .other("0")) { fixture in
+        ScriptCase("leaves a full app closed under automatic admission", again: .other("0")) { fixture in
             try fixture.perform(SetAdmission(.open, by: "me@here"))
             try fixture.redis.run("HSET", app + "admission", "full", "backlog")
             return SetAdmission(nil, by: "me@here")
         },
-        ScriptCase("stays closed, whatever there is room for", again: .same) { fixture in
+        ScriptCase("stays closed below all limits", again: .same) { fixture in
             try fixture.perform(SetAdmission(.closed, by: "me@here"))
             return updateAdmission(.relieved)
         },
-        ScriptCase("stays open, however full it is", again: .same) { fixture in
+        ScriptCase("stays open above all limits", again: .same) { fixture in
             try fixture.perform(SetAdmission(.open, by: "me@here"))
             return updateAdmission(.full)
         },

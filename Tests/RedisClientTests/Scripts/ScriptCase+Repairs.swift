@@ -27,7 +27,7 @@ extension ScriptCase {
     }
 
     private static let batches = [
-        ScriptCase("puts a batch behind those that wait", again: .other("[]")) { fixture in
+        ScriptCase("puts a batch at the end of its list", again: .other("[]")) { fixture in
             let batch = try fixture.held([("a", 1)])
             try fixture.split(step: 2, [("b", 1)])
             try fixture.redis.run("DEL", app + "in_flight:01")
@@ -40,7 +40,9 @@ extension ScriptCase {
             try push(fixture, "ready:04", "\(batch)")
             return repair(batch)
         },
-        ScriptCase("counts as doubtful what was granted, for accounts that are there", again: .other("[]")) {
+        ScriptCase(
+            "counts granted pushes as possibly duplicated in existing job records", again: .other("[]")
+        ) {
             fixture in
             try fixture.split([("a", 1), ("gone", 1), ("b", 3), ("c", 1)])
             let batch = try first(fixture)
@@ -48,42 +50,42 @@ extension ScriptCase {
             try fixture.redis.run("DEL", app + "job:gone")
             return repair(batch)
         },
-        ScriptCase("counts as doubtful the one push that was granted", again: .other("[]")) { fixture in
+        ScriptCase("counts the only granted push as possibly duplicated", again: .other("[]")) { fixture in
             try fixture.split([("a", 4)])
             let batch = try first(fixture)
             try fixture.set(batch, to: "|1|1||4|....")
             return repair(batch)
         },
-        ScriptCase("leaves a worker what is put off as well", again: .other("[]")) { fixture in
+        ScriptCase("leaves a delayed batch with the worker that has it", again: .other("[]")) { fixture in
             let batch = try fixture.held([("a", 2)])
             try fixture.redis.run("ZADD", app + "delayed", "5", "\(batch.id)")
             return repair(batch.id)
         },
-        ScriptCase("leaves parked what a quarantined job has, once", again: .other("[]")) { fixture in
+        ScriptCase("leaves a quarantined job's batch paused, once", again: .other("[]")) { fixture in
             let batch = try shelved(fixture)
             try push(fixture, "paused", "\(batch)", "01.h.other.1", "\(batch)")
             return repair(batch)
         },
-        ScriptCase("leaves parked what could be sent", again: .other("[]")) { fixture in
+        ScriptCase("leaves a batch paused that could be sent", again: .other("[]")) { fixture in
             let batch = try fixture.held([("a", 2)])
             try fixture.perform(fixture.park(batch))
             try push(fixture, "paused", "\(batch.id)")
             return repair(batch.id)
         },
-        ScriptCase("parks what a quarantined job has and no list", again: .other("[]")) { fixture in
+        ScriptCase("pauses a quarantined job's batch that is in no list", again: .other("[]")) { fixture in
             let batch = try shelved(fixture)
             try push(fixture, "paused", "01.h.other.1")
             try fixture.set(batch, to: "|1|0||2|px")
             return repair(batch)
         },
-        ScriptCase("drops an id with nothing behind it", again: .other("[]")) { fixture in
+        ScriptCase("drops an id without a batch", again: .other("[]")) { fixture in
             try push(fixture, "bulk:02", "02.b.none.1")
             return Repair(.batch("02.b.none.1"), shards: StoreFixture.shards)
         },
-        ScriptCase("sets aside a batch of a shard that is not there", again: .other("[]")) { fixture in
+        ScriptCase("quarantines a batch of an unknown shard", again: .other("[]")) { fixture in
             try misnamed(fixture, "04.h.new.1")
         },
-        ScriptCase("sets aside a batch of no lane", again: .other("[]")) { fixture in
+        ScriptCase("quarantines a batch without a lane", again: .other("[]")) { fixture in
             try misnamed(fixture, "01.q.new.1")
         },
     ]
@@ -106,27 +108,27 @@ extension ScriptCase {
     }
 
     private static let jobRecords = [
-        ScriptCase("finishes what has ended in whatever way", again: .other("[]")) { fixture in
+        ScriptCase("finishes jobs with any outcome", again: .other("[]")) { fixture in
             try jobRecord(fixture, "a", ["state": "open", "accepted": "3", "delivered": "3"])
             try jobRecord(fixture, "b", ["state": "open", "accepted": "5", "expired": "3", "cancelled": "2"])
             try jobRecord(fixture, "c", ["state": "finished", "accepted": "1", "expired": "1"])
             return Repair(.jobRecords(nil), shards: StoreFixture.shards)
         },
-        ScriptCase("finds more than was accepted", again: .other("[]")) { fixture in
+        ScriptCase("finds more pushes than were accepted", again: .other("[]")) { fixture in
             for step in 1...2 { try fixture.split(step: step, [("j\(step)", 4)]) }
             try jobRecord(fixture, "j1", ["accepted": "2", "submitted": "3", "delivered": "2"])
             try jobRecord(
                 fixture, "j2", ["accepted": "4", "submitted": "4", "expired": "1", "cancelled": "1"])
             return Repair(.jobRecords(nil), shards: StoreFixture.shards)
         },
-        ScriptCase("keeps what was ended and is open", again: .other("[]")) { fixture in
+        ScriptCase("reopens a finished job with open pushes", again: .other("[]")) { fixture in
             try fixture.split([("a", 4)])
             _ = try fixture.checkout()
             try jobRecord(fixture, "a", ["state": "finished", "finished_at": "5", "in_flight": "odd"])
             try fixture.redis.run("EXPIRE", app + "job:a", "1000")
             return Repair(.jobRecords(nil), shards: StoreFixture.shards)
         },
-        ScriptCase("makes the list of jobs what accounts there are", again: .other("[]")) { fixture in
+        ScriptCase("restores the list of jobs from the job records", again: .other("[]")) { fixture in
             for step in 1...4 { try fixture.split(step: step, [("j\(step)", 2)]) }
             try fixture.redis.run("DEL", app + "job:j1", app + "job:j2", app + "load")
             try fixture.redis.run("ZADD", app + "jobs", "5", "j1", "6", "ghost")
@@ -135,12 +137,12 @@ extension ScriptCase {
             try fixture.redis.run("ZREM", app + "jobs", "j2", "j3")
             return Repair(.jobRecords(nil), shards: StoreFixture.shards)
         },
-        ScriptCase("loses nothing of what is not split yet", again: .same) { fixture in
+        ScriptCase("keeps the pushes that are not split yet", again: .same) { fixture in
             try fixture.take("a")
             try fixture.perform(fixture.firstPart())
             return Repair(.jobRecords(nil), shards: StoreFixture.shards)
         },
-        ScriptCase("mends the accounts that are named, and those of open pushes", again: .any) {
+        ScriptCase("repairs the named job records and those of open pushes", again: .any) {
             fixture in
             let batch = try fixture.held([("a", 2), ("b", 1), ("c", 1)])
             try fixture.set(batch.id, to: "w1|1|4||1|xx.x")

@@ -9,7 +9,7 @@ extension ScriptCase {
     static let shared = lists + cuts + counts
 
     private static let lists = [
-        ScriptCase("grants suspects of one kill and what is behind them alike", again: .any) { fixture in
+        ScriptCase("grants the suspects of one kill and the pushes behind them", again: .any) { fixture in
             let states = ["2,0,0,0,1,0,0,0|4|x....", "3,0,0,0,1,0,0,0|4|x....", "4,0,0,0,1,0,0,0|1|xxx."]
             for (shard, state) in states.enumerated() {
                 try fixture.split(step: shard + 1, [("j\(shard)", shard == 2 ? 4 : 5)], shard: shard)
@@ -20,14 +20,15 @@ extension ScriptCase {
                 worker: "w1", credit: 50, maxBatches: 8, known: [],
                 shards: (0..<StoreFixture.shards).map { ($0, fixture.token) })
         },
-        ScriptCase("parks what is left when the first push is a quarantined job's", again: .any) { fixture in
+        ScriptCase("quarantines the rest when the first push belongs to a quarantined job", again: .any) {
+            fixture in
             try fixture.split([("q", 1), ("a", 2)])
             try fixture.quarantine("q")
             try fixture.redis.run("RPUSH", app + "paused", "01.h.other.1")
             let batch = try fixture.checkout().batches[0]
             return fixture.reportRequest(batch.id, 1..<3, entry: StoreFixture.delivered("a", 2))
         },
-        ScriptCase("gives what is left when its job was released meanwhile", again: .any) { fixture in
+        ScriptCase("assigns the rest after the release of its job", again: .any) { fixture in
             let batch = try fixture.held([("q", 1), ("a", 2)])
             try fixture.set(batch.id, to: "w1|1|3||2|p..")
             return fixture.reportRequest(batch.id, 1..<3, entry: StoreFixture.delivered("a", 2))
@@ -49,13 +50,13 @@ extension ScriptCase {
     }
 
     private static let cuts = [
-        ScriptCase("fails nothing of a job that is split to its end", again: .other("0")) { fixture in
+        ScriptCase("fails no push of a job that is split completely", again: .other("0")) { fixture in
             try cut(fixture, offset: 5, [:])
         },
         ScriptCase("fails the one push that is not split", again: .other("0")) { fixture in
             try cut(fixture, offset: 4, [:])
         },
-        ScriptCase("fails the rest of a job, which ends with it", again: .other("0")) { fixture in
+        ScriptCase("fails the rest of a job and finishes it", again: .other("0")) { fixture in
             try cut(fixture, offset: 2, ["expired": "1", "cancelled": "1"])
         },
     ]
@@ -89,7 +90,7 @@ extension ScriptCase {
     }
 
     private static let counts = [
-        ScriptCase("names all that is wrong with batches", again: .same) { fixture in
+        ScriptCase("names all faults of batches", again: .same) { fixture in
             for step in 1...8 {
                 try fixture.split(step: step, [("q\(step)", 1), ("j\(step)", 2)], shard: step % 4)
             }
@@ -115,7 +116,7 @@ extension ScriptCase {
             try fixture.redis.run("RPUSH", app + "ready:00", "01.h.bare")
             return CheckAccounting(shards: StoreFixture.shards)
         },
-        ScriptCase("counts what entries say of each kind", again: .same) { fixture in
+        ScriptCase("counts each kind of results", again: .same) { fixture in
             var command = RESPCommand("XADD", app + "results", "*", "r")
             command.append(everyKind())
             try fixture.redis.run(command)

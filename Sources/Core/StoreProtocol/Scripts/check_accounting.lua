@@ -72,7 +72,7 @@ for job in pairs(jobs) do
         if (a.state == 'finished') ~= (ended == n('accepted')) then add_fault('job', job, 'is', a.state, 'with', ended) end
         if reasons > n('failed') then add_fault('job', job, 'has more reasons than failures') end
     elseif (open[job] or 0) > 0 then
-        add_fault('job', job, 'has', open[job], 'open and no account')
+        add_fault('job', job, 'has', open[job], 'open and no job record')
     end
 end
 local load, total = call('HGET', P .. 'load', 'open') or '0', 0

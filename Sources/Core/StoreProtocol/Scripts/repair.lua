@@ -84,7 +84,7 @@ local function repair_batch(id)
                     increment(P .. 'job:' .. job, 'maybe_duplicated', n)
                 end
             end
-            note('batch', id, 'was stamped', s.worker, 'and is in nobody\'s hands')
+            note('batch', id, 'lost its worker', s.worker)
         end
         s.worker, s.granted = '', 0
     elseif s.granted > #s.map then
@@ -126,12 +126,12 @@ local function repair_record(job, stamp)
     if not a.state then
         if here == 0 then
             call('ZREM', P .. 'jobs', job)
-            return note('job', job, 'has no account and is dropped from the list')
+            return note('job', job, 'has no job record and is dropped from the list')
         end
         call('ZADD', P .. 'jobs', stamp, job)
         call('HSET', job_record, 'state', 'open', 'submitted', here, 'accepted', here, 'created_at', stamp)
         a = { state = 'open', submitted = here, accepted = here }
-        note('job', job, 'has', here, 'open and got an account')
+        note('job', job, 'has', here, 'open and got a job record')
     end
     if not call('ZSCORE', P .. 'jobs', job) then call('ZADD', P .. 'jobs', a.created_at or stamp, job) end
     local ended = n('delivered') + n('failed') + n('expired') + n('cancelled')
