@@ -16,21 +16,21 @@ struct WindowMutant: Sendable, CustomStringConvertible {
     func make(at now: ContinuousClock.Instant) -> Window { Window(worker: "w", now: now, fault: fault) }
 
     static let all = [
-        WindowMutant("sends of a batch that another worker owns", .sendsStale),
-        WindowMutant("sends before it has compared its map with a Redis that went back", .sendsUncompared),
+        WindowMutant("sends pushes of a batch that another worker owns", .sendsStale),
+        WindowMutant("sends before it has compared its map with a restored Redis", .sendsUncompared),
         WindowMutant("takes more credit than it was given", .grantsMore),
         WindowMutant("does not repeat reports that Redis has forgotten", .forgetsToRepeat),
-        WindowMutant("sends again what it knew of a batch that it had before", .restoresNothing),
+        WindowMutant("sends pushes again that it knows from an earlier assignment", .restoresNothing),
         WindowMutant("releases a stale batch with pushes in flight", .releasesInFlight),
-        WindowMutant("sends of a batch that it is giving back", .sendsReturning),
-        WindowMutant("begins again when a batch is assigned to it once more", .beginsAgain),
+        WindowMutant("sends pushes of a batch that it is returning", .sendsReturning),
+        WindowMutant("starts from the beginning when a batch is assigned again", .beginsAgain),
         WindowMutant("keeps a batch that Redis has ended", .neverEnds),
         WindowMutant("asks for more credit than there is room for", .asksForMore),
         WindowMutant("leaves the exposure of batches that it released", .leavesExposure),
-        WindowMutant("takes what is in flight for open", .resendsInFlight),
-        WindowMutant("remembers nothing of batches that are done", .remembersNothing),
-        WindowMutant("goes on sending of withdrawn shards", .ignoresWithdrawal),
+        WindowMutant("treats pushes in flight as open", .resendsInFlight),
+        WindowMutant("forgets finished batches", .remembersNothing),
+        WindowMutant("continues to send pushes of withdrawn shards", .ignoresWithdrawal),
         WindowMutant("holds a batch twice", .holdsTwice),
-        WindowMutant("gives nothing back", .givesNothingBack),
+        WindowMutant("returns no batch", .givesNothingBack),
     ]
 }

@@ -2,15 +2,15 @@
 
 /// A deliberate fault in the input or output of the binary exchange, which the simulation must notice.
 enum BinaryMutant: String, CaseIterable, Sendable, CustomStringConvertible {
-    case trustsAtOnce = "takes what it wrote for accepted at once"
-    case trustsEnds = "takes what an end leaves unknown for unprocessed"
-    case repeats = "says twice what is unprocessed"
-    case trustsFollowers = "takes what follows a refused push for accepted"
-    case ignoresUnread = "does not wait for the peer to have what it was sent"
-    case trustsQuestions = "takes a question for its answer"
+    case trustsAtOnce = "treats written pushes as accepted at once"
+    case trustsEnds = "treats unknown outcomes after an end as unprocessed"
+    case repeats = "reports unprocessed pushes twice"
+    case trustsFollowers = "treats the pushes behind a refused one as accepted"
+    case ignoresUnread = "does not wait until the peer has the bytes"
+    case trustsQuestions = "treats a question as its reply"
     case ignoresReplies = "ignores replies"
-    case forgetsUnsent = "forgets what was not sent at the end"
-    case ignoresTime = "never looks at the clock"
+    case forgetsUnsent = "forgets unsent pushes at the end"
+    case ignoresTime = "ignores the time"
 
     var description: String { rawValue }
 

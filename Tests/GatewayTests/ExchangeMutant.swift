@@ -26,28 +26,28 @@ struct ExchangeMutant: Sendable, CustomStringConvertible {
 
     /// The fixed seeds must find this fault.
     static let heldBack = ExchangeMutant(
-        "takes what the gateway's limit held back for sent", ExchangeFault.takesHeldBackForSent)
+        "treats pushes held back by the gateway's limit as sent", ExchangeFault.takesHeldBackForSent)
 
     static let all = [
-        ExchangeMutant("takes a reset for a refusal") { Self.unprocessed($0, ifCause: "stream reset") },
-        ExchangeMutant("takes what was cut off for unprocessed") {
+        ExchangeMutant("treats a reset as a refusal") { Self.unprocessed($0, ifCause: "stream reset") },
+        ExchangeMutant("treats pushes of a lost connection as unprocessed") {
             Self.unprocessed($0, ifCause: "connection lost")
         },
-        ExchangeMutant("takes what was given up for unprocessed") {
+        ExchangeMutant("treats pushes after a timeout as unprocessed") {
             Self.unprocessed($0, ifCause: "no answer")
         },
         heldBack,
-        ExchangeMutant("takes a refused stream for a lost one", .takesRefusedForLost),
-        ExchangeMutant("passes a late response on as well") {
+        ExchangeMutant("treats a refused stream as a lost one", .takesRefusedForLost),
+        ExchangeMutant("passes a late response on too") {
             Self.isUnknown($0, cause: "no answer") ? [$0, $0] : [$0]
         },
-        ExchangeMutant("says nothing of what is open at the end") {
+        ExchangeMutant("reports no open push at the end") {
             Self.isUnknown($0, cause: "connection lost") ? [] : [$0]
         },
-        ExchangeMutant("never looks at the clock", ignoresTime: true),
+        ExchangeMutant("ignores the time", ignoresTime: true),
         ExchangeMutant("does not count streams that end without a response", .ignoresClosed),
         ExchangeMutant("ignores a gateway's GOAWAY", .ignoresGoAway),
-        ExchangeMutant("does not say that there is room") { event in
+        ExchangeMutant("does not report that there is room") { event in
             if case .roomAvailable = event { [] } else { [event] }
         },
     ]

@@ -26,21 +26,24 @@ struct LeaseMutant: Sendable, CustomStringConvertible {
     }
 
     static let all = [
-        LeaseMutant("asks for what it is giving back", LeaseFault.asksForUnreleased, seed: 1),
-        LeaseMutant("takes what it has lost for its own", LeaseFault.keepsLost, seed: 14),
-        LeaseMutant("serves what is not reclaimed", LeaseFault.servesUnreclaimed, seed: 1),
-        LeaseMutant("serves what it hands over", LeaseFault.servesLeaving, seed: 0),
-        LeaseMutant("gives back what its workers still have", LeaseFault.releasesAtOnce, seed: 6),
-        LeaseMutant("gives back what a worker released and has again", LeaseFault.releasesServed, seed: 26),
-        LeaseMutant("hands nothing over", LeaseFault.handsNothingOver, seed: 0),
-        LeaseMutant("keeps a shard after all and does not say so", LeaseFault.changesSilently, seed: 368),
-        LeaseMutant("forgets what it is to give back", LeaseFault.forgetsToRelease, seed: 0),
-        LeaseMutant("takes whatever is free", LeaseFault.takesAll, seed: 0),
+        LeaseMutant("requests shards that it is giving back", LeaseFault.asksForUnreleased, seed: 1),
+        LeaseMutant("keeps shards that it has lost", LeaseFault.keepsLost, seed: 14),
+        LeaseMutant("serves shards that are not reclaimed", LeaseFault.servesUnreclaimed, seed: 1),
+        LeaseMutant("serves shards that it hands over", LeaseFault.servesLeaving, seed: 0),
+        LeaseMutant("gives back shards that its workers still have", LeaseFault.releasesAtOnce, seed: 6),
         LeaseMutant(
-            "gives back by the nonce: a late call takes what was acquired since", Fault.releasesByNonce,
+            "gives back shards that a worker released and has again", LeaseFault.releasesServed, seed: 26),
+        LeaseMutant("hands over no shard", LeaseFault.handsNothingOver, seed: 0),
+        LeaseMutant(
+            "keeps a shard after a request and does not report it", LeaseFault.changesSilently, seed: 368),
+        LeaseMutant("forgets shards that it must give back", LeaseFault.forgetsToRelease, seed: 0),
+        LeaseMutant("takes all free shards", LeaseFault.takesAll, seed: 0),
+        LeaseMutant(
+            "gives back by nonce, so a late call releases shards that were acquired since",
+            Fault.releasesByNonce,
             seed: 492),
         LeaseMutant("counts a lease from Redis's reply", Fault.countsFromTheReply, seed: 4),
-        LeaseMutant("sends to the lease's very end", Fault.endsLate, seed: 16),
+        LeaseMutant("sends until the end of the lease", Fault.endsLate, seed: 16),
         LeaseMutant("takes over before its predecessor's workers have ended", Fault.ignoresLock, seed: 36),
     ]
 }

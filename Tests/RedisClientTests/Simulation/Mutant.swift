@@ -36,45 +36,45 @@ struct Mutant: Sendable, CustomStringConvertible {
 
     static let all = [
         Mutant(
-            .settle, "books an entry again", "if call('XDEL', results, entry.id) == 1 then",
+            .settle, "settles an entry again", "if call('XDEL', results, entry.id) == 1 then",
             "call('XDEL', results, entry.id) if true then", by: Seed(number: 2, profile: .quiet)),
         Mutant(
-            .settle, "forgets what moves out of flight", "texts[old[2] - more - r[4]]",
+            .settle, "does not subtract pushes that leave the flight", "texts[old[2] - more - r[4]]",
             "texts[old[2]]"),
         Mutant(
-            .report, "hands a position over again",
+            .report, "reports a position again",
             "if x and x <= last then return { map, s.granted, stale } end"),
         Mutant(
             .report, "leaves a finished batch in its list",
             "if call('LREM', P .. 'in_flight:' .. nn, 1, id) == 0 and", "if false and"),
         Mutant(
-            .report, "does not count facts of a batch in nobody's hands",
+            .report, "does not count facts about a batch without a worker",
             "if s.worker == '' or has_paused then",
             "if false then", by: Seed(number: 5, profile: .rollBacks)),
         Mutant(
             .reclaim, "does not count suspects", "add_to_records(maybe_sent, 'maybe_duplicated', 1)",
             by: Seed(number: 2, profile: .rollBacks)),
         Mutant(
-            .reclaim, "forgets what was in flight", "add_to_records(released, 'in_flight', -1)",
+            .reclaim, "does not subtract pushes in flight", "add_to_records(released, 'in_flight', -1)",
             by: Seed(number: 2, profile: .everything)),
-        Mutant(.reclaim, "sends suspects of at-most-once again", "if flags % 2 == 1 then", "if false then"),
+        Mutant(.reclaim, "sends at-most-once suspects again", "if flags % 2 == 1 then", "if false then"),
         Mutant(
-            .checkout, "does not write the credit down", "    save_state(id, s)\n    give(id, s, body)",
+            .checkout, "does not store the credit", "    save_state(id, s)\n    give(id, s, body)",
             "    local granted = s.granted\n    s.granted = 0\n    save_state(id, s)\n    s.granted = granted\n    give(id, s, body)",
             by: Seed(number: 2, profile: .rollBacks)),
         Mutant(
-            .checkout, "does not adopt", "if nknown >= 0 then", "if false then",
+            .checkout, "does not assign known batches again", "if nknown >= 0 then", "if false then",
             by: Seed(number: 5, profile: .rollBacks)),
         Mutant(.promoteDue, "leaves a batch in the delayed set", "call('ZREM', delayed, id)"),
         Mutant(
-            .split, "splits what is not taken any more",
+            .split, "splits a job that is no longer taken",
             "if length < ARGV[3] + (ARGV[4] == '' and 0 or 1) then",
             "if false then", by: Seed(number: 10, profile: .rollBacks)),
-        Mutant(.split, "opens an open account again", "if old[1] ~= 'finished' or", "if false and"),
+        Mutant(.split, "opens an open job record again", "if old[1] ~= 'finished' or", "if false and"),
         Mutant(.split, "does not count open pushes", "if added > 0 then", "if false then"),
-        Mutant(.settle, "does not count what has ended", "if ended > 0 then", "if false then"),
+        Mutant(.settle, "does not subtract pushes with an outcome", "if ended > 0 then", "if false then"),
         Mutant(
-            .take, "forgets what was taken", "while known + n < length and", "while false and",
+            .take, "forgets taken jobs", "while known + n < length and", "while false and",
             by: Seed(number: 2, profile: .everything)),
     ]
 }
