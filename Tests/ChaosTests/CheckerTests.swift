@@ -6,7 +6,7 @@ struct CheckerTests {
     @Test func `a correct run has no complaints`() {
         let verdict = SampleRun().verdict
         #expect(verdict.complaints == [])
-        #expect(verdict.pushes == 8 && verdict.delivered == 6 && verdict.doubled == 1 && verdict.lost == 0)
+        #expect(verdict.pushes == 8 && verdict.delivered == 6 && verdict.duplicates == 1 && verdict.lost == 0)
         #expect(verdict.maybeDuplicated == 1 && verdict.recovery == 10)
     }
 
@@ -93,7 +93,7 @@ struct CheckerTests {
     @Test(arguments: ["a", "b", "c"]) func `a missing job record is noticed`(job: String) {
         var run = SampleRun()
         run.evidence.notes[1].jobRecords?[job] = nil
-        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job \(job)") })
+        #expect(run.verdict.complaints.contains { $0.kind == .accounting && $0.text.contains("job \(job)") })
     }
 
     // MARK: One line changed
@@ -138,7 +138,7 @@ struct CheckerTests {
         var run = SampleRun()
         run.evidence.notes[0].jobRecords?["a"]?[field] = "9"
         #expect(run.verdict.wrongSums > 0)
-        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a at") })
+        #expect(run.verdict.complaints.contains { $0.kind == .accounting && $0.text.contains("job a at") })
     }
 
     @Test func `a counted delivery that did not reach the gateway is a false claim`() {
@@ -152,13 +152,13 @@ struct CheckerTests {
     @Test func `more duplicates than the job record counts are noticed`() {
         var run = SampleRun()
         run.evidence.notes[1].jobRecords?["a"]?["maybe_duplicated"] = "0"
-        #expect(run.verdict.complaints.contains { $0.kind == .doubled && $0.text.contains("job a") })
+        #expect(run.verdict.complaints.contains { $0.kind == .duplicated && $0.text.contains("job a") })
     }
 
     @Test func `more duplicates than the faults explain are noticed`() {
         var run = SampleRun()
         run.expectation.doubles = 0
-        #expect(run.verdict.complaints.contains { $0.kind == .doubled })
+        #expect(run.verdict.complaints.contains { $0.kind == .duplicated })
     }
 
     @Test func `a failure without a reason from the gateway counts as a loss`() {
@@ -244,13 +244,14 @@ struct CheckerTests {
         var run = SampleRun()
         run.evidence.producers[1].kind = .refused
         #expect(run.verdict.complaints.contains { $0.kind == .unexpected && $0.text.contains("job a") })
-        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("job a") })
+        #expect(run.verdict.complaints.contains { $0.kind == .accounting && $0.text.contains("job a") })
     }
 
     @Test func `leftover keys are noticed`() {
         var run = SampleRun()
         run.evidence.leftovers = ["{pushfarm:demo}:in_flight:07"]
-        #expect(run.verdict.complaints.contains { $0.kind == .books && $0.text.contains("in_flight:07") })
+        #expect(
+            run.verdict.complaints.contains { $0.kind == .accounting && $0.text.contains("in_flight:07") })
     }
 
     @Test func `losses of a Redis that was reset are listed separately and not blamed on the farm`() {

@@ -13,8 +13,8 @@ import Testing
         }
         #expect(!outcome.isGood && outcome.verdict.lost > 0)
         #expect(outcome.complaints.contains { $0.hasPrefix("lost: token") && $0.contains("job stolen") })
-        #expect(outcome.complaints.contains { $0.hasPrefix("books: job stolen is not finished") })
-        #expect(outcome.complaints.contains { $0.hasPrefix("books: {pushfarm:demo}:batches") })
+        #expect(outcome.complaints.contains { $0.hasPrefix("accounting: job stolen is not finished") })
+        #expect(outcome.complaints.contains { $0.hasPrefix("accounting: {pushfarm:demo}:batches") })
         #expect(outcome.complaints.contains { $0.contains("job forged") })
         #expect(outcome.folder != nil)
     }

@@ -6,13 +6,13 @@ package struct BrokenPromise: Equatable, Sendable, CustomStringConvertible {
         /// The gateway received a push that belongs to no job.
         case unexpected
         /// A push was delivered more often than the farm counts or the faults explain.
-        case doubled
+        case duplicated
         /// A push was counted as delivered and did not reach the gateway.
         case falseClaim = "false claim"
         /// A push reached the gateway and was counted as failed.
         case missedClaim = "missed claim"
         /// The counts of a job record do not add up, decrease, or contradict other records.
-        case books
+        case accounting
         /// Events are missing or repeated, or they contradict the gateway.
         case events
         /// The first attempts of a token came in another order than their jobs.

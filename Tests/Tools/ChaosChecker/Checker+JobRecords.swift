@@ -2,7 +2,7 @@
 extension Checker {
     private static let outcomes = ["delivered", "failed", "expired", "cancelled"]
 
-    mutating func checkBooks() {
+    mutating func checkJobRecords() {
         var before: [String: [String: Int]] = [:]
         var time: Int64 = 0
         var told: Set<String> = []
@@ -18,18 +18,19 @@ extension Checker {
                     verdict.wrongSums += 1
                     // A wrong job record stays wrong, so the first complaint is enough.
                     if told.insert(job).inserted {
-                        verdict.complain(.books, "job \(job) at observation \(note.number): \(fault)")
+                        verdict.complain(.accounting, "job \(job) at observation \(note.number): \(fault)")
                     }
                 }
                 before[job] = numbers
             }
             for job in before.keys where jobRecords[job] == nil {
-                verdict.complain(.books, "the record of job \(job) is missing at observation \(note.number)")
+                verdict.complain(
+                    .accounting, "the record of job \(job) is missing at observation \(note.number)")
                 before[job] = nil
             }
         }
         for (id, job) in book.jobs where !job.refused { checkEnd(id, job) }
-        for key in evidence.leftovers { verdict.complain(.books, "\(key) at the end") }
+        for key in evidence.leftovers { verdict.complain(.accounting, "\(key) at the end") }
     }
 
     /// Returns a violation of a rule that every job record must obey at any moment.
@@ -65,15 +66,15 @@ extension Checker {
     private mutating func checkEnd(_ id: String, _ job: JoinedPushes.Job) {
         guard let jobRecord = job.jobRecord else {
             if let accepted = job.acceptedAt, !mayBeForgotten(accepted) {
-                verdict.complain(.books, "no record of job \(id)")
+                verdict.complain(.accounting, "no record of job \(id)")
             }
             return
         }
-        if jobRecord["state"] != "finished" { verdict.complain(.books, "job \(id) is not finished") }
+        if jobRecord["state"] != "finished" { verdict.complain(.accounting, "job \(id) is not finished") }
         let submitted = job.promise.tokens.count
         if job.count("submitted") != submitted || job.count("accepted") != job.pushes.count {
             verdict.complain(
-                .books,
+                .accounting,
                 "job \(id) has \(job.count("submitted")) submitted and \(job.count("accepted")) accepted, "
                     + "its producer \(submitted) and \(job.pushes.count)")
         }

@@ -10,7 +10,7 @@ extension Checker {
         if evidence.notes.last?.jobRecords == nil {
             verdict.complain(.ledger, "no observation of the job records at the end")
         }
-        verdict.looks = evidence.notes.count { $0.jobRecords != nil }
+        verdict.observations = evidence.notes.count { $0.jobRecords != nil }
         for (before, event) in zip(evidence.events, evidence.events.dropFirst())
         where event.at < before.at && expectation.rollBacks.isEmpty {
             verdict.complain(.ledger, "events are out of order at \(event.at)")

@@ -4,9 +4,10 @@ extension Checker {
         for (id, job) in book.jobs.sorted(by: { $0.value.place < $1.value.place }) {
             if job.refused { checkRefused(id, job) } else { check(id, job) }
         }
-        let doubled = verdict.doubled
-        if doubled > expectation.doubles {
-            verdict.complain(.doubled, "\(doubled), but the faults explain at most \(expectation.doubles)")
+        let duplicates = verdict.duplicates
+        if duplicates > expectation.doubles {
+            verdict.complain(
+                .duplicated, "\(duplicates), but the faults explain at most \(expectation.doubles)")
         }
     }
 
@@ -15,14 +16,16 @@ extension Checker {
             verdict.unexpected += 1
             verdict.complain(.unexpected, "token \(token) of job \(id), which Redis refused")
         }
-        if job.jobRecord != nil { verdict.complain(.books, "a record of job \(id), which Redis refused") }
+        if job.jobRecord != nil {
+            verdict.complain(.accounting, "a record of job \(id), which Redis refused")
+        }
     }
 
     private mutating func check(_ id: String, _ job: JoinedPushes.Job) {
         var tally = Tally()
         let isForgotten = job.acceptedAt.map(mayBeForgotten) == true && job.jobRecord == nil
         for (token, push) in job.pushes {
-            if push.acceptances > 1 { tally.doubled += push.acceptances - 1 }
+            if push.acceptances > 1 { tally.duplicates += push.acceptances - 1 }
             if push.acceptances > 0 { tally.delivered += 1 }
             if push.isToldDelivered, push.acceptances == 0 {
                 verdict.falseClaims += 1
@@ -50,20 +53,20 @@ extension Checker {
         var delivered = 0
         var failed = 0
         var missed = 0
-        var doubled = 0
+        var duplicates = 0
     }
 
     private mutating func add(_ id: String, _ job: JoinedPushes.Job, _ tally: Tally) {
         verdict.delivered += tally.delivered
-        verdict.doubled += tally.doubled
+        verdict.duplicates += tally.duplicates
         verdict.missedClaims += tally.missed
         verdict.maybeDuplicated += job.count("maybe_duplicated")
         guard job.jobRecord != nil else { return }
         let isExact = expectation.rollBacks.isEmpty
-        if isExact, tally.doubled > job.count("maybe_duplicated") {
+        if isExact, tally.duplicates > job.count("maybe_duplicated") {
             verdict.complain(
-                .doubled,
-                "\(tally.doubled) of job \(id), whose record allows \(job.count("maybe_duplicated"))")
+                .duplicated,
+                "\(tally.duplicates) of job \(id), whose record allows \(job.count("maybe_duplicated"))")
         }
         let claims = job.count("delivered")
         if claims > tally.delivered {

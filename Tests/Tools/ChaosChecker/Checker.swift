@@ -14,7 +14,7 @@ package struct Checker {
         var checker = Checker(evidence, expectation)
         checker.checkLedgers()
         checker.checkPushes()
-        checker.checkBooks()
+        checker.checkJobRecords()
         checker.checkEvents()
         checker.checkOrder()
         checker.checkDevices()

@@ -33,7 +33,9 @@ struct JoinedPushes {
         addProducers(evidence, &verdict)
         addGateway(evidence, &verdict)
         for (id, jobRecord) in evidence.notes.last?.jobRecords ?? [:] {
-            if jobs[id] == nil { verdict.complain(.books, "a record of job \(id), which no producer pushed") }
+            if jobs[id] == nil {
+                verdict.complain(.accounting, "a record of job \(id), which no producer pushed")
+            }
             jobs[id]?.jobRecord = jobRecord
         }
         addEvents(evidence, &verdict)

@@ -5,7 +5,7 @@ package struct Verdict: Sendable {
     package var delivered = 0
     package var lost = 0
     package var unexpected = 0
-    package var doubled = 0
+    package var duplicates = 0
     package var maybeDuplicated = 0
     package var falseClaims = 0
     package var missedClaims = 0
@@ -20,7 +20,7 @@ package struct Verdict: Sendable {
     /// How often two senders sent for one shard at the same time.
     package var overlaps = 0
     /// The number of observations of the job records.
-    package var looks = 0
+    package var observations = 0
     /// The number of wrong sums in observed job records.
     package var wrongSums = 0
     /// The longest time from the end of a fault to the next delivery, in milliseconds.

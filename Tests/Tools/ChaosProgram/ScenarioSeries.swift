@@ -53,9 +53,9 @@ import Foundation
         let pushes = outcomes.reduce(0) { $0 + $1.verdict.pushes }
         let faults = outcomes.reduce(0) { $0 + $1.faults }
         let lost = outcomes.reduce(0) { $0 + $1.verdict.lost }
-        let doubled = outcomes.reduce(0) { $0 + $1.verdict.doubled }
+        let duplicates = outcomes.reduce(0) { $0 + $1.verdict.duplicates }
         LineOutput.say(
-            "\n\(outcomes.count) runs, \(faults) faults, \(pushes) pushes: \(lost) lost, \(doubled) doubled, "
+            "\n\(outcomes.count) runs, \(faults) faults, \(pushes) pushes: \(lost) lost, \(duplicates) duplicates, "
                 + "\(bad == 0 ? "all good" : "\(bad) FAILED")\ndetails: \(file)")
         return bad == 0
     }

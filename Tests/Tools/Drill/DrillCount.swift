@@ -7,7 +7,7 @@ final class DrillCount {
     struct Step {
         var pushes = 0
         var lost = 0
-        var doubled = 0
+        var duplicates = 0
         /// The longest time without a push in any one shard, in milliseconds.
         var gap = 0.0
     }
@@ -34,7 +34,7 @@ final class DrillCount {
         for number in numbers {
             let times = accepted.removeValue(forKey: number) ?? 0
             if times == 0 { step.lost += 1 }
-            if times > 1 { step.doubled += times - 1 }
+            if times > 1 { step.duplicates += times - 1 }
         }
         step.gap = gap()
         arrivals = []

@@ -21,7 +21,7 @@ enum DrillRun {
         let load = DrillLoad(socket: farm.redis.socket, rate: rate)
         let pushing = Task { try await load.run() }
         let count = try DrillCount(farm.gateway.ledgerFile)
-        var rows = [["while", "took", "pushes", "lost", "doubled", "in the books", "longest gap"]]
+        var rows = [["while", "took", "pushes", "lost", "duplicates", "counted", "longest gap"]]
         var isGood = true
         var held: [String] = []
         // By then the governor has opened enough connections.
@@ -41,7 +41,7 @@ enum DrillRun {
                 held.append(step.name)
                 continue
             }
-            let booked = try await settle(farm, Array(all[jobs...]))
+            let counted = try await settle(farm, Array(all[jobs...]))
             let result = try count.step(number..<end)
             (number, jobs) = (end, all.count)
             if let extra = step.extra, failure == nil {
@@ -49,12 +49,12 @@ enum DrillRun {
             }
             let isFine =
                 failure == nil && result.lost == 0
-                && (step.mayDouble ? result.doubled <= booked : result.doubled == 0 && booked == 0)
+                && (step.mayDuplicate ? result.duplicates <= counted : result.duplicates == 0 && counted == 0)
             isGood = isGood && isFine
             rows.append([
                 (held + [step.name]).joined(separator: ", ") + (isFine ? "" : "  WRONG"),
                 String(format: "%.2f s", took / .seconds(1)),
-                "\(result.pushes)", "\(result.lost)", "\(result.doubled)", "\(booked)",
+                "\(result.pushes)", "\(result.lost)", "\(result.duplicates)", "\(counted)",
                 String(format: "%.0f ms", result.gap),
             ])
             held = []
@@ -83,10 +83,10 @@ enum DrillRun {
         let reached = numbers.count - result.lost
         let text =
             "\(id): \(numbers.count) pushes, \(reached) at the gateway, \(delivered) delivered, "
-            + "\(cancelled) cancelled, \(result.doubled) doubled"
+            + "\(cancelled) cancelled, \(result.duplicates) duplicates"
         say("  " + text)
         let isExact =
-            reached == delivered && delivered + cancelled == numbers.count && result.doubled == 0
+            reached == delivered && delivered + cancelled == numbers.count && result.duplicates == 0
             && (cancelled > 0) == extra.isCalledBack
         return isExact ? nil : text
     }

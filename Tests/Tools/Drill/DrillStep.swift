@@ -5,7 +5,7 @@ import Foundation
 struct DrillStep {
     let name: String
     /// Pushes may be duplicated, but not more often than the job records count.
-    var mayDouble = false
+    var mayDuplicate = false
     /// Pushes stay queued until the next step, which counts them.
     var holds = false
     /// The step's own job. The job's deliveries must match its job record.
@@ -18,8 +18,8 @@ struct DrillStep {
         var isCalledBack = false
     }
 
-    static func command(_ text: String, mayDouble: Bool = false, holds: Bool = false) -> DrillStep {
-        DrillStep(name: text, mayDouble: mayDouble, holds: holds) { farm in
+    static func command(_ text: String, mayDuplicate: Bool = false, holds: Bool = false) -> DrillStep {
+        DrillStep(name: text, mayDuplicate: mayDuplicate, holds: holds) { farm in
             let result = try await farm.run(text.split(separator: " ").map(String.init))
             guard result.status == 0 else {
                 throw DrillFailure("\(text): status \(result.status): \(result.text)")
@@ -70,9 +70,9 @@ struct DrillStep {
             .command("upgrade all"), .command("debug log-level debug all"),
             .command("debug log-level info all"),
             .command("debug dump alpha"), .command("debug purge all"),
-            .command("debug kill alpha/0", mayDouble: true),
-            .command("debug takeover 7 --app demo --host alpha --force --yes 7", mayDouble: true),
-            .command("debug takeover 7 --app demo --host beta --force --yes 7", mayDouble: true),
+            .command("debug kill alpha/0", mayDuplicate: true),
+            .command("debug takeover 7 --app demo --host alpha --force --yes 7", mayDuplicate: true),
+            .command("debug takeover 7 --app demo --host beta --force --yes 7", mayDuplicate: true),
             .signal("TTIN", SIGTTIN, "alpha"), .signal("TTOU", SIGTTOU, "alpha"),
             .signal("HUP", SIGHUP, "alpha"),
             .signal("CONT", SIGCONT, "alpha"), .signal("USR1", SIGUSR1, "alpha"),
@@ -84,7 +84,7 @@ struct DrillStep {
                 try farm.start("beta")
                 try await farm.shared(by: ["alpha", "beta"])
             },
-            DrillStep(name: "SIGKILL to all of beta", mayDouble: true) { farm in
+            DrillStep(name: "SIGKILL to all of beta", mayDuplicate: true) { farm in
                 farm.destroy("beta")
                 try await farm.shared(by: ["alpha"])
             },

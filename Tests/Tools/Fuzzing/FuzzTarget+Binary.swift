@@ -71,7 +71,7 @@ extension FuzzTarget {
             whole.fault != nil || again.count + whole.pending == bytes.count, "bytes were lost")
         try Violation.unless(
             whole.tuples.allSatisfy { (1...BinaryCommand.longestToken).contains($0.token.count) },
-            "a token of a length that nobody sends")
+            "a token of an invalid length")
     }
 }
 

@@ -26,7 +26,7 @@ extension FuzzTarget {
         } catch {
             return try checkRefusal(error, of: bytes)
         }
-        try checkBooks(of: job)
+        try checkCounts(of: job)
         if let text = try ReferenceJSON(accepted: bytes) { try checkAgainst(text, job) }
         try checkBatch(of: job)
     }
@@ -40,7 +40,7 @@ extension FuzzTarget {
         if let id = error.id { try Violation.unless(isProperID(id), "an id that no job has: \(id)") }
     }
 
-    private static func checkBooks(of job: ParsedJob) throws(Violation) {
+    private static func checkCounts(of job: ParsedJob) throws(Violation) {
         try Violation.unless(
             job.submitted == job.accepted + job.duplicates + job.malformed.count && job.submitted > 0,
             "the counts do not add up")

@@ -70,7 +70,7 @@ extension Scenario {
             try await stage.pause(.seconds(1))
             guard let pid = stage.hosts[0].pids(.worker).first else { return }
             stage.expectDoubles(1)
-            try await stage.fault("stop worker for good") {
+            try await stage.fault("stop worker permanently") {
                 kill(pid, SIGSTOP)
                 try await eventually("the hanging worker is killed", within: .seconds(40)) {
                     !stage.hosts[0].pids(.worker).contains(pid)

@@ -45,7 +45,7 @@ extension Stage {
         case 4: try await stopSome()
         case 5: try await fault("kill Redis") { try await redis.crash() }
         case 6:
-            try await fault("scripts and connections gone") {
+            try await fault("scripts and connections lost") {
                 try tellRedis("SCRIPT", "FLUSH")
                 try tellRedis("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             }

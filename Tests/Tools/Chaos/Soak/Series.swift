@@ -1,4 +1,4 @@
-/// A series of values over time. It tells whether the values grow.
+/// A series of values over time, with a check for growth.
 package struct Series: Sendable {
     /// The unit of a series. The unit chooses the panel and the limit of growth.
     package enum Unit: String, Sendable, CaseIterable {

@@ -132,7 +132,7 @@ extension Stage {
             to: "events.log")
         try folder.write(
             evidence.notes.map { "\($0.number) \($0.at) \($0.jobRecords.map { "\($0)" } ?? "no answer")" }
-                .joined(separator: "\n"), to: "books.log")
+                .joined(separator: "\n"), to: "job-records.log")
     }
 
     private static func word(_ kind: ProducerNote.Kind) -> String {
