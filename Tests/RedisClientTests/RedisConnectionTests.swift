@@ -50,8 +50,10 @@ import Testing
             } catch let error as StoreError {
                 #expect(error.isTemporary)
             }
+            let refusals = redis.count("errorstat_OOM:count=", section: "errorstats")
             let patient = Loop.task { try await store.performWithRetries(PushJob(job: [1])) }
-            try await Loop.sleep(for: .milliseconds(30))
+            try #require(
+                await until { redis.count("errorstat_OOM:count=", section: "errorstats") > refusals })
             try redis.run("CONFIG", "SET", "maxmemory", "0")
             #expect(try await patient.value == 1)
             connection.close()
@@ -88,9 +90,9 @@ import Testing
             connection.onReady = { ready.append($0) }
             var outcome: Result<RESPValue, RedisError>?
             connection.send(RESPCommand("BLPOP", "nothing", "0"), blocking: .seconds(9)) { outcome = $0 }
-            try await Loop.sleep(for: .milliseconds(20))
+            try #require(await until { redis.count("blocked_clients:", section: "clients") == 1 })
             try redis.run("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-            while losses.isEmpty { try await Loop.sleep(for: .milliseconds(5)) }
+            try #require(await until { !losses.isEmpty })
             guard case .failure(.lost) = outcome else {
                 Issue.record("\(String(describing: outcome))")
                 return
@@ -158,7 +160,7 @@ import Testing
             var losses: [RedisError] = []
             connection.onLoss = { losses.append($0) }
             connection.start()
-            while losses.isEmpty { try await Loop.sleep(for: .milliseconds(5)) }
+            try #require(await until { !losses.isEmpty })
             #expect("\(losses[0])".contains("WRONGPASS") && !"\(losses[0])".contains("wrong-secret"))
             connection.close()
             settings.address.password = "right"
@@ -182,13 +184,13 @@ import Testing
             subscriber.onMessage = { _, message in heard.append(String(decoding: message, as: UTF8.self)) }
             subscriber.onReady = { ready += 1 }
             subscriber.start()
-            while ready < 1 { try await Loop.sleep(for: .milliseconds(5)) }
+            try #require(await until { ready >= 1 })
             try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "00 01")
-            while heard.count < 1 { try await Loop.sleep(for: .milliseconds(5)) }
+            try #require(await until { heard.count >= 1 })
             try redis.run("CLIENT", "KILL", "TYPE", "pubsub")
-            while ready < 2 { try await Loop.sleep(for: .milliseconds(5)) }
+            try #require(await until { ready >= 2 })
             try redis.run("PUBLISH", "{pushfarm:demo}:wakeups", "*")
-            while heard.count < 2 { try await Loop.sleep(for: .milliseconds(5)) }
+            try #require(await until { heard.count >= 2 })
             #expect(heard == ["00 01", "*"])
             subscriber.close()
         }
@@ -244,10 +246,19 @@ import Testing
             let connection = await connect(redis)
             let store = AppStore(app: "demo", connection: connection)
             async let woken = store.perform(NextJob(timeout: .seconds(20)))
-            try await Loop.sleep(for: .milliseconds(20))
+            try #require(await until { redis.count("blocked_clients:", section: "clients") == 1 })
             try redis.run("RPUSH", "pushfarm:demo", "job")
             #expect(try await woken == Array("job".utf8))
             connection.close()
         }
+    }
+}
+
+extension PrivateRedis {
+    /// The number behind `name` in a section of INFO; zero if it is missing.
+    fileprivate func count(_ name: String, section: String) -> Int {
+        let text = (try? run("INFO", section))?.text ?? ""
+        let line = text.split(separator: "\r\n").first { $0.hasPrefix(name) }
+        return line.flatMap { Int($0.dropFirst(name.count)) } ?? 0
     }
 }
