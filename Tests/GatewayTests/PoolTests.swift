@@ -218,7 +218,9 @@ import Transport
             farm.sender.pool.follow(try farm.plan())
             farm.sender.push(0..<10)
             try await farm.sender.pausesEnded.wait(until: 2)
-            #expect(farm.sender.pool.dials <= 3 && farm.sender.sends.isEmpty)
+            // The test may continue after further delays. Each dial after the first needs the end of one.
+            let (dials, delays) = (farm.sender.pool.dials, farm.sender.pausesEnded.all.count)
+            #expect(dials <= delays + 1 && farm.sender.sends.isEmpty, "\(dials), \(delays)")
             try farm.order("calm")
             try await farm.sender.finish()
             #expect(farm.sender.isBalanced && farm.counters.accepted == 10 && farm.repeated == 0)
@@ -390,7 +392,10 @@ import Transport
             farm.sender.push(0..<1)
             try await farm.sender.dialFailures.wait(until: 3)
             #expect(farm.sender.dialFailures.all.allSatisfy { $0.refusedByPeer })
-            #expect(farm.sender.pool.refusalsInARow == 3 && farm.sender.pool.dials == 3)
+            // The test may continue after further refusals, and during a dial.
+            let failures = farm.sender.dialFailures.all.count
+            #expect(farm.sender.pool.refusalsInARow == failures)
+            #expect((failures...failures + 1).contains(farm.sender.pool.dials))
         }
     }
 
