@@ -13,7 +13,7 @@ import Testing
         // The allowed burst is a twentieth of a second.
         Rate.expect(lines.map(\.time), atMost: 300, burst: 15)
         let workers = try await farm.status().hosts.first?.workers ?? []
-        #expect(workers.allSatisfy { $0.delivered > 0 })
+        #expect(workers.count == 2 && workers.allSatisfy { $0.delivered > 0 })
     }
 
     @Test func `workers divide the connections, and a budget with too few is reported`() async throws {

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `leases of a predecessor that is known to be gone are taken at once`() throws {
+    @Test func `leases of a predecessor that is known to have exited are taken at once`() throws {
         let token = FenceToken(Array("2:n2:host".utf8))
         let answers = try fixture.perform(fixture.acquire("n2", predecessor: "n1")).answers
         #expect(answers == Array(repeating: .ours(token), count: 5))
@@ -121,7 +121,7 @@ import Testing
         #expect(try fixture.redis.run("HGET", "{pushfarm:demo}:owners", "until:n1").text == "\(ends)")
     }
 
-    /// The Redis clock was set back. An owner that is gone must not keep its shards until the clock reaches the old time again.
+    /// The Redis clock was set back. A stopped owner must not keep its shards until the clock reaches the old time again.
     @Test func `an end beyond the longest lease is ignored and a living owner loses nothing`()
         throws
     {
@@ -138,6 +138,7 @@ import Testing
             RenewLeases(nonce: "n1", host: "host", lease: .seconds(600), fields: [.shard(0)]))
         short.lease = .seconds(600)
         let answers = try fixture.perform(short).answers
+        #expect(!answers.isEmpty)
         #expect(answers.allSatisfy { if case .taken(let left) = $0 { left > .seconds(500) } else { false } })
     }
 }
