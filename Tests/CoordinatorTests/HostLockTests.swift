@@ -52,7 +52,8 @@ import Testing
         }
     }
 
-    @Test func `workers that never end do not block the lock and are not known to be gone`() async throws {
+    @Test func `workers that never end do not block the lock and are not known to have exited`() async throws
+    {
         try await onLoop {
             let folder = try TestFolder()
             defer { withExtendedLifetime(folder) {} }

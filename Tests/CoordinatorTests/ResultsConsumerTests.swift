@@ -201,9 +201,9 @@ import Testing
         }
     }
 
-    /// For a consumer that is known to be gone, half of the idle time is enough.
+    /// For a consumer that is known to have exited, half of the idle time is enough.
     @Test(arguments: [(600, true, true), (400, true, false), (600, false, false), (1500, false, false)])
-    func `the entries of a consumer that is gone are taken over`(idle: Int, isGone: Bool, isTaken: Bool)
+    func `the entries of an exited consumer are taken over`(idle: Int, isGone: Bool, isTaken: Bool)
         async throws
     {
         try await onLoop {

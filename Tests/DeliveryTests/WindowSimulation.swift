@@ -145,7 +145,7 @@ struct WindowSimulation {
                     description: "\(push.place) was sent beyond the credit of \(credit[batch.id] ?? 0)")
             }
             guard !putBack.contains(batch.id), !withdrawn.contains(batch.shard) else {
-                throw Fault(description: "\(push.place) was sent though the batch was on its way back")
+                throw Fault(description: "\(push.place) was sent while the batch was being returned")
             }
             flying.append(push)
         }
@@ -449,7 +449,7 @@ struct WindowSimulation {
         }
         guard window.exposure == 0 else { throw Fault(description: "exposure of \(window.exposure) is left") }
         if let lost = known.subtracting(redis.reported).subtracting(shown).min(by: { "\($0)" < "\($1)" }) {
-            throw Fault(description: "what became of \(lost) was never told")
+            throw Fault(description: "the outcome of \(lost) was never reported")
         }
     }
 }

@@ -164,7 +164,7 @@ import Testing
         #expect(line.unknown == Array(0..<Self.count) && line.delivered == [])
     }
 
-    @Test func `a push refused before the sentinel gets the blame`() {
+    @Test func `a push refused before the sentinel is the cause of the close`() {
         let line = line(BinarySettings(endsWithSentinel: true))
         line.retire(at: at(10))
         line.reply(.invalidToken, 4, at: at(500))

@@ -276,7 +276,7 @@ final class BinarySimulation {
         try drain(link)
     }
 
-    // MARK: What the exchange tells
+    // MARK: Events of the exchange
 
     private func drain(_ link: Link) throws {
         while let event = link.exchange.nextEvent() {
@@ -326,7 +326,7 @@ final class BinarySimulation {
         doubled += max(0, times - 1)
         guard times <= 1 + doubted[serial, default: 0] else {
             throw Fault(
-                description: "push \(serial) was accepted \(times) times, in doubt \(doubted[serial] ?? 0)")
+                description: "push \(serial) was accepted \(times) times, unknown \(doubted[serial] ?? 0)")
         }
         guard outcomes[serial] == (kind(serial) == .good) else {
             throw Fault(

@@ -50,7 +50,7 @@ final class ExchangeSimulation {
     private var hasEnded = false
     private var isRetired = false
     private var lastRoom = 0
-    private var isRoomTold = true
+    private var isRoomReported = true
 
     init(
         seed: UInt64, troubles: Troubles,
@@ -194,7 +194,7 @@ final class ExchangeSimulation {
         try drain()
     }
 
-    // MARK: What the exchange tells
+    // MARK: Events of the exchange
 
     private func nextEvent() -> ExchangeEvent? {
         while events.isEmpty, let event = exchange.nextEvent() { events = mutant?.change(event) ?? [event] }
@@ -206,9 +206,9 @@ final class ExchangeSimulation {
             guard !hasEnded else { throw Fault(description: "\(event) after the end") }
             switch event {
             case .completed(let ticket, let outcome):
-                isRoomTold = true
+                isRoomReported = true
                 try completed(ticket.position, outcome)
-            case .roomAvailable: isRoomTold = true
+            case .roomAvailable: isRoomReported = true
             case .retired: break
             case .deliveredPushesLost(let count, _): throw Fault(description: "\(count) are lost")
             case .isOver(let reason):
@@ -241,16 +241,16 @@ final class ExchangeSimulation {
             throw Fault(description: "push \(serial) was not refused: \(refusal.status)")
         case .unprocessed:
             if gateway.processed.contains(serial) {
-                throw Fault(description: "push \(serial) was processed, and is told to be unprocessed")
+                throw Fault(description: "push \(serial) was processed, and is reported as unprocessed")
             }
             gateway.free.insert(serial)
         case .unknown(let cause):
             // The first stream is 1, and each push uses the next stream.
             if cause.hasPrefix("no answer"), !up.hasSeenHeaders(of: 2 * serial + 1) {
-                throw Fault(description: "push \(serial) has never left, and is told as unknown")
+                throw Fault(description: "push \(serial) was never sent, and is reported as unknown")
             }
             if gateway.refused.contains(serial), cause.hasPrefix("stream reset") {
-                throw Fault(description: "push \(serial) was refused unprocessed, and is told as unknown")
+                throw Fault(description: "push \(serial) was refused unprocessed, and is reported as unknown")
             }
         case .delivered, .rejected: break
         }
@@ -261,10 +261,10 @@ final class ExchangeSimulation {
     private func check() throws {
         try drain()
         let room = hasEnded ? 0 : exchange.room
-        if room > 0, lastRoom == 0, !isRoomTold {
+        if room > 0, lastRoom == 0, !isRoomReported {
             throw Fault(description: "no event reported the room for \(room)")
         }
-        (lastRoom, isRoomTold) = (room, false)
+        (lastRoom, isRoomReported) = (room, false)
         if let late = waiting.min(by: { $0.value < $1.value }),
             now > late.value + Self.timeout + PushExchange<APNsService>.tickInterval + .seconds(8)
         {

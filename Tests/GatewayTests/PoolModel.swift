@@ -11,7 +11,7 @@ struct PoolModel {
     typealias Instant = ContinuousClock.Instant
 
     struct Setting: Sendable {
-        /// The number of pushes. The next property tells how many of them are bad.
+        /// The number of pushes. The next property is the number of bad ones.
         var pushes = 50_000
         var badEvery = 100
         /// The time from a refused push to its reply, in milliseconds.
@@ -39,7 +39,7 @@ struct PoolModel {
     private var rate: DialRate
     private let start = ContinuousClock.now
     private var now: Instant
-    /// Pushes that are unsent or returned. Each element tells whether the push is bad.
+    /// Pushes that are unsent or returned. An element is true if the push is bad.
     private var backlog: [Bool]
     private var connections: [Connection] = []
     private var dialsDone: [Instant] = []

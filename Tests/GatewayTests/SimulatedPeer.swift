@@ -118,7 +118,7 @@ final class SimulatedPeer {
 
     /// The connection is lost. The gateway may still process bytes that have arrived.
     func finish(_ bytes: [UInt8], chance: (ClosedRange<Int>) -> Int) throws {
-        // A client that is gone may have stopped in the middle of a frame.
+        // A client that has disconnected may have stopped in the middle of a frame.
         try bytes.withUnsafeBytes { try receive($0) }
         for push in open where chance(0...1) == 0 { process(push) }
         open = []

@@ -18,7 +18,7 @@ import Testing
         let frames = try raw.read(client)
         #expect(frames.contains { $0.type == 7 })
         guard case .violation(code: _, text: _)? = failures(client).first else {
-            Issue.record("no failure told")
+            Issue.record("no failure was reported")
             return
         }
         #expect(client.isFinished)

@@ -160,7 +160,7 @@ import Testing
         let link = try link(version, sockets: tcpPair())
         #expect(link.handshake().isDone)
         link.closeServer()
-        // The first record detects that the peer is gone, and the second record fails.
+        // The first record detects that the peer has closed, and the second record fails.
         let bytes = [UInt8](repeating: 7, count: TLSSession.longestWrite)
         guard case .bytes(let count) = try bytes.withUnsafeBytes({ try link.client.write($0) }) else {
             Issue.record("the first record has left")
@@ -183,7 +183,7 @@ import Testing
         #expect(try whole.server.receive() == .text("still here"))
     }
 
-    @Test func `a session stays valid after all other references to its context are gone`() throws {
+    @Test func `a session stays valid after all other references to its context are released`() throws {
         let authority = try ThrowAwayAuthority()
         var server = ServerSettings(identity: try authority.server(names: ["localhost"]))
         server.applicationProtocols = ["h2"]

@@ -139,7 +139,7 @@ import Testing
         #expect(try take(known: 2).jobs.count == 1)
     }
 
-    // MARK: The gate
+    // MARK: Admission
 
     @Test func `full and relieved are each reported once for any number of updates`() throws {
         #expect(try updateAdmission() == .init(full: nil, isNew: false, open: 0, inbox: 0, batches: 0))

@@ -51,7 +51,7 @@ import Testing
         var ages = try ages()
         #expect((3600...3610).contains(try #require(ages.high)))
         #expect((5...15).contains(try #require(ages.bulk)))
-        // Batches in a worker's hands count too.
+        // Batches of a worker count too.
         try put("in_flight:01", "01.b.\(Self.moment(now - 7_200_000)).2")
         ages = try self.ages()
         #expect((7200...7210).contains(try #require(ages.bulk)))

@@ -27,7 +27,7 @@ import Testing
         #expect(try fixture.audit() == [])
     }
 
-    @Test func `only workers that are gone lose their batches`() throws {
+    @Test func `only exited workers lose their batches`() throws {
         for step in 1...3 { try fixture.split(step: step, [("j\(step)", 1)]) }
         for worker in ["w1", "w2", "w3"] { _ = try fixture.checkout(worker, most: 1) }
         #expect(try reclaim(.gone(["w2"])).putBack == 1)

@@ -52,7 +52,7 @@ import Testing
         (20, ["x"], "no count: x"), (20, ["-1"], "no count: -1"), (20, ["65536"], "too large a batch"),
         (22, ["x"], "no count: x"), (22, ["-1"], "no count: -1"),
         (23, ["x"], "no count: x"), (23, ["-1"], "no count: -1"),
-        (24, ["x"], "no dead token"), (24, [""], "no dead token"), (25, ["B12345678"], "no dead token"),
+        (24, ["x"], "no token record"), (24, [""], "no token record"), (25, ["B12345678"], "no token record"),
         (26, ["x"], "no count: x"), (26, ["0"], "no event"), (26, ["3"], "no event"),
         (29, ["x"], "no count: x"), (29, ["-1"], "no count: -1"),
         (30, ["x"], "no count: x"), (30, ["0"], "no event"), (30, ["1"], "no event"), (30, ["3"], "no event"),

@@ -9,8 +9,8 @@ import Testing
             ("inf", nil), ("nan", nil), ("1e308", nil), ("1e-300", nil), ("1e10", nil), ("1e-07", nil),
             ("many", nil), ("", nil),
         ] as [(String, DesiredRate?)])
-    func `a desired rate is off or a positive number`(text: String, wish: DesiredRate?) {
-        #expect(DesiredRate(text) == wish)
-        if let wish { #expect(DesiredRate(wish.text) == wish && wish.text == text) }
+    func `a desired rate is off or a positive number`(text: String, rate: DesiredRate?) {
+        #expect(DesiredRate(text) == rate)
+        if let rate { #expect(DesiredRate(rate.text) == rate && rate.text == text) }
     }
 }

@@ -9,7 +9,7 @@ struct FarmEventTests {
     private static let root = Repository.root
     private static let kinds = Set(FarmEvent.Kind.allCases.map(\.rawValue))
 
-    @Test("scripts tell only of what has a kind")
+    @Test("scripts write only events of a known kind")
     func scripts() throws {
         let folder = Self.root.appending(path: "Sources/Core/StoreProtocol/Scripts")
         var written: Set<String> = []

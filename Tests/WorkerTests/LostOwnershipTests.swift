@@ -61,7 +61,7 @@ import Testing
             try await farm.finish()
             farm.sender.assign([:])
             guard case .released("demo", let shards) = try await farm.notices.next() else {
-                Issue.record("something else was told")
+                Issue.record("another event was reported")
                 return
             }
             #expect(shards == [0, 1, 2, 3])

@@ -75,7 +75,7 @@ import Testing
 
     @Test
     func
-        `what is behind a bad token comes back, and a connection with less than its share has room for some`()
+        `pushes behind a bad token return, and a connection below its share has room`()
     {
         var pace = SendPace()
         #expect(pace.returning(of: 10_000) == 0, "no refusal was seen")

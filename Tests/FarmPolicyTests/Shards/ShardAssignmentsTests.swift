@@ -24,7 +24,7 @@ import Testing
         #expect(assignments.give([1], of: "demo", to: 1) == [])
     }
 
-    @Test mutating func `a worker that is gone has no shards`() {
+    @Test mutating func `an exited worker has no shards`() {
         _ = assignments.give([1], of: "demo", to: 0)
         _ = assignments.give([2], of: "mail", to: 0)
         _ = assignments.give([3], of: "mail", to: 1)

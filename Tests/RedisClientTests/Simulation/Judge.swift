@@ -60,7 +60,7 @@ enum Judge {
             check(not places[id], id, 'is in', places[id] or '', 'and in', place)
             places[id] = place
             local body, state = bodies[id], states[id]
-            if not body or not state then return check(false, id, 'in', place, 'is only a name') end
+            if not body or not state then return check(false, id, 'in', place, 'has no body or no state') end
             local nn, l = id:match('^(%d%d)%.([hb])%.')
             check(nn and (not shard or nn == shard), id, 'is in the wrong shard', place)
             check(not lane or l == lane, id, 'is in the wrong lane', place)
@@ -71,7 +71,7 @@ enum Judge {
             check(flies == (worker ~= ''), id, 'in', place, 'is with', worker)
             check(flies or granted == '0', id, 'in', place, 'has a credit of', granted)
             check(tonumber(granted) <= #positions, id, 'has a credit of', granted, 'of', #positions)
-            check(not flies or tonumber(deliveries) > 0, id, 'flies and was never delivered')
+            check(not flies or tonumber(deliveries) > 0, id, 'is in flight and was never checked out')
             if suspicion ~= '' then
                 local _, commas = suspicion:gsub(',', '')
                 check(commas == 7, id, 'has the suspicion', suspicion)
@@ -159,21 +159,21 @@ enum Judge {
             end
         end
 
-        -- Dead letters: what failed though its token is fine is kept, once.
+        -- Dead letters: each failed push with a valid token is kept once.
         local kept, letters, bytes = {}, 0, 0
         for _, record in ipairs(call('XRANGE', P .. 'dead_letters', '-', '+')) do
             local w = record[2]
-            check(w[1] == 'j' and w[3] == 'r' and w[7] == 'n' and w[9] == 'b' and #w == 10, record[1], 'is no letter')
+            check(w[1] == 'j' and w[3] == 'r' and w[7] == 'n' and w[9] == 'b' and #w == 10, record[1], 'is not a dead letter')
             local list = segments(w[10])
             check(#list == 1 and list[1][1] == w[2] and list[1][2] == tonumber(w[8]), record[1], 'is of another job')
             add(kept, w[2] .. ' ' .. w[4], tonumber(w[8]))
             letters, bytes = letters + tonumber(w[8]), bytes + #w[10]
         end
         local sums = map('dead_letter_counts')
-        check(letters == tonumber(sums.pushes or '0'), 'letters of', letters, 'pushes say', sums.pushes or '-')
-        check(bytes == tonumber(sums.bytes or '0'), 'letters of', bytes, 'bytes say', sums.bytes or '-')
+        check(letters == tonumber(sums.pushes or '0'), 'dead letters of', letters, 'pushes are counted as', sums.pushes or '-')
+        check(bytes == tonumber(sums.bytes or '0'), 'dead letters of', bytes, 'bytes are counted as', sums.bytes or '-')
 
-        -- Accounts: what was accepted is somewhere, once.
+        -- Accounting: each accepted push is in exactly one place.
         local intake = map('intake')
         local load, listed = 0, {}
         local quarantine = map('paused_jobs')
@@ -189,23 +189,23 @@ enum Judge {
             local batches, entries = inBatches[job] or 0, inEntries[job] or 0
             check(n('accepted') == done + batches + entries + unsplit, job, 'accepted', n('accepted'), 'has', done,
                 'done,', batches, 'in batches,', entries, 'in entries,', unsplit, 'unsplit')
-            check(n('submitted') == n('accepted') + n('malformed') + n('duplicates'), job, 'was submitted otherwise')
+            check(n('submitted') == n('accepted') + n('malformed') + n('duplicates'), job, 'has another number of submitted pushes')
             check(n('in_flight') == (inFlight[job] or 0) + entries, job, 'in_flight', n('in_flight'), 'of',
                 inFlight[job] or 0, 'and', entries)
             check(n('delayed') == (waiting[job] or 0), job, 'delayed', n('delayed'), 'of', waiting[job] or 0)
             check((a.state == 'finished') == (done == n('accepted')), job, 'is', a.state or 'nothing', 'with', done)
-            check((a.state == 'finished') == (call('TTL', P .. 'job:' .. job) > 0), job, 'lives too long or too short')
-            check((a.state == 'finished') == (a.finished_at ~= nil), job, 'has no time of its end')
-            check((quarantine[job] ~= nil) == (a.paused_reason ~= nil), job, 'is parked and not in quarantine, or not')
+            check((a.state == 'finished') == (call('TTL', P .. 'job:' .. job) > 0), job, 'has the wrong lifetime')
+            check((a.state == 'finished') == (a.finished_at ~= nil), job, 'has no finish time, or one too early')
+            check((quarantine[job] ~= nil) == (a.paused_reason ~= nil), job, 'has a paused reason without a pause, or none with it')
             check(n('cancelled') == 0 or call('HEXISTS', P .. 'cancels', job) == 1 or a.state == 'finished', job,
-                'is cancelled by nobody')
+                'is cancelled without a command')
             local reasons = 0
             for k, v in pairs(a) do if k:sub(1, 7) == 'reason:' then reasons = reasons + tonumber(v) end end
             for _, reason in ipairs({ 'unknown', 'poison', 'BadTopic' }) do
                 local had = kept[job .. ' ' .. reason] or 0
-                check(n('reason:' .. reason) == had, job, 'failed', reason, n('reason:' .. reason), 'and has letters of', had)
+                check(n('reason:' .. reason) == had, job, 'failed', reason, n('reason:' .. reason), 'and has dead letters of', had)
             end
-            check(not kept[job .. ' BadDeviceToken'], job, 'has letters of dead tokens')
+            check(not kept[job .. ' BadDeviceToken'], job, 'has dead letters of invalid tokens')
             check(reasons == n('failed'), job, 'failed', n('failed'), 'with', reasons, 'reasons')
             local now = { n('delivered'), n('failed'), n('expired'), n('maybe_duplicated'), n('accepted'), n('cancelled') }
             local was = before[job]
@@ -220,19 +220,19 @@ enum Judge {
             after[#after + 1] = table.concat(now, ' ')
             load = load + batches + entries
         end
-        for job in pairs(inBatches) do check(listed[job], job, 'has batches and no account') end
-        for job in pairs(inEntries) do check(listed[job], job, 'has entries and no account') end
+        for job in pairs(inBatches) do check(listed[job], job, 'has batches and no job record') end
+        for job in pairs(inEntries) do check(listed[job], job, 'has entries and no job record') end
         check(load == tonumber(call('HGET', P .. 'load', 'open') or '0'), 'load',
             call('HGET', P .. 'load', 'open') or '-', 'of', load)
         local parked = call('HLEN', P .. 'paused_jobs') + call('HLEN', P .. 'paused_tokens') + call('HLEN', P .. 'cancels')
-        check(call('HLEN', P .. 'cancels') == tonumber(call('HGET', P .. 'admission', 'cancels') or '0'), 'the gate counts other cancels')
-        check(parked == tonumber(call('HGET', P .. 'admission', 'pauses') or '0'), 'the gate counts other quarantined jobs')
+        check(call('HLEN', P .. 'cancels') == tonumber(call('HGET', P .. 'admission', 'cancels') or '0'), 'admission counts other cancels')
+        check(parked == tonumber(call('HGET', P .. 'admission', 'pauses') or '0'), 'admission counts other pauses')
 
-        -- The intake: what it is in the middle of is there.
+        -- The intake: the job that it splits exists.
         local taken = call('LLEN', P .. 'taken')
-        check(not intake.head or taken > 0, 'the job that is split in part is not taken')
-        check(tonumber(intake.suspects or '0') <= taken, 'careful with', intake.suspects or '', 'of', taken)
-        check(not intake.head or listed[intake.head], 'the job that is split in part has no account')
+        check(not intake.head or taken > 0, 'the partly split job is not taken')
+        check(tonumber(intake.suspects or '0') <= taken, intake.suspects or '', 'suspect jobs of', taken, 'taken jobs')
+        check(not intake.head or listed[intake.head], 'the partly split job has no job record')
         if #after > 0 then call('HSET', 'test:judge', unpack(after)) end
         return faults
         """

@@ -102,7 +102,7 @@ final class SimulatedHost {
     func handOver() {
         let mine = (0..<Simulation.shards).filter { tokens[.shard($0)] != nil && leaving[$0] == nil }
         guard let shard = simulation.pick(mine) else { return }
-        simulation.note("\(name) gives shard \(shard) away")
+        simulation.note("\(name) hands over shard \(shard)")
         leaving[shard] = simulation.turn + 150
         assign()
     }

@@ -315,7 +315,7 @@ final class SimulatedWorker {
         for given in reply.batches {
             guard let batch = try? Batch(decoding: given.body) else { continue }
             if batch.segments.indices.contains(where: { simulation.isPoison(batch.jobID(of: $0)) }) {
-                simulation.note("\(name) is crashed by what it reads in \(given.id)")
+                simulation.note("\(name) is crashed by reading \(given.id)")
                 isCrashed = true
             }
         }

@@ -27,7 +27,7 @@ extension Simulation {
             guard depths.isEmpty else { continue }
             if depths.paused == 0 {
                 note("the end, after \(round) turns")
-                return try checkBooks()
+                return try checkAccounting()
             }
             // The cause is fixed, and an operator resumes the jobs.
             if !isCured { try checkPaused(depths.paused) }
@@ -47,20 +47,20 @@ extension Simulation {
         return words.count > 1 ? Int(words[1]) : nil
     }
 
-    private func checkPaused(_ parked: Int) throws {
+    private func checkPaused(_ batches: Int) throws {
         if profile.poisonJobs + profile.poisonTokens + profile.holds == 0 {
-            throw SimulationFault.count("\(parked) batches are quarantined and no job is poison")
+            throw SimulationFault.count("\(batches) batches are quarantined and no job is poison")
         }
     }
 
-    private func checkBooks() throws {
+    private func checkAccounting() throws {
         let faults = try perform(CheckAccounting(shards: Self.shards))
         guard faults.isEmpty else { throw SimulationFault.accounting(["fsck:"] + faults) }
         var jobRecords: [Int: [JobRecord]] = [:]
         for id in try perform(LatestJobs(count: 10_000)) {
             guard let jobRecord = JobRecord(id: id, app: "demo", fields: try perform(ReadJobRecord(job: id))),
                 let number = number(of: id)
-            else { throw SimulationFault.count("no account of \(id)") }
+            else { throw SimulationFault.count("no job record of \(id)") }
             jobRecords[number, default: []].append(jobRecord)
         }
         var suspected = 0
@@ -68,7 +68,7 @@ extension Simulation {
             let mine = jobRecords[job.number] ?? []
             if mine.isEmpty, job.mayBeLost { continue }
             guard mine.count == 1 else {
-                throw SimulationFault.count("job \(job.number) has \(mine.count) accounts: \(mine)")
+                throw SimulationFault.count("job \(job.number) has \(mine.count) job records: \(mine)")
             }
             try check(mine[0], of: job)
             suspected += mine[0].maybeDuplicated
@@ -96,7 +96,7 @@ extension Simulation {
         try check(jobRecord.cancelled == 0 || job.mayBeCancelled, "was cancelled without a command")
         try check(ended == job.tokens.count, "does not add up to \(job.tokens.count)")
         let healthy = job.tokens.filter { !gateway.poison.contains($0) }
-        let fates = healthy.map(SimulatedGateway.fate)
+        let outcomes = healthy.map(SimulatedGateway.fate)
         let poison = job.tokens.count { gateway.poison.contains($0) && SimulatedGateway.fate($0) != nil }
         let expired = job.tokens.count { SimulatedGateway.fate($0) == nil }
         try check(jobRecord.reasons["poison", default: 0] <= poison, "fails healthy pushes as poison")
@@ -107,12 +107,12 @@ extension Simulation {
             try check(
                 reached <= jobRecord.delivered + jobRecord.maybeDuplicated + unknown,
                 "was delivered and is cancelled")
-            try check(jobRecord.delivered <= fates.count { $0 == .delivered }, "delivered more")
+            try check(jobRecord.delivered <= outcomes.count { $0 == .delivered }, "delivered more")
         } else if job.delivery == .atLeastOnce {
             try check(jobRecord.reasons["unknown"] == nil, "has unknown outcomes")
             try check(jobRecord.reasons["poison", default: 0] == poison, "has \(poison) poison tokens")
-            try check(jobRecord.delivered == fates.count { $0 == .delivered }, "delivered")
-            try check(jobRecord.failed == poison + fates.count { $0 == .failed }, "failed")
+            try check(jobRecord.delivered == outcomes.count { $0 == .delivered }, "delivered")
+            try check(jobRecord.failed == poison + outcomes.count { $0 == .failed }, "failed")
             try check(jobRecord.expired == expired, "expired")
         } else {
             try check(jobRecord.maybeDuplicated == 0, "was sent again")
@@ -122,7 +122,7 @@ extension Simulation {
         let sent = job.tokens.count { gateway.times($0) > 0 }
         try check(jobRecord.delivered <= sent, "claims more than the \(sent) that were sent")
         try check(jobRecord.reasons.values.reduce(0, +) == jobRecord.failed, "has other reasons")
-        try check(jobRecord.submitted == job.tokens.count, "was submitted with \(job.tokens.count)")
+        try check(jobRecord.submitted == job.tokens.count, "was not submitted with \(job.tokens.count)")
     }
 
     /// Each event exists once, because producers rely on this. Events that Redis forgot were lost together with their cause.
@@ -183,10 +183,10 @@ extension Simulation {
         let pending = try redis.run("XPENDING", "{pushfarm:demo}:results", "settlement").array?.first?.integer
         guard pending == 0 else { throw SimulationFault.count("\(pending ?? -1) entries are pending") }
         // An operator may have paused a job that Redis then forgot.
-        let parked = try (pauses(.jobs) + pauses(.cancels)).contains { mark in
+        let isPaused = try (pauses(.jobs) + pauses(.cancels)).contains { mark in
             !jobs.contains { $0.id == mark.text && $0.mayBeLost }
         }
-        guard !parked else { throw SimulationFault.count("jobs are still paused") }
+        guard !isPaused else { throw SimulationFault.count("jobs are still paused") }
     }
 }
 

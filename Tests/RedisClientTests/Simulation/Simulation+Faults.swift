@@ -96,7 +96,7 @@ extension Simulation {
         guard let checkpoint = pick(checkpoints.filter { $0.at >= clock.now - Self.forgetfulness }) else {
             return
         }
-        note("Redis goes back to turn \(checkpoint.turn + 1), when there were \(checkpoint.jobs) jobs")
+        note("Redis is restored to turn \(checkpoint.turn + 1), when there were \(checkpoint.jobs) jobs")
         try redis.run(
             "EVAL",
             """

@@ -25,12 +25,12 @@ extension Simulation {
         if chance(30) {
             guard let job = pick(jobs), let token = pick(job.tokens) else { return }
             let shard = ShardHash.shard(of: token, shards: Self.shards)
-            note("an operator holds back \(token.prefix(2))")
+            note("an operator pauses token \(token.prefix(2))")
             if try attempt(SetPause(.device(token, shard: shard), by: Self.by)) != nil { recall([], [shard]) }
             return
         }
         guard let id = pick(jobs.compactMap(\.id)) else { return }
-        note("an operator holds back \(id)")
+        note("an operator pauses \(id)")
         let kind: SetPause.Kind = chance(50) ? .pause : .quarantine
         if try attempt(SetPause(.job(id, kind), by: Self.by)) != nil { recall([id], []) }
     }
@@ -44,7 +44,7 @@ extension Simulation {
     }
 
     private func resume(_ what: ResumePaused.Selection) throws {
-        note("an operator lets go of \(what)")
+        note("an operator resumes \(what)")
         var next: Int? = 0
         while let start = next {
             let reply = try attempt(ResumePaused(what, start: start, limit: 1 + below(4)))

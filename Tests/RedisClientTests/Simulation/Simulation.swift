@@ -24,7 +24,7 @@ final class Simulation {
     private(set) var turn = 0
     let gateway = SimulatedGateway()
     var hosts: [SimulatedHost] = []
-    /// Workers whose coordinator is gone.
+    /// Workers whose coordinator has exited.
     var orphans: [SimulatedWorker] = []
     var jobs: [SimulatedJob] = []
     /// Earlier states of Redis for a restore, oldest first.

@@ -22,7 +22,7 @@ import Testing
     private static let failed: [(UInt64, SimulationProfile)] = [
         // The intake split jobs that a restored Redis had no longer taken, so the jobs were split twice.
         (10, .rollBacks), (26, .rollBacks), (4, .everything), (24, .everything),
-        // After the Redis clock was set back, a lease of a host that was gone stayed valid for hours.
+        // After the Redis clock was set back, a lease of a stopped host stayed valid for hours.
         (66, .everything), (73, .everything),
         // A worker kept returning a batch whose report a restored Redis had forgotten.
         (36, .rollBacks),

@@ -113,7 +113,7 @@ local function check_entry(at, words)
     for _ = 1, dead do
         local nn, mark = ARGV[at]:match('^(%d+)(s?)$')
         local record = ARGV[at + 1]
-        if not nn or record ~= '' and #record < 10 then error('no dead token') end
+        if not nn or record ~= '' and #record < 10 then error('no token record') end
         if mark == '' then
             if is_guarded(record) then entry.bad = entry.bad + 1 end
         elseif is_guarded(record) then
