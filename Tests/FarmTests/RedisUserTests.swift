@@ -148,6 +148,16 @@ import Testing
         #expect(try producer.run("XRANGE", events, "-", "+").entries.count == 4)
         #expect(try producer.run("XREAD", "COUNT", "1", "STREAMS", events, "0").array?.count == 1)
         #expect(try farm.gateway.ledger().lost(of: tokens) == 0)
+        func cancel(_ id: String) throws -> [String?] {
+            try producer.run("FCALL", "pushfarm_cancel", "1", "pushfarm:demo", id).array?.map(\.text) ?? []
+        }
+        #expect(try cancel("one").last == "finished" && cancel("nobody").first == "REFUSED")
+        let later = #""deliver_at":\#(Int(Date().timeIntervalSince1970) + 3600)"#
+        try producer.run("RPUSH", "pushfarm:demo", Job(id: "late", tokens: tokens, fields: later).text)
+        try await eventually("late is open") { try cancel("late").last == "open" }
+        try await eventually("late is cancelled") {
+            try producer.run("HGETALL", "{pushfarm:demo}:job:late").fields["cancelled"] == "30"
+        }
     }
 
     @Test func `a producer's user may not run other commands`() async throws {
@@ -160,7 +170,7 @@ import Testing
             ["FCALL", "pushfarm_submit", "1", "pushfarm:other", "{}"],
             ["LPUSH", "pushfarm:demo", "{}"], ["LRANGE", "pushfarm:demo", "0", "-1"],
             ["LPOP", "pushfarm:demo"],
-            ["DEL", "pushfarm:demo"], ["RPUSH", own + "taken", "{}"], ["LLEN", own + "taken"],
+            ["DEL", "pushfarm:demo"], ["RPUSH", own + "taken", "{}"], ["LINDEX", own + "taken", "0"],
             ["HGETALL", own + "owners"], ["HGET", own + "owners", "intake"],
             ["HSET", own + "owners", "intake", "x"],
             ["HSET", own + "admission", "retry", "1"], ["HSET", own + "load", "open", "1"],

@@ -194,7 +194,8 @@ import Testing
             let limits = AppLimits(backlog: 30, inbox: 100, inboxBytes: 1 << 20, jobBytes: 1 << 20)
             _ = try await farm.perform(
                 UpdateAdmission(
-                    memory: .relieved, limitsIntake: false, retryAfter: .seconds(1), limits: limits))
+                    memory: .relieved, limitsIntake: false, retryAfter: .seconds(1), limits: limits,
+                    jobRecordSeconds: 600))
             try await farm.submit(JobText(id: "a", tokens: tokens(0..<30)))
             farm.intake.start()
             farm.gatherer.start()

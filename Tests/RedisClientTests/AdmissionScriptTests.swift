@@ -21,7 +21,8 @@ import Testing
     ) throws -> UpdateAdmission.Reply {
         try fixture.perform(
             UpdateAdmission(
-                memory: memory, limitsIntake: held, retryAfter: .milliseconds(500), limits: limits))
+                memory: memory, limitsIntake: held, retryAfter: .milliseconds(500), limits: limits,
+                jobRecordSeconds: 600))
     }
 
     @discardableResult

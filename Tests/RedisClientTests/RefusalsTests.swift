@@ -25,7 +25,8 @@ extension StoreFixture {
 
     private static let updateAdmission = UpdateAdmission(
         memory: .keep, limitsIntake: false, retryAfter: .milliseconds(500),
-        limits: AppLimits(backlog: 1000, inbox: 100_000, inboxBytes: 1 << 30, jobBytes: 1 << 20))
+        limits: AppLimits(backlog: 1000, inbox: 100_000, inboxBytes: 1 << 30, jobBytes: 1 << 20),
+        jobRecordSeconds: 600)
 
     private func refuse(step: Int, duplicate: Bool = false) throws -> Refuse.Reply {
         try fixture.redis.run("RPUSH", "{pushfarm:demo}:taken", "bad")

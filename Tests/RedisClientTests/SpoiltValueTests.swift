@@ -66,7 +66,8 @@ import Testing
         }
         let updateAdmission = UpdateAdmission(
             memory: .keep, limitsIntake: false, retryAfter: .milliseconds(500),
-            limits: AppLimits(backlog: 1000, inbox: 1000, inboxBytes: 1 << 30, jobBytes: 1 << 20))
+            limits: AppLimits(backlog: 1000, inbox: 1000, inboxBytes: 1 << 30, jobBytes: 1 << 20),
+            jobRecordSeconds: 600)
         _ = try fixture.perform(updateAdmission)
         _ = try fixture.perform(SubmitJob(job: Array(SubmitTests.job().utf8), id: ""))
         _ = try fixture.redis.run("RPUSH", "pushfarm:demo", SubmitTests.job())

@@ -28,7 +28,8 @@ import Testing
 
     private static let updateAdmission = UpdateAdmission(
         memory: .keep, limitsIntake: false, retryAfter: .milliseconds(500),
-        limits: AppLimits(backlog: 1000, inbox: 1_000_000, inboxBytes: 1 << 30, jobBytes: 64 << 20))
+        limits: AppLimits(backlog: 1000, inbox: 1_000_000, inboxBytes: 1 << 30, jobBytes: 64 << 20),
+        jobRecordSeconds: 600)
 
     private func configure(_ apps: String...) throws {
         for app in apps {

@@ -13,10 +13,10 @@ import Testing
         try String(contentsOf: folder.appending(path: path), encoding: .utf8)
     }
 
-    @Test func `every file of the folder is a script, a shared head or the producer function`() throws {
+    @Test func `every file of the folder is a script, a shared head or a producer function`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         let scripts =
-            Script.allCases.map { "\($0.rawValue).lua" } + ["submit.lua"]
+            Script.allCases.map { "\($0.rawValue).lua" } + ["submit.lua", "request_cancel.lua"]
         #expect(files.filter { $0.hasSuffix(".lua") }.sorted() == scripts.sorted())
         let shared = try FileManager.default.contentsOfDirectory(
             atPath: Self.folder.appending(path: "Shared").path)

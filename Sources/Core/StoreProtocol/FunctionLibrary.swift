@@ -4,9 +4,10 @@ package import RedisProtocol
 package enum FunctionLibrary {
     package static let name = "pushfarm"
     package static let submit = "pushfarm_submit"
+    package static let cancel = "pushfarm_cancel"
 
     /// The library's source text. Its second line contains the version.
-    package static var text: [UInt8] { PackageResources.submit_lua }
+    package static var text: [UInt8] { PackageResources.submit_lua + PackageResources.request_cancel_lua }
 
     /// Reads the version from a library's text; 0 if the text has no version.
     package static func version(of text: [UInt8]) -> Int {

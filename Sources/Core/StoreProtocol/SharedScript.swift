@@ -7,6 +7,7 @@ enum SharedScript: String, CaseIterable {
     case suppression
     case takenJobs = "taken_jobs"
     case refusals, census
+    case pauseEntries = "pause_entries"
     case deadLetters = "dead_letters"
 
     /// The files that a script's line `-- Uses  a, b, c` names.
@@ -35,6 +36,7 @@ enum SharedScript: String, CaseIterable {
         case .takenJobs: PackageResources.taken_jobs_lua
         case .refusals: PackageResources.refusals_lua
         case .census: PackageResources.census_lua
+        case .pauseEntries: PackageResources.pause_entries_lua
         case .deadLetters: PackageResources.dead_letters_lua
         }
     }

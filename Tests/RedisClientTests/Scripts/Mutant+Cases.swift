@@ -36,6 +36,12 @@ extension Mutant {
         Mutant(
             .appState, "forgets an app that a coordinator serves", "< tonumber(ARGV[2]) then return 0",
             "< 0 then return 0"),
+        Mutant(
+            .appState, "keeps requests that it carried out",
+            "if done > 0 then call('LTRIM', key, done, -1) end"),
+        Mutant(
+            .appState, "drops a request without room", "== 'full' then break end", "== '' then break end"),
+        Mutant(.appState, "cancels nothing for producers", "\ncancel_requested()\n", "\n"),
         Mutant(.appState, "reports no end of a flood", "\nreport_pending_refusals(moment)\n", "\n"),
         Mutant(.split, "keeps no warning", "if warning ~= '' then words", "if false then words"),
         Mutant(
@@ -164,7 +170,7 @@ extension Mutant {
         Mutant(.pause, "reports nothing", "call('PUBLISH', P .. 'wakeups', 'pauses')"),
         Mutant(
             .pause, "does not count the change", "call('HINCRBY', P .. 'admission', 'pause_changes', 1)"),
-        Mutant(.pause, "pauses any number of jobs", "if not make_room(key) then", "if false then"),
+        Mutant(.pause, "pauses any number of jobs", "if not make_room(key, t) then", "if false then"),
         Mutant(
             .pause, "forgets jobs that have not arrived",
             "and call('EXISTS', P .. 'job:' .. entries[i]) == 0 then",

@@ -45,7 +45,8 @@ extension ScriptCase {
     ) -> UpdateAdmission {
         UpdateAdmission(
             memory: memory, limitsIntake: false, retryAfter: .milliseconds(500),
-            limits: AppLimits(backlog: backlog, inbox: inbox, inboxBytes: bytes, jobBytes: 40))
+            limits: AppLimits(backlog: backlog, inbox: inbox, inboxBytes: bytes, jobBytes: 40),
+            jobRecordSeconds: 600)
     }
 
     static func open(_ fixture: StoreFixture, _ count: Int) throws {
@@ -103,6 +104,22 @@ extension ScriptCase {
         ScriptCase("reports no flood that continues", again: .same) { fixture in
             try fixture.perform(updateAdmission())
             try fixture.flood(written: 100, pending: 7)
+            return updateAdmission()
+        },
+        ScriptCase("cancels a job for a producer, and drops a request for an unknown job", again: .same) {
+            fixture in
+            try fixture.perform(updateAdmission())
+            try fixture.split([("a", 2), ("b", 1)])
+            try fixture.redis.run("RPUSH", app + "cancel_requests", "nobody", "b")
+            return updateAdmission()
+        },
+        ScriptCase("keeps requests to cancel while there is no room", again: .same) { fixture in
+            try fixture.perform(updateAdmission())
+            try fixture.split([("a", 2)])
+            var entries = ["HSET", app + "cancels"]
+            for number in 1...1000 { entries += ["j\(number)", "4000000000000 4000000000000 600 me"] }
+            try fixture.run(entries)
+            try fixture.redis.run("RPUSH", app + "cancel_requests", "a")
             return updateAdmission()
         },
         ScriptCase("forgets an app", again: .other("0")) { fixture in

@@ -475,7 +475,8 @@ extension ScriptCase {
         ScriptCase("limits the intake to a trickle", again: .same) { _ in
             UpdateAdmission(
                 memory: .keep, limitsIntake: true, retryAfter: .milliseconds(500),
-                limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
+                limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40), jobRecordSeconds: 600
+            )
         },
         ScriptCase("counts the batches of each list", again: .same) { fixture in
             for step in 1...4 {
@@ -573,5 +574,5 @@ extension ScriptCase {
 extension UpdateAdmission {
     fileprivate static let full = UpdateAdmission(
         memory: .full, limitsIntake: false, retryAfter: .milliseconds(500),
-        limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40))
+        limits: AppLimits(backlog: 10, inbox: 20, inboxBytes: 30, jobBytes: 40), jobRecordSeconds: 600)
 }

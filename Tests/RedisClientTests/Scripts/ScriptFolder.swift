@@ -50,7 +50,9 @@ enum ScriptFolder {
     /// The library of the function, from the folder or from the program.
     static func functionCommand() throws -> RESPCommand {
         guard let other else { return FunctionLibrary.loadCommand }
-        let text = try String(contentsOf: other.appending(path: "submit.lua"), encoding: .utf8)
-        return RESPCommand("FUNCTION", "LOAD", "REPLACE", text)
+        let text = try ["submit.lua", "request_cancel.lua"].map {
+            try String(contentsOf: other.appending(path: $0), encoding: .utf8)
+        }
+        return RESPCommand("FUNCTION", "LOAD", "REPLACE", text.joined())
     }
 }

@@ -128,7 +128,8 @@ package enum FullReason: String, Sendable {
     case `operator`
 }
 
-/// Stores the farm's memory state and the app's limits, and computes whether the app is full.
+/// Stores the farm's memory state and the app's limits, computes whether the app is full, and cancels the jobs that producers
+/// asked to cancel.
 package struct UpdateAdmission: Request {
     /// The state of the farm's memory.
     package enum Memory: String, Sendable {
@@ -158,18 +159,21 @@ package struct UpdateAdmission: Request {
     /// How long producers are told to wait: from this time up to twice this time.
     package var retryAfter: Duration
     package var limits: AppLimits
+    /// Seconds to keep the record of a job that a producer cancels.
+    package var jobRecordSeconds: Int
 
-    package init(memory: Memory, limitsIntake: Bool, retryAfter: Duration, limits: AppLimits) {
-        (self.memory, self.limitsIntake, self.retryAfter, self.limits) = (
-            memory, limitsIntake, retryAfter, limits
-        )
+    package init(
+        memory: Memory, limitsIntake: Bool, retryAfter: Duration, limits: AppLimits, jobRecordSeconds: Int
+    ) {
+        (self.memory, self.limitsIntake, self.retryAfter) = (memory, limitsIntake, retryAfter)
+        (self.limits, self.jobRecordSeconds) = (limits, jobRecordSeconds)
     }
 
     package var words: [any CommandWord] {
         [
             ScriptKeys.prefixAndInbox, "update", memory.rawValue, limitsIntake,
             max(.milliseconds(1), retryAfter),
-            limits.backlog, limits.inbox, limits.inboxBytes, limits.jobBytes,
+            limits.backlog, limits.inbox, limits.inboxBytes, limits.jobBytes, jobRecordSeconds,
         ]
     }
 

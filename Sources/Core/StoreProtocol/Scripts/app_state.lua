@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- Pauses and resumes an app, opens and closes it to producers, and returns its state.
+-- Pauses and resumes an app, opens and closes it to producers, cancels jobs for producers, and returns the app's state.
 --
--- Uses  base, events, records, pauses, finishing, batches, app_pause, taken_jobs, refusals
+-- Uses  base, events, records, pauses, finishing, batches, app_pause, taken_jobs, refusals, pause_entries
 -- KEYS  1 prefix; update: 2 inbox
 -- ARGV  pause, reason, fingerprint of the credentials, operator or "" | resume, any|own
 --       | rate, pushes per second or off or "" (as configured), operator | admission, open|closed|"", operator
 --       | update, memory full|relieved|keep, intake limited to a trickle 0/1, ms until a producer should retry, maximum of: open
---         pushes and jobs, jobs in the inbox, bytes of the inbox, bytes of one job
+--         pushes and jobs, jobs in the inbox, bytes of the inbox, bytes of one job; seconds to keep a cancelled job's record
 --       | forget, minimum ms since a coordinator with this app last called update
 -- Reply pause, resume, rate, admission, forget: 1 if something changed, else 0. resume own: 2 if an operator paused the app;
 --       then nothing happens.
@@ -83,6 +83,19 @@ end
 local moment, configured = tonumber(t), tonumber(old[5] or '0') or 0
 if moment < configured or moment - configured >= MINUTE then call('HSET', admission, 'configured', t) end
 report_pending_refusals(moment)
+
+-- Cancels the jobs that producers asked to cancel. A request that finds no room waits; the request of an unknown job is dropped.
+local function cancel_requested()
+    local key, done = P .. 'cancel_requests', 0
+    local requests = redis.pcall('LRANGE', key, 0, 99)
+    if requests.err then return end
+    for _, job in ipairs(requests) do
+        if cancel_job(job, KEYS[2], t, t, ARGV[9], 'producer')[2] == 'full' then break end
+        done = done + 1
+    end
+    if done > 0 then call('LTRIM', key, done, -1) end
+end
+cancel_requested()
 local batches = 0
 if not old[3] then batches = call('HLEN', STATES) - call('ZCARD', P .. 'delayed') - call('LLEN', P .. 'paused') end
 

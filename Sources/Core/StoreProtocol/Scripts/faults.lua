@@ -17,7 +17,7 @@ local function check(key, kind)
 end
 
 local KINDS = {
-    list = { 'taken', 'paused', 'unproven', 'unconfirmed' },
+    list = { 'taken', 'paused', 'unproven', 'unconfirmed', 'cancel_requests' },
     hash = { 'owners', 'intake', 'paused_jobs', 'paused_tokens', 'cancels', 'paused_shards', 'batches', 'states', 'dead_letter_counts', 'suppression',
         'scopes', 'guard', 'feedback', 'load', 'admission', 'refusals', 'unsettled', 'unreadable' },
     zset = { 'delayed', 'jobs' },

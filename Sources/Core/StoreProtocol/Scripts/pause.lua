@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Pauses a job, a device token or a shard for an operator, resumes a shard, or cancels a job.
 --
--- Uses  base, events, pauses
+-- Uses  base, events, pauses, pause_entries
 -- KEYS  1 prefix; 2 inbox
 -- ARGV  job, id, pause|quarantine, operator, reason | cancel, id, start in ms (0: now), seconds to keep the job record,
 --       operator | device, token, NN, operator, reason | shard, NN, pause|quarantine, operator, reason
@@ -15,64 +15,29 @@
 -- Checkouts skip paused positions and close cancelled ones. Each kind has at most 1,000 pauses. Pauses older than a day of jobs
 -- that never came are deleted to make room.
 local op, name, t = ARGV[1], ARGV[2], string.format('%d', now())
-local MOST, DAY, SHARDS = 1000, 86400000, P .. 'paused_shards'
-
-local function changed()
-    call('HINCRBY', P .. 'admission', 'pause_changes', 1)
-    call('PUBLISH', P .. 'wakeups', 'pauses')
-end
-
-local function make_room(key)
-    if call('HLEN', key) < MOST then return true end
-    local entries = call('HGETALL', key)
-    for i = 1, #entries, 2 do
-        local since = tonumber(entries[i + 1]:match('^%d+'))
-        if since < t - DAY and call('EXISTS', P .. 'job:' .. entries[i]) == 0 then call('HDEL', key, entries[i]) end
-    end
-    return call('HLEN', key) < MOST
-end
-
-local function add_pause(key, what, entry)
-    local old = call('HGET', key, name)
-    if old then return { 0, what, old } end
-    if not make_room(key) then return { 0, 'full', '' } end
-    call('HSET', key, name, entry)
-    count_pauses()
-    changed()
-    return { 1, what, '' }
-end
+local SHARDS = P .. 'paused_shards'
 
 if op == 'device' then
-    return add_pause(PAUSED_TOKENS, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
+    return add_pause(PAUSED_TOKENS, name, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '), t)
 elseif op == 'shard' then
-    return add_pause(SHARDS, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '))
+    return add_pause(SHARDS, name, '', table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' '), t)
 elseif op == 'resume_shard' then
     local old = call('HGET', SHARDS, name)
     if not old then return { 0, '', '' } end
     call('HDEL', SHARDS, name)
-    changed()
+    pauses_changed()
     return { 1, '', old }
+elseif op == 'cancel' then
+    return cancel_job(name, KEYS[2], t, ARGV[3] == '0' and t or ARGV[3], ARGV[4], ARGV[5])
 end
 
-local job_record = P .. 'job:' .. name
-local state = call('HGET', job_record, 'state')
-local is_expected = not state and call('LLEN', KEYS[2]) + call('LLEN', P .. 'taken') > 0
-local what = state or (is_expected and 'expected' or 'unknown')
+local what, state = find_job(name, KEYS[2])
 if what == 'unknown' or what == 'finished' then return { 0, what, '' } end
-if op == 'cancel' then
-    local due = ARGV[3] == '0' and t or ARGV[3]
-    local old = call('HGET', CANCELS, name)
-    -- If a job is cancelled twice, the earlier time is valid.
-    if old and tonumber(old:match('^%d+ (%d+)')) > tonumber(due) then call('HDEL', CANCELS, name) end
-    local reply = add_pause(CANCELS, what, table.concat({ t, due, ARGV[4], ARGV[5] }, ' '))
-    if reply[1] == 1 then add_event('job.cancelled', t, 'job', name, 'from', due, 'by', ARGV[5]) end
-    return reply
-end
 local entry = table.concat({ t, ARGV[3], ARGV[4], ARGV[5] }, ' ')
-local reply = add_pause(PAUSED_JOBS, what, entry)
+local reply = add_pause(PAUSED_JOBS, name, what, entry, t)
 if reply[1] == 1 then
     local reason = pause_reason(entry)
-    if state then call('HSET', job_record, 'paused_reason', reason) end
+    if state then call('HSET', P .. 'job:' .. name, 'paused_reason', reason) end
     add_event('job.paused', t, 'job', name, 'reason', reason)
 end
 return reply

@@ -1,5 +1,5 @@
 #!lua name=pushfarm
--- version 4
+-- version 5
 -- The function that producers call: FCALL pushfarm_submit 1 pushfarm:APP JOB [ID]
 --
 -- KEYS  1 inbox
@@ -95,6 +95,14 @@ local function unknown_app(app)
         if meant then return text .. '; did you mean "' .. meant .. '"?' end
     end
     return text .. ': no coordinator has configured it'
+end
+
+-- The reply for an app without limits.
+local function not_configured(app)
+    local time = redis.call('TIME')
+    -- Redis was emptied, and no coordinator has stored its apps yet.
+    if redis.pcall('SCARD', '{pushfarm}:apps') == 0 then return { 'BUSY', 1000 + time[2] % 1000, 'starting' } end
+    return { 'REFUSED', 0, unknown_app(app) }
 end
 
 local function kind_of(value)
@@ -204,11 +212,7 @@ local function submit(keys, args)
     local admission = call('HMGET', prefix .. 'admission', 'full', 'retry', 'max_backlog', 'max_inbox', 'max_inbox_bytes',
         'max_job_bytes')
     local most, time = tonumber(admission[6]), call('TIME')
-    if not admission[2] then
-        -- Redis was emptied, and no coordinator has stored its apps yet.
-        if redis.pcall('SCARD', '{pushfarm}:apps') == 0 then return { 'BUSY', 1000 + time[2] % 1000, 'starting' } end
-        return { 'REFUSED', 0, unknown_app(app) }
-    end
+    if not admission[2] then return not_configured(app) end
     if most and #job > most then
         return { 'REFUSED', most, 'larger than ' .. most .. ' bytes: ' .. #job }
     end

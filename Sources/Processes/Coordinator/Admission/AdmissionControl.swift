@@ -74,7 +74,7 @@ import StoreProtocol
             }
         let updateAdmission = UpdateAdmission(
             memory: memory, limitsIntake: decision.limitsIntake, retryAfter: Self.retryAfter,
-            limits: app.limits(memory: redisLimit))
+            limits: app.limits(memory: redisLimit), jobRecordSeconds: app.jobRecordSeconds)
         do throws(StoreError) {
             let reply = try await app.store.perform(updateAdmission)
             isInTrouble = false
@@ -134,7 +134,7 @@ import StoreProtocol
             // A refusal is logged once. After any error, the next check tries again.
             guard hasFunctions, error.isRefusal else { return }
             hasFunctions = false
-            log.warning("cannot load the function \(FunctionLibrary.submit) for producers", error: error)
+            log.warning("cannot load the functions for producers", error: error)
         }
     }
 }

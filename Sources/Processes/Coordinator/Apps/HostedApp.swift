@@ -176,6 +176,9 @@ import StoreProtocol
             inboxBytes: configuration.maxInboxBytes ?? share, jobBytes: configuration.maxJobBytes)
     }
 
+    /// Seconds to keep a job record after its job is finished.
+    var jobRecordSeconds: Int { context.retention.jobRecordSeconds }
+
     /// Wakes the promoter after batches were delayed; `earliest` is the time until the first is due.
     func batchesDelayed(_ earliest: Duration) { context.onDelayedBatches(earliest) }
 
