@@ -11,11 +11,6 @@ import StoreProtocol
 struct WindowSimulation {
     typealias Place = ModelRedis.Place
 
-    /// An invariant that the window violated.
-    struct Fault: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
         let rawValue: Int
@@ -129,23 +124,26 @@ struct WindowSimulation {
                 continue
             }
             if let older = older(than: batch) {
-                throw Fault(description: "\(batch.id) goes before \(older.id), which is older, and may go")
+                throw BrokenInvariant(
+                    description: "\(batch.id) goes before \(older.id), which is older, and may go")
             }
             guard let position = batch.next() else { return }
             let push = Flying(batch: batch, position: position)
             sent += 1
             guard !flying.contains(where: { $0.place == push.place }) else {
-                throw Fault(description: "\(push.place) is in flight twice")
+                throw BrokenInvariant(description: "\(push.place) is in flight twice")
             }
             guard !known.contains(push.place) else {
-                throw Fault(description: "\(push.place) was sent again though its outcome was known")
+                throw BrokenInvariant(
+                    description: "\(push.place) was sent again though its outcome was known")
             }
             guard position < credit[batch.id, default: 0] else {
-                throw Fault(
+                throw BrokenInvariant(
                     description: "\(push.place) was sent beyond the credit of \(credit[batch.id] ?? 0)")
             }
             guard !putBack.contains(batch.id), !withdrawn.contains(batch.shard) else {
-                throw Fault(description: "\(push.place) was sent while the batch was being returned")
+                throw BrokenInvariant(
+                    description: "\(push.place) was sent while the batch was being returned")
             }
             flying.append(push)
         }
@@ -177,7 +175,8 @@ struct WindowSimulation {
             default:
                 known.insert(push.place)
                 guard window.held[push.batch.number] === push.batch else {
-                    throw Fault(description: "\(push.place) was answered, but its batch is forgotten")
+                    throw BrokenInvariant(
+                        description: "\(push.place) was answered, but its batch is forgotten")
                 }
                 window.delivered(push.batch, push.position)
             }
@@ -382,15 +381,15 @@ struct WindowSimulation {
                 for batch in request.batches {
                     putBack.insert(batch.id)
                     guard !flying.contains(where: { $0.batch.id == batch.id }) else {
-                        throw Fault(description: "\(batch.id) is given back with pushes in flight")
+                        throw BrokenInvariant(description: "\(batch.id) is given back with pushes in flight")
                     }
                 }
                 wire.append(.action(action))
             case .quarantine(let park):
-                throw Fault(description: "\(park.batch) is quarantined: \(park.reason)")
+                throw BrokenInvariant(description: "\(park.batch) is quarantined: \(park.reason)")
             case .released(let shards):
                 guard !flying.contains(where: { shards.contains($0.batch.shard) }) else {
-                    throw Fault(description: "shards \(shards) are released with pushes in flight")
+                    throw BrokenInvariant(description: "shards \(shards) are released with pushes in flight")
                 }
             case .hasReported, .fenced: break
             }
@@ -404,13 +403,15 @@ struct WindowSimulation {
     }
 
     private func check() throws {
-        if flying.count > limit { throw Fault(description: "\(flying.count) in flight, \(limit) allowed") }
+        if flying.count > limit {
+            throw BrokenInvariant(description: "\(flying.count) in flight, \(limit) allowed")
+        }
         let sum = window.held.values.reduce(0) { $0 + $1.exposure + $1.asked } + window.checkouts.credit
         guard window.exposure == sum else {
-            throw Fault(description: "the tally says \(window.exposure), the batches say \(sum)")
+            throw BrokenInvariant(description: "the tally says \(window.exposure), the batches say \(sum)")
         }
         if troubles.isSubset(of: .losses), window.exposure > limit {
-            throw Fault(description: "exposed to \(window.exposure), \(limit) allowed")
+            throw BrokenInvariant(description: "exposed to \(window.exposure), \(limit) allowed")
         }
     }
 
@@ -440,16 +441,18 @@ struct WindowSimulation {
                 "\(batch.id) \(batch.ownership) credit \(batch.granted)/\(batch.count) reported \(batch.reported) "
                     + "unreported \(batch.unreported) in flight \(batch.inFlight)"
             }
-            throw Fault(
+            throw BrokenInvariant(
                 description:
                     "it hangs. Redis: \(inRedis). Held: \(held). Exposure \(window.exposure) of \(limit), "
                     + "unconfirmed \(window.checkouts.unconfirmed), \(window.shards.isQuiet() ? "quiet" : "pending"), "
                     + "\(window.checkouts.isPending ? "checking out" : ""), lists \(redis.ready) \(redis.flight)"
             )
         }
-        guard window.exposure == 0 else { throw Fault(description: "exposure of \(window.exposure) is left") }
+        guard window.exposure == 0 else {
+            throw BrokenInvariant(description: "exposure of \(window.exposure) is left")
+        }
         if let lost = known.subtracting(redis.reported).subtracting(shown).min(by: { "\($0)" < "\($1)" }) {
-            throw Fault(description: "the outcome of \(lost) was never reported")
+            throw BrokenInvariant(description: "the outcome of \(lost) was never reported")
         }
     }
 }

@@ -10,11 +10,6 @@ import Transport
 /// arrive late, tokens are bad, gateways shut down, close without a reply, or read slowly. Unprocessed pushes and pushes with an
 /// unknown outcome are sent again, until every push has its outcome.
 final class BinarySimulation {
-    /// An invariant that was violated.
-    struct Fault: Error, CustomStringConvertible {
-        let description: String
-    }
-
     struct Troubles: OptionSet {
         let rawValue: Int
         /// One token in ten is bad.
@@ -110,7 +105,7 @@ final class BinarySimulation {
         while outcomes.count < Int(count) || !links.isEmpty {
             steps += 1
             guard steps < 60_000 else {
-                throw Fault(description: "\(count - UInt32(outcomes.count)) pushes never end")
+                throw BrokenInvariant(description: "\(count - UInt32(outcomes.count)) pushes never end")
             }
             try step(isCalm: steps > 20_000)
         }
@@ -183,7 +178,7 @@ final class BinarySimulation {
             }
             guard isTaken else {
                 guard isRetry, settings.command == .simple else {
-                    throw Fault(description: "room, and a push is not taken")
+                    throw BrokenInvariant(description: "room, and a push is not taken")
                 }
                 // The push waits until a connection carries nothing else.
                 return waiting.insert(serial, at: 0)
@@ -290,28 +285,28 @@ final class BinarySimulation {
         case .isOver:
             link.exchange.bytesSent(allBut: link.queued.count, at: now)
             link.exchange.end("over", isPeersDoing: false, at: now)
-        case .deliveredPushesLost(let count, let reason): throw Fault(description: "\(count) lost: \(reason)")
+        case .deliveredPushesLost(let count, let reason): throw BrokenInvariant(description: "\(count) lost: \(reason)")
         case .roomAvailable, .retired, .ended: break
         }
     }
 
     private func completed(_ serial: UInt32, _ outcome: SendOutcome, of link: Link) throws {
         guard link.sent.removeValue(forKey: serial) != nil else {
-            throw Fault(description: "push \(serial) is completed twice")
+            throw BrokenInvariant(description: "push \(serial) is completed twice")
         }
         let wasAccepted = link.peer.accepted.contains(serial)
         switch outcome {
         case .delivered:
-            guard wasAccepted else { throw Fault(description: "push \(serial) is lost") }
+            guard wasAccepted else { throw BrokenInvariant(description: "push \(serial) is lost") }
             outcomes[serial] = true
         case .rejected(let refusal):
             guard link.peer.refused.contains(serial) else {
-                throw Fault(description: "push \(serial) was not refused: \(refusal.verdict)")
+                throw BrokenInvariant(description: "push \(serial) was not refused: \(refusal.verdict)")
             }
             outcomes[serial] = false
         case .unprocessed:
             guard !wasAccepted else {
-                throw Fault(description: "push \(serial) was accepted, and is sent again")
+                throw BrokenInvariant(description: "push \(serial) was accepted, and is sent again")
             }
             waiting.append(serial)
         case .unknown:
@@ -325,11 +320,11 @@ final class BinarySimulation {
         let times = accepted[serial, default: 0]
         doubled += max(0, times - 1)
         guard times <= 1 + doubted[serial, default: 0] else {
-            throw Fault(
+            throw BrokenInvariant(
                 description: "push \(serial) was accepted \(times) times, unknown \(doubted[serial] ?? 0)")
         }
         guard outcomes[serial] == (kind(serial) == .good) else {
-            throw Fault(
+            throw BrokenInvariant(
                 description:
                     "push \(serial), \(kind(serial)), came to \(String(describing: outcomes[serial]))")
         }

@@ -9,11 +9,6 @@ import RandomTesting
 /// anywhere and arrive late, streams are reset with any code, limits change, the gateway shuts down or becomes silent, or the
 /// connection ends at any byte.
 final class ExchangeSimulation {
-    /// An invariant that was violated.
-    struct Fault: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
         let rawValue: Int
@@ -123,7 +118,7 @@ final class ExchangeSimulation {
     private func send(_ count: Int) throws {
         for _ in 0..<count where !hasEnded && exchange.room > 0 {
             if !exchange.streams.isProven, exchange.streams.open > 0 {
-                throw Fault(description: "a second push before the first has proved the token")
+                throw BrokenInvariant(description: "a second push before the first has proved the token")
             }
             let serial = made
             let token = [UInt8](repeating: 7, count: 28) + withUnsafeBytes(of: serial.bigEndian) { Array($0) }
@@ -135,12 +130,12 @@ final class ExchangeSimulation {
                 }
             }
             guard isTaken else {
-                throw Fault(description: "room for \(exchange.room), and a push is not taken")
+                throw BrokenInvariant(description: "room for \(exchange.room), and a push is not taken")
             }
             made += 1
             waiting[serial] = now
             guard exchange.streams.open <= exchange.streams.budget.limit else {
-                throw Fault(
+                throw BrokenInvariant(
                     description: "\(exchange.streams.open) streams of \(exchange.streams.budget.limit)")
             }
         }
@@ -203,16 +198,16 @@ final class ExchangeSimulation {
 
     private func drain() throws {
         while let event = nextEvent() {
-            guard !hasEnded else { throw Fault(description: "\(event) after the end") }
+            guard !hasEnded else { throw BrokenInvariant(description: "\(event) after the end") }
             switch event {
             case .completed(let ticket, let outcome):
                 isRoomReported = true
                 try completed(ticket.position, outcome)
             case .roomAvailable: isRoomReported = true
             case .retired: break
-            case .deliveredPushesLost(let count, _): throw Fault(description: "\(count) are lost")
+            case .deliveredPushesLost(let count, _): throw BrokenInvariant(description: "\(count) are lost")
             case .isOver(let reason):
-                guard !isOver else { throw Fault(description: "it is over twice") }
+                guard !isOver else { throw BrokenInvariant(description: "it is over twice") }
                 isOver = true
                 try withRoom { room in
                     var count = exchange.fill(room)
@@ -230,27 +225,30 @@ final class ExchangeSimulation {
 
     private func completed(_ serial: Serial, _ outcome: SendOutcome) throws {
         guard waiting.removeValue(forKey: serial) != nil else {
-            throw Fault(
+            throw BrokenInvariant(
                 description: "push \(serial) is completed twice: \(outcomes[serial] as Any), \(outcome)")
         }
         outcomes[serial] = outcome
         switch outcome {
         case .delivered where gateway.answers[serial] != 200:
-            throw Fault(description: "push \(serial) was never accepted")
+            throw BrokenInvariant(description: "push \(serial) was never accepted")
         case .rejected(let refusal) where gateway.answers[serial] != Int(refusal.status):
-            throw Fault(description: "push \(serial) was not refused: \(refusal.status)")
+            throw BrokenInvariant(description: "push \(serial) was not refused: \(refusal.status)")
         case .unprocessed:
             if gateway.processed.contains(serial) {
-                throw Fault(description: "push \(serial) was processed, and is reported as unprocessed")
+                throw BrokenInvariant(
+                    description: "push \(serial) was processed, and is reported as unprocessed")
             }
             gateway.free.insert(serial)
         case .unknown(let cause):
             // The first stream is 1, and each push uses the next stream.
             if cause.hasPrefix("no answer"), !up.hasSeenHeaders(of: 2 * serial + 1) {
-                throw Fault(description: "push \(serial) was never sent, and is reported as unknown")
+                throw BrokenInvariant(
+                    description: "push \(serial) was never sent, and is reported as unknown")
             }
             if gateway.refused.contains(serial), cause.hasPrefix("stream reset") {
-                throw Fault(description: "push \(serial) was refused unprocessed, and is reported as unknown")
+                throw BrokenInvariant(
+                    description: "push \(serial) was refused unprocessed, and is reported as unknown")
             }
         case .delivered, .rejected: break
         }
@@ -262,18 +260,18 @@ final class ExchangeSimulation {
         try drain()
         let room = hasEnded ? 0 : exchange.room
         if room > 0, lastRoom == 0, !isRoomReported {
-            throw Fault(description: "no event reported the room for \(room)")
+            throw BrokenInvariant(description: "no event reported the room for \(room)")
         }
         (lastRoom, isRoomReported) = (room, false)
         if let late = waiting.min(by: { $0.value < $1.value }),
             now > late.value + Self.timeout + PushExchange<APNsService>.tickInterval + .seconds(8)
         {
-            throw Fault(description: "push \(late.key) waits since \(late.value.duration(to: now))")
+            throw BrokenInvariant(description: "push \(late.key) waits since \(late.value.duration(to: now))")
         }
         guard exchange.streams.open <= 60, exchange.open.waiting == waiting.count || hasEnded else {
-            throw Fault(description: "\(exchange.open.waiting) are awaited, \(waiting.count) wait")
+            throw BrokenInvariant(description: "\(exchange.open.waiting) are awaited, \(waiting.count) wait")
         }
-        if let twice = gateway.fault { throw Fault(description: twice) }
+        if let twice = gateway.fault { throw BrokenInvariant(description: twice) }
     }
 
     /// Ends the faults. Every push must get an outcome, and new pushes must be delivered.
@@ -299,17 +297,19 @@ final class ExchangeSimulation {
             try send(20)
         }
         guard hasEnded else {
-            throw Fault(
+            throw BrokenInvariant(
                 description:
                     "it hangs: \(waiting.count) wait, \(exchange.streams.open) streams of \(exchange.streams.budget.limit)"
                     + (exchange.isRetired ? ", spent" : ""))
         }
-        guard waiting.isEmpty else { throw Fault(description: "\(waiting.keys.sorted()) were never settled") }
+        guard waiting.isEmpty else {
+            throw BrokenInvariant(description: "\(waiting.keys.sorted()) were never settled")
+        }
         if let flowing, made < flowing, !gateway.hasSaidGoodbye,
             troubles.isDisjoint(with: [.limits, .silence, .ends])
         {
-            throw Fault(description: "it ended before it flowed")
+            throw BrokenInvariant(description: "it ended before it flowed")
         }
-        if let twice = gateway.fault { throw Fault(description: twice) }
+        if let twice = gateway.fault { throw BrokenInvariant(description: twice) }
     }
 }

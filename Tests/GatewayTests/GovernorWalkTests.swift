@@ -11,15 +11,6 @@ import Testing
 
     private enum Answer { case good, trouble, none }
 
-    /// An invariant that was violated. `#require` is not used, because it is slower than the check itself in a million places.
-    private struct Fault: Error, CustomStringConvertible {
-        let description: String
-
-        static func unless(_ holds: Bool, _ description: @autoclosure () -> String) throws(Fault) {
-            if !holds { throw Fault(description: description()) }
-        }
-    }
-
     private struct Walk: ~Copyable {
         var random: SplitMix
         var now = ContinuousClock.now
@@ -46,7 +37,7 @@ import Testing
             budget = StreamBudget(aloneUntilAuthenticated: true, cap: 64)
         }
 
-        mutating func step() throws(Fault) {
+        mutating func step() throws(BrokenInvariant) {
             let time = random.int(in: 1...200)
             now += .milliseconds(time)
             moment += UInt32(time)
@@ -61,12 +52,12 @@ import Testing
             try expire()
             answer()
             if isConnected { try send() }
-            try Fault.unless(
+            try BrokenInvariant.unless(
                 open.count + abandoned == budget.open, "\(budget.open) streams, \(open.count) requests")
             let waiting = pushes.waiting
-            try Fault.unless(waiting == open.count, "\(waiting) deadlines of \(open.count)")
+            try BrokenInvariant.unless(waiting == open.count, "\(waiting) deadlines of \(open.count)")
             let latest = now + GovernorWalkTests.timeout * 20
-            for request in open { try Fault.unless(request.at <= latest, "a deadline is too late") }
+            for request in open { try BrokenInvariant.unless(request.at <= latest, "a deadline is too late") }
         }
 
         private mutating func connect() {
@@ -109,7 +100,7 @@ import Testing
             breaker.failed(at: now, using: &random)
         }
 
-        private mutating func expire() throws(Fault) {
+        private mutating func expire() throws(BrokenInvariant) {
             let waiting = pushes.waiting
             while let late = pushes.takeLate(at: moment) {
                 guard let index = open.firstIndex(where: { $0.slot == late }) else {
@@ -125,7 +116,7 @@ import Testing
             for _ in 0..<abandoned { budget.closed() }
             abandoned = 0
             if (waiting - pushes.waiting) * 8 > waiting { budget.timedOut() }
-            try Fault.unless(
+            try BrokenInvariant.unless(
                 open.allSatisfy { $0.sentAt + GovernorWalkTests.timeout > now },
                 "nothing waits beyond its deadline")
         }
@@ -147,13 +138,15 @@ import Testing
             }
         }
 
-        private mutating func send() throws(Fault) {
+        private mutating func send() throws(BrokenInvariant) {
             var most = budget.available
             switch breaker.permit(at: now) {
             case .all: break
             case .probe: most = min(most, 1)
             case .nothing(let until):
-                if let until { try Fault.unless(until - now <= .seconds(15), "a breaker's pause is bounded") }
+                if let until {
+                    try BrokenInvariant.unless(until - now <= .seconds(15), "a breaker's pause is bounded")
+                }
                 return
             }
             let isProbe = !breaker.isClosed
@@ -168,17 +161,18 @@ import Testing
                     isProbing = true
                 }
             }
-            try Fault.unless(budget.open <= max(budget.limit, open.count), "more streams than are allowed")
+            try BrokenInvariant.unless(
+                budget.open <= max(budget.limit, open.count), "more streams than are allowed")
         }
 
         /// The gateway recovers. Pushes must be delivered within a bounded time.
-        mutating func heal() throws(Fault) {
+        mutating func heal() throws(BrokenInvariant) {
             isHealthy = true
             let before = answered
             let deadline = now + .seconds(90)
             while now < deadline, answered < before + 200 { try step() }
-            try Fault.unless(answered >= before + 200, "nothing flows though the gateway is well")
-            try Fault.unless(breaker.isClosed, "the breaker is open though the gateway is well")
+            try BrokenInvariant.unless(answered >= before + 200, "nothing flows though the gateway is well")
+            try BrokenInvariant.unless(breaker.isClosed, "the breaker is open though the gateway is well")
         }
     }
 
@@ -188,7 +182,7 @@ import Testing
     ) {
         for seed in block * 250..<(block + 1) * 250 {
             var walk = Walk(seed: seed)
-            do throws(Fault) {
+            do throws(BrokenInvariant) {
                 for _ in 0..<200 { try walk.step() }
                 try walk.heal()
             } catch {

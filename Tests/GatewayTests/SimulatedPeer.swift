@@ -1,4 +1,5 @@
 import HTTP2
+import RandomTesting
 
 /// A gateway that the simulation controls, with a ledger of its actions.
 final class SimulatedPeer {
@@ -44,10 +45,10 @@ final class SimulatedPeer {
             case .request(let request):
                 let path = request.value(.path).map { String(decoding: $0, as: UTF8.self) } ?? ""
                 guard let serial = Serial(path.suffix(8), radix: 16) else {
-                    throw ExchangeSimulation.Fault(description: "the path is \(path)")
+                    throw BrokenInvariant(description: "the path is \(path)")
                 }
                 guard request.value(.contentLength).map({ String(decoding: $0, as: UTF8.self) }) == "2" else {
-                    throw ExchangeSimulation.Fault(description: "push \(serial) does not say how long it is")
+                    throw BrokenInvariant(description: "push \(serial) does not say how long it is")
                 }
                 // The gateway ignores streams above the last stream, even before it has sent GOAWAY.
                 if request.stream <= last ?? .max { open.append((request.stream, serial)) }
@@ -55,7 +56,7 @@ final class SimulatedPeer {
                 open.removeAll { $0.stream == stream }
                 answered.removeAll { $0.stream == stream }
             case .failed(let error):
-                throw ExchangeSimulation.Fault(description: "the client breaks the protocol: \(error)")
+                throw BrokenInvariant(description: "the client breaks the protocol: \(error)")
             case .refused, .settings, .goAway, .ping: break
             }
         }

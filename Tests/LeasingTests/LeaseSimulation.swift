@@ -11,11 +11,6 @@ import StoreProtocol
 final class LeaseSimulation {
     typealias Instant = ContinuousClock.Instant
 
-    /// An invariant that was violated.
-    struct Fault: Error, CustomStringConvertible {
-        let description: String
-    }
-
     /// The kinds of faults that a run injects.
     struct Troubles: OptionSet {
         let rawValue: Int
@@ -125,10 +120,10 @@ final class LeaseSimulation {
         let after = assigned
         let different = Self.fields.filter { before[$0] != after[$0] }
         guard moves.count == different.count else {
-            throw Fault(description: "\(when) there were the moves \(moves) for \(different)")
+            throw BrokenInvariant(description: "\(when) there were the moves \(moves) for \(different)")
         }
         guard longestGap < 5000 else {
-            throw Fault(description: "\(when) a shard stood still for \(longestGap) ms")
+            throw BrokenInvariant(description: "\(when) a shard stood still for \(longestGap) ms")
         }
     }
 
@@ -138,11 +133,11 @@ final class LeaseSimulation {
         // Shards move only after ten seconds without a change.
         try run(until: now + 13_000)
         while let rest = astray {
-            guard now < deadline else { throw Fault(description: "\(when): \(rest)") }
+            guard now < deadline else { throw BrokenInvariant(description: "\(when): \(rest)") }
             try run(until: now + 1000)
         }
         try run(until: now + 5000)
-        if let rest = astray { throw Fault(description: "\(when), and not for good: \(rest)") }
+        if let rest = astray { throw BrokenInvariant(description: "\(when), and not for good: \(rest)") }
     }
 
     /// Describes the first shard without its proper owner.
@@ -189,7 +184,7 @@ final class LeaseSimulation {
                 guard case .shard(let shard) = field else { continue }
                 free[shard] = now
                 guard let reason = host.busyReason(shard) else { continue }
-                throw Fault(description: "\(host.name) gives \(shard) back though \(reason)")
+                throw BrokenInvariant(description: "\(host.name) gives \(shard) back though \(reason)")
             }
             reply = .released
         case .reclaim(let shards):
@@ -227,7 +222,7 @@ final class LeaseSimulation {
             // A clock that jumps ahead ends leases early by the size of the jump.
             let ahead = jumps.filter { $0.at > now - 12_000 }.reduce(0) { $0 + $1.by }
             guard belief.left > ahead else { return }
-            throw Fault(
+            throw BrokenInvariant(
                 description: "\(belief.who) takes \(field) for its own for \(belief.left) ms more; "
                     + "it is \(redis.owners[field] as Any)")
         }

@@ -1,4 +1,5 @@
 import FarmPolicy
+import RandomTesting
 import StoreProtocol
 
 @testable import Leasing
@@ -291,7 +292,7 @@ final class SimulatedHost {
             handOverOthers()
             _ = heldLeases.keepOverdue(at: instant)
             guard isStopping || heldLeases.leaving.count <= HandOver.most else {
-                throw LeaseSimulation.Fault(description: "\(name) hands over \(heldLeases.leaving)")
+                throw BrokenInvariant(description: "\(name) hands over \(heldLeases.leaving)")
             }
             try sendOrders()
             try returnIdleShards()

@@ -1,4 +1,5 @@
 import FarmPolicy
+import RandomTesting
 import StoreProtocol
 
 @testable import Leasing
@@ -107,7 +108,7 @@ final class SimulatedWorker {
             served = shards
             for (shard, token) in shards {
                 guard farm.reclaimed[shard]?.contains(token) == true else {
-                    throw LeaseSimulation.Fault(
+                    throw BrokenInvariant(
                         description: "\(host.name) serves \(shard) before it is reclaimed")
                 }
                 farm.isServed(shard)

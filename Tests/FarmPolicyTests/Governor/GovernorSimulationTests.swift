@@ -169,10 +169,6 @@ struct GovernorSimulationTests {
         for seed in 0..<30 as Range<UInt64> { try walk(seed: seed) }
     }
 
-    private struct Fault: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private func walk(seed: UInt64) throws {
         var random = SplitMix(seed: seed)
         var settings = GovernorSettings()
@@ -201,7 +197,8 @@ struct GovernorSimulationTests {
                 guard settings.minConnections...settings.maxConnections ~= connections, rate >= 1,
                     rate.isFinite
                 else {
-                    throw Fault(description: "seed \(seed): \(connections) connections, \(rate) a second")
+                    throw BrokenInvariant(
+                        description: "seed \(seed): \(connections) connections, \(rate) a second")
                 }
                 for (at, change) in model.changes.dropFirst(seen) {
                     guard case .connections(let step) = change else { continue }

@@ -1,0 +1,11 @@
+/// An invariant that a simulation or a random walk found violated.
+package struct BrokenInvariant: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(description: String) { self.description = description }
+
+    /// Checks an invariant. `#require` is slower than the check itself in a million places.
+    package static func unless(_ holds: Bool, _ description: @autoclosure () -> String) throws(Self) {
+        if !holds { throw Self(description: description()) }
+    }
+}
