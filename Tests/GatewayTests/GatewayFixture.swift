@@ -25,12 +25,13 @@ import Transport
         let asked = options
         try await onLoop { () async throws -> Void in
             let farm = try await GatewayFixture(asked)
-            let outcome: Result<Void, any Error>
-            do { outcome = .success(try await body(farm)) } catch { outcome = .failure(error) }
-            farm.sender.pool.closeAll()
-            farm.gateway.stop()
-            try FileManager.default.removeItem(atPath: farm.folder)
-            try outcome.get()
+            try await LoopTesting.run {
+                try await body(farm)
+            } cleaningUp: {
+                farm.sender.pool.closeAll()
+                farm.gateway.stop()
+                try FileManager.default.removeItem(atPath: farm.folder)
+            }
         }
     }
 

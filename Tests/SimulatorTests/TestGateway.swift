@@ -21,13 +21,14 @@ import Transport
     ) async throws {
         try await onLoop {
             let test = try await TestGateway(options)
-            let outcome: Result<Void, any Error>
-            do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
-            for client in test.clients { client.close() }
-            for sender in test.senders { sender.close() }
-            test.gateway.stop()
-            try FileManager.default.removeItem(atPath: test.folder)
-            try outcome.get()
+            try await LoopTesting.run {
+                try await body(test)
+            } cleaningUp: {
+                for client in test.clients { client.close() }
+                for sender in test.senders { sender.close() }
+                test.gateway.stop()
+                try FileManager.default.removeItem(atPath: test.folder)
+            }
         }
     }
 

@@ -43,13 +43,14 @@ import Testing
         let asked = options
         try await onLoop { () async throws -> Void in
             let farm = try await SenderFixture(asked)
-            let outcome: Result<Void, any Error>
-            do { outcome = .success(try await body(farm)) } catch { outcome = .failure(error) }
-            farm.sender.stop()
-            farm.redis.close()
-            farm.gateway.stop()
-            try FileManager.default.removeItem(atPath: farm.folder)
-            try outcome.get()
+            try await LoopTesting.run {
+                try await body(farm)
+            } cleaningUp: {
+                farm.sender.stop()
+                farm.redis.close()
+                farm.gateway.stop()
+                try FileManager.default.removeItem(atPath: farm.folder)
+            }
         }
     }
 
