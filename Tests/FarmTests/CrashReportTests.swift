@@ -11,10 +11,7 @@ import Testing
         let marks = try TestFolder()
         let farm = try await Farm(
             Farm.Options(
-                environment: [
-                    "PUSHFARM_FAILPOINTS": "\(point):crash:1:1:1",
-                    "PUSHFARM_FAILPOINTS_FOLDER": marks.path,
-                ]))
+                environment: Farm.failpoints(["\(point):crash:1:1:1"], marks: marks)))
         let tokens = Tokens.make(3)
         let job = Job(id: "w", tokens: tokens)
         try farm.push([job])
@@ -35,10 +32,8 @@ import Testing
         let marks = try TestFolder()
         let farm = try await Farm(
             Farm.Options(
-                environment: [
-                    "PUSHFARM_FAILPOINTS": "redis.settle.after:crash:1:1:1",
-                    "PUSHFARM_FAILPOINTS_FOLDER": marks.path,
-                ], lines: ["log: {file: FOLDER/farm.log}"]))
+                environment: Farm.failpoints(["redis.settle.after:crash:1:1:1"], marks: marks),
+                lines: ["log: {file: FOLDER/farm.log}"]))
         try farm.push([Job(id: "w", tokens: Tokens.make(3))])
         guard case .killed(let signal) = try await farm.coordinator.wait() else {
             Issue.record("the coordinator has not trapped: \(farm.coordinator.error)")

@@ -13,10 +13,7 @@ import Testing
         let farm = try await Farm(
             Farm.Options(
                 faults: ["latency 5ms"],
-                environment: [
-                    "PUSHFARM_FAILPOINTS": rules.joined(separator: ","),
-                    "PUSHFARM_FAILPOINTS_FOLDER": marks.path,
-                ]))
+                environment: Farm.failpoints(rules, marks: marks)))
         let tokens = Tokens.make(6_000)
         let jobs = Job.several("f", tokens, size: 500)
         try farm.push(jobs)

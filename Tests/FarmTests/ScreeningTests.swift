@@ -164,14 +164,19 @@ import Testing
             #expect(!child.hasEnded)
             try await farm.redis.restart()
         }
-        #expect(try await child.wait() == .exited(0), "\(child.error)")
-        let jobRecord = try Screening.JobRecord(json: child.output)
-        #expect(jobRecord.addsUp && jobRecord.good == 600 && jobRecord.invalid == 40)
-        screening.expectWhole(Self.all)
+        try await expectFinished(screening, child)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.requests.keys.sorted() == Self.all.sorted())
         let doubles = ledger.requests.values.reduce(0) { $0 + $1 - 1 }
         #expect(doubles <= (try await doubted(farm)))
+    }
+
+    /// Expects that the screening ends with the right findings for all tokens.
+    private func expectFinished(_ screening: Screening, _ child: Child) async throws {
+        #expect(try await child.wait() == .exited(0), "\(child.error)")
+        let jobRecord = try Screening.JobRecord(json: child.output)
+        #expect(jobRecord.addsUp && jobRecord.good == 600 && jobRecord.invalid == 40)
+        screening.expectWhole(Self.all)
     }
 
     /// The number of pushes that the farm counts as possibly duplicated.
@@ -217,10 +222,7 @@ import Testing
         try FileManager.default.removeItem(atPath: farm.folder.path + "/appendonlydir")
         try farm.gateway.control("token \(held) forget")
         try await farm.redis.restart()
-        #expect(try await child.wait() == .exited(0), "\(child.error)")
-        let jobRecord = try Screening.JobRecord(json: child.output)
-        #expect(jobRecord.addsUp && jobRecord.good == 600 && jobRecord.invalid == 40)
-        screening.expectWhole(Self.all)
+        try await expectFinished(screening, child)
         let ledger = try farm.gateway.ledger()
         #expect(ledger.lost(of: Self.good) == 0)
         #expect(

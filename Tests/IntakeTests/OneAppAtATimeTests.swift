@@ -21,6 +21,16 @@ struct OneAppAtATimeTests {
         }
     }
 
+    /// Two apps that wait while app a, whose jobs are suspects, works.
+    @Loop private static func queueBehindSuspects() async -> (OneAppAtATime, Queue) {
+        let turn = OneAppAtATime()
+        turn.set("a", isOneByOne: true)
+        await turn.begin("a")
+        let queue = Queue(["b", "c"], for: turn)
+        #expect(await until { queue.asking == 2 })
+        return (turn, queue)
+    }
+
     @Test func `apps work at the same time`() async throws {
         try await onLoop {
             let turn = OneAppAtATime()
@@ -31,11 +41,7 @@ struct OneAppAtATimeTests {
 
     @Test func `one app works at a time while the jobs of one app are suspects`() async throws {
         try await onLoop {
-            let turn = OneAppAtATime()
-            turn.set("a", isOneByOne: true)
-            await turn.begin("a")
-            let queue = Queue(["b", "c"], for: turn)
-            #expect(await until { queue.asking == 2 })
+            let (turn, queue) = await Self.queueBehindSuspects()
             #expect(queue.working.isEmpty)
             turn.end("a")
             #expect(await until { !queue.working.isEmpty })
@@ -49,11 +55,7 @@ struct OneAppAtATimeTests {
 
     @Test func `all apps continue once no app has suspects`() async throws {
         try await onLoop {
-            let turn = OneAppAtATime()
-            turn.set("a", isOneByOne: true)
-            await turn.begin("a")
-            let queue = Queue(["b", "c"], for: turn)
-            #expect(await until { queue.asking == 2 })
+            let (turn, queue) = await Self.queueBehindSuspects()
             turn.set("a", isOneByOne: false)
             #expect(await until { queue.working.count == 2 })
         }

@@ -71,13 +71,7 @@ import Testing
         let depths = ReadDepths(shards: StoreFixture.shards)
         let empty = try fixture.redis.performPlainly(depths, fixture.keys)
         #expect(try empty == fixture.perform(depths))
-        for step in 1...4 {
-            try fixture.split(
-                step: step, [("j\(step)", step)], shard: step % 2, lane: step > 2 ? .bulk : .high,
-                due: step == 4 ? 4_000_000_000_000 : 0)
-        }
-        let batch = try fixture.checkout(most: 1).batches[0]
-        _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j2", 1))
+        try fixture.fillAllLists()
         try fixture.perform(PushJob(job: Array("c".utf8)))
         let full = try fixture.redis.performPlainly(depths, fixture.keys)
         #expect(try full == fixture.perform(depths))

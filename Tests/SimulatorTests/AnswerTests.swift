@@ -1,4 +1,5 @@
 import APNs
+import EventLoop
 import Foundation
 import LoopTesting
 import OpenSSL
@@ -34,14 +35,19 @@ import Testing
         }
     }
 
+    /// Sends a push without an id, and returns the id that the gateway makes.
+    @Loop private func idOfPush(at test: TestGateway) async throws -> String {
+        let client = try await test.connect()
+        client.authorization = try test.authorization()
+        guard case .answered(200, _, let id, _) = try await client.push([("apns-id", "")]) else {
+            throw TestGateway.Unexpected(what: "not accepted")
+        }
+        return id
+    }
+
     @Test func `the gateway makes an id for a push without one`() async throws {
         try await TestGateway.run { test in
-            let client = try await test.connect()
-            client.authorization = try test.authorization()
-            guard case .answered(200, _, let id, _) = try await client.push([("apns-id", "")]) else {
-                Issue.record("not accepted")
-                return
-            }
+            let id = try await self.idOfPush(at: test)
             #expect(UUID(uuidString: id) != nil)
             #expect(id == id.lowercased())
         }
@@ -51,12 +57,7 @@ import Testing
         let ids = await Mailbox<String>()
         for _ in 0..<3 {
             try await TestGateway.run { test in
-                let client = try await test.connect()
-                client.authorization = try test.authorization()
-                guard case .answered(200, _, let id, _) = try await client.push([("apns-id", "")]) else {
-                    Issue.record("not accepted")
-                    return
-                }
+                let id = try await self.idOfPush(at: test)
                 ids.put(id)
                 let text = Array(id)
                 #expect(text[14] == "4" && "89ab".contains(text[19]))

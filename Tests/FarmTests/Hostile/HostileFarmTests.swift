@@ -73,14 +73,10 @@ import Testing
         try await eventually("jobs wait") {
             try redis.run("ZCARD", "{pushfarm:demo}:delayed").integer == 3
         }
-        try redis.pipeline([
-            ["HSET", "{pushfarm:demo}:paused_jobs", "other", "1780000000000 pause me why"],
-            ["HSET", "{pushfarm:demo}:paused_tokens", "device", "1780000000000 3 me why"],
-            ["HSET", "{pushfarm:demo}:cancels", "another", "1780000000000 0 0 me"],
-            ["HSET", "{pushfarm}:desired", "pin:demo:3", "here"],
-            ["HSET", "{pushfarm}:active_alerts", "nothing", "1 1780000000000 text"],
-            ["XADD", "{pushfarm}:alerts", "*", "alert", "nothing", "at", "1780000000000"],
-        ])
+        try redis.pipeline(
+            [
+                ["HSET", "{pushfarm:demo}:paused_jobs", "other", "1780000000000 pause me why"]
+            ] + HostileRedis.operatorEntries)
     }
 
     /// Makes the farm read all keys, and waits until the coordinator has done its periodic checks.

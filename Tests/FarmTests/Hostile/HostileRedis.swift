@@ -10,6 +10,14 @@ final class HostileRedis {
     private static let backup = "hostile:backup:"
     /// The most fields, elements or members of a key that are changed at a time.
     private static let most = 12
+    /// Valid entries of operators and alerts for keys that a farm has only after commands.
+    static let operatorEntries = [
+        ["HSET", "{pushfarm:demo}:paused_tokens", "device", "1780000000000 3 me why"],
+        ["HSET", "{pushfarm:demo}:cancels", "another", "1780000000000 0 0 me"],
+        ["HSET", "{pushfarm}:desired", "pin:demo:3", "here"],
+        ["HSET", "{pushfarm}:active_alerts", "nothing", "1 1780000000000 text"],
+        ["XADD", "{pushfarm}:alerts", "*", "alert", "nothing", "at", "1780000000000"],
+    ]
 
     init(_ client: BlockingRedisClient, seed: UInt64) {
         self.client = client

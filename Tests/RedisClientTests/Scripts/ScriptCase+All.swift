@@ -479,13 +479,7 @@ extension ScriptCase {
             )
         },
         ScriptCase("counts the batches of each list", again: .same) { fixture in
-            for step in 1...4 {
-                try fixture.split(
-                    step: step, [("j\(step)", step)], shard: step % 2, lane: step > 2 ? .bulk : .high,
-                    due: step == 4 ? 4_000_000_000_000 : 0)
-            }
-            let batch = try fixture.checkout(most: 1).batches[0]
-            _ = try fixture.report(batch, 0..<1, entry: StoreFixture.delivered("j2", 1))
+            try fixture.fillAllLists()
             try fixture.take("a", "b")
             try fixture.perform(PushJob(job: Array("c".utf8)))
             return ReadDepths(shards: 3)

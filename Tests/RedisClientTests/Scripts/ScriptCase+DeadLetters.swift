@@ -136,16 +136,20 @@ extension ScriptCase {
             stream: stream, job: job, letters: letters.map { EntryID(Array($0.utf8)) })
     }
 
+    /// Keeps two dead letters of job a with three pushes.
+    private static func keepTwo(_ fixture: StoreFixture) throws {
+        try fixture.bury("a", 2, at: "5-1")
+        try fixture.bury("a", 1, at: "6-1")
+    }
+
     private static let replays = [
         ScriptCase("puts dead letters into the inbox as a new job", again: .other("[0, 2, 3, ]")) { fixture in
             try fixture.split([("a", 3)])
-            try fixture.bury("a", 2, at: "5-1")
-            try fixture.bury("a", 1, at: "6-1")
+            try keepTwo(fixture)
             return replay("5-1", "6-1")
         },
         ScriptCase("does the next step of a replay", again: .other("[0, 2, 3, ]")) { fixture in
-            try fixture.bury("a", 2, at: "5-1")
-            try fixture.bury("a", 1, at: "6-1")
+            try keepTwo(fixture)
             try fixture.perform(replay("5-1"))
             return replay(
                 "6-1", job: .init(text: Array("{}".utf8), old: "a", id: "a.r2", number: 2), step: 2)
@@ -156,8 +160,7 @@ extension ScriptCase {
             return replay("5-1", "6-1")
         },
         ScriptCase("does no step that another call has done", again: .refused("error STEP 1")) { fixture in
-            try fixture.bury("a", 2, at: "5-1")
-            try fixture.bury("a", 1, at: "6-1")
+            try keepTwo(fixture)
             try fixture.perform(replay("5-1"))
             return replay("6-1")
         },
@@ -168,8 +171,7 @@ extension ScriptCase {
             return replay("6-1", step: 2, selection: "job b")
         },
         ScriptCase("assigns no number twice", again: .refused("error NUMBER 1")) { fixture in
-            try fixture.bury("a", 2, at: "5-1")
-            try fixture.bury("a", 1, at: "6-1")
+            try keepTwo(fixture)
             try fixture.perform(replay("5-1"))
             return replay("6-1", name: "other")
         },

@@ -57,9 +57,20 @@ extension StoreFixture {
             token: token, worker: "w1", batch: batch.id, delivery: batch.delivery, reason: "unreadable")
     }
 
+    /// Makes batches in ready, bulk and delayed lists and in flight, and a results entry.
+    func fillAllLists() throws {
+        for step in 1...4 {
+            try split(
+                step: step, [("j\(step)", step)], shard: step % 2, lane: step > 2 ? .bulk : .high,
+                due: step == 4 ? 4_000_000_000_000 : 0)
+        }
+        let batch = try checkout(most: 1).batches[0]
+        _ = try report(batch, 0..<1, entry: Self.delivered("j2", 1))
+    }
+
     /// Reclaims the batches of all shards. No job is blamed, unless the caller passes another loss.
-    func reclaim(_ gone: [String], _ loss: WorkerExit = .unrelated) -> Reclaim {
-        Reclaim(.gone(gone), exit: loss, shards: (0..<Self.shards).map { ($0, token) })
+    func reclaim(_ workers: [String], _ loss: WorkerExit = .unrelated) -> Reclaim {
+        Reclaim(.gone(workers), exit: loss, shards: (0..<Self.shards).map { ($0, token) })
     }
 
     /// Sets the state of a batch: `worker|deliveries|granted|caution|open|map`.
