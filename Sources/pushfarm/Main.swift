@@ -1,14 +1,6 @@
 import ArgumentParser
 import FarmLogging
-import Logging
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import POSIX
 
 /// The entry point of the process. A child of a coordinator branches off first, so that it starts nothing that only commands
 /// need.

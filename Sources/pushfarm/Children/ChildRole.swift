@@ -3,16 +3,9 @@ import FarmConfiguration
 import FarmLogging
 import Intake
 import Logging
+import POSIX
 import Supervision
 import Worker
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// `pushfarm intake` and `pushfarm worker INDEX`, which only a coordinator starts. This code uses neither Foundation nor the
 /// command line parser.

@@ -1,12 +1,5 @@
 import EventLoop
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import POSIX
 
 /// A child process that a command starts and stops.
 @Loop final class ChildService {
@@ -43,6 +36,15 @@ import EventLoop
     var end: ChildProcess.End? { process?.end }
 
     func signal(_ number: Int32) { process?.signal(number) }
+
+    /// Waits up to 10 seconds until `check` succeeds. Returns false after this time, or when the process exits before.
+    func isReady(when check: () -> Bool) async -> Bool {
+        for _ in 0..<500 where end == nil {
+            if check() { return true }
+            do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
+        }
+        return false
+    }
 
     /// Waits until the process has exited.
     func wait() async {

@@ -1,5 +1,6 @@
 import EventLoop
-import Foundation
+import POSIX
+import Transport
 
 /// The private Redis of `up` and `demo`: it has a Unix socket in the state folder and an append-only file.
 @Loop enum PrivateRedis {
@@ -16,14 +17,14 @@ import Foundation
         let password = try password(in: passwordFile)
         // Another process may take the port before Redis binds it.
         for _ in 0..<5 {
-            guard let port = LocalSocket.freePort() else { break }
+            guard let port = await LocalSocket.freePort() else { break }
             // Every user can read command line arguments, so the password goes into a file.
             let file = folder + "/redis.conf"
             try StateFolder.write("bind 127.0.0.1\nport \(port)\nrequirepass \(password)\n", to: file)
             do {
                 return (try await start(in: folder, socket: socket, more: [file]), port)
             } catch {
-                guard LocalSocket.freePort(port) == nil else { throw error }
+                guard await LocalSocket.freePort(port) == nil else { throw error }
             }
         }
         throw .failed("there is no free port on 127.0.0.1 for the private Redis")
@@ -48,13 +49,10 @@ import Foundation
                 // `ps` shows the socket path even when Redis also has a port, so the user sees whose Redis this is.
                 "--proc-title-template", "{title} {unixsocket}",
             ], output: 2, log: 2)
-        for _ in 0..<500 {
-            if let end = service.end {
-                throw .failed(
-                    "the private Redis \(end.words); its log is \(log)\n\(StateFolder.tail(log, lines: 3))")
-            }
-            if LocalSocket.accepts(socket) { return service }
-            do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
+        if await service.isReady(when: { LocalSocket.accepts(socket) }) { return service }
+        if let end = service.end {
+            throw .failed(
+                "the private Redis \(end.words); its log is \(log)\n\(StateFolder.tail(log, lines: 3))")
         }
         await service.stop(within: .seconds(1))
         throw .failed("the private Redis did not start within 10 s; its log is \(log)")
@@ -78,15 +76,7 @@ import Foundation
 enum LocalSocket {
     /// Whether a process listens on this Unix socket.
     static func accepts(_ path: String) -> Bool {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-            guard bytes.count < room.count else { return false }
-            room.copyBytes(from: bytes)
-            return true
-        }
-        guard fits else { return false }
+        guard let address = SocketAddress(path: path) else { return false }
         #if canImport(Glibc)
             let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -94,33 +84,14 @@ enum LocalSocket {
         #endif
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
+        return address.connect(descriptor) == 0
     }
 
     /// A free port of 127.0.0.1: the wanted port, or any port.
     /// - Returns: nil when no port is free.
-    static func freePort(_ wanted: UInt16 = 0) -> UInt16? {
-        #if canImport(Glibc)
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = wanted.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        return isBound ? UInt16(bigEndian: address.sin_port) : nil
+    @Loop static func freePort(_ wanted: UInt16 = 0) async -> UInt16? {
+        let listener = try? await Listener(.tcp(host: "127.0.0.1", port: wanted), tls: nil) { $0.close() }
+        defer { listener?.close() }
+        return listener?.address.port
     }
 }

@@ -128,16 +128,12 @@ import Foundation
         let arguments = ["--json", "--state-dir", folder] + plan.simulatorArguments + plan.logArguments
         let service = try start("simulator", arguments, output: output)
         simulator = service
-        for _ in 0..<500 {
-            if let end = service.end {
-                throw .failed("the simulator \(end.words)\n\(logTail(of: "simulator"))")
-            }
-            if let started = SimulatorStarted(line: StateFolder.tail(answer, lines: 1) + "\n") {
-                simulation = started
-                return
-            }
-            do { try await Loop.sleep(for: .milliseconds(20)) } catch { break }
+        let isReady = await service.isReady {
+            simulation = SimulatorStarted(line: StateFolder.tail(answer, lines: 1) + "\n")
+            return simulation != nil
         }
+        if isReady { return }
+        if let end = service.end { throw .failed("the simulator \(end.words)\n\(logTail(of: "simulator"))") }
         throw .failed("the simulator did not start within 10 s\n\(logTail(of: "simulator"))")
     }
 
