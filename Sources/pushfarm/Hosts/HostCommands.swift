@@ -20,20 +20,15 @@ struct ScaleCommand: ParsableCommand {
               pushfarm scale default all
             """)
 
-    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
-    @OptionGroup var operation: OperatorOptions
-
     @Argument(
         help: ArgumentHelp(
             "N, +N, -N, auto, or default for the configured number.", valueName: "workers"))
     var workers: String
 
-    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
-    var host: String
+    @OptionGroup var options: HostOptions
 
     func run() throws {
-        try common.operate(
-            .scale, [workers], on: operation.hosts(host), operation, defaultTimeout: .seconds(120))
+        try options.operate(.scale, [workers], defaultTimeout: .seconds(120))
     }
 }
 
@@ -51,15 +46,9 @@ struct ReloadCommand: ParsableCommand {
               pushfarm reload alpha --dry-run
             """)
 
-    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
-    @OptionGroup var operation: OperatorOptions
+    @OptionGroup var options: HostOptions
 
-    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
-    var host: String
-
-    func run() throws {
-        try common.operate(.reload, on: operation.hosts(host), operation)
-    }
+    func run() throws { try options.operate(.reload) }
 }
 
 struct UpgradeCommand: ParsableCommand {
@@ -79,19 +68,14 @@ struct UpgradeCommand: ParsableCommand {
               pushfarm upgrade alpha --abort
             """)
 
-    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
-    @OptionGroup var operation: OperatorOptions
-
-    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
-    var host: String
+    @OptionGroup var options: HostOptions
 
     @Flag(help: "Aborts a running upgrade.")
     var abort = false
 
     func run() throws {
-        try common.operate(
-            .upgrade, abort ? ["--abort"] : [], on: operation.hosts(host), operation,
-            defaultTimeout: .seconds(300), oneByOne: true)
+        try options.operate(
+            .upgrade, abort ? ["--abort"] : [], defaultTimeout: .seconds(300), oneByOne: true)
     }
 }
 

@@ -17,9 +17,6 @@ struct OperatorOptions: ParsableArguments, Sendable {
     @Flag(help: "Uses the control socket of this machine's coordinator instead of Redis.")
     var local = false
 
-    /// The host with this name, or nil for `all`.
-    func hosts(_ name: String) -> String? { name == "all" ? nil : name }
-
     func validate() throws {
         try timeout?.check("--timeout", 0.001...86_400)
     }
@@ -45,6 +42,24 @@ struct OperatorTarget: ExpressibleByArgument, Sendable {
 
     /// The first arguments of the command to the coordinator.
     var words: [String] { worker.map { ["\($0)"] } ?? [] }
+}
+
+/// A command to one host or to all hosts.
+struct HostOptions: ParsableArguments {
+    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
+    @OptionGroup var operation: OperatorOptions
+
+    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
+    var host: String
+
+    func operate(
+        _ verb: OperatorVerb, _ words: [String] = [], defaultTimeout: Duration = .seconds(60),
+        oneByOne: Bool = false
+    ) throws {
+        try common.operate(
+            verb, words, on: host == "all" ? nil : host, operation, defaultTimeout: defaultTimeout,
+            oneByOne: oneByOne)
+    }
 }
 
 /// A command to a host, or to one of its workers.

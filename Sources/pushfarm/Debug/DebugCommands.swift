@@ -2,6 +2,21 @@ import ArgumentParser
 import ControlChannel
 import EventLoop
 
+struct DebugCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "debug",
+        abstract: "Troubleshooting: processes, leases, accounting.",
+        discussion: """
+            Example:
+              pushfarm debug fsck --app demo
+              pushfarm debug kill alpha/0
+            """,
+        subcommands: [
+            FsckCommand.self, FeedbackCommand.self, DumpCommand.self, LogLevelCommand.self, KillCommand.self,
+            PurgeCommand.self, TakeoverCommand.self,
+        ])
+}
+
 struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump",
@@ -15,15 +30,9 @@ struct DumpCommand: ParsableCommand {
               pushfarm debug dump alpha/0
             """)
 
-    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
-    @OptionGroup var operation: OperatorOptions
+    @OptionGroup var options: TargetOptions
 
-    @Argument(help: ArgumentHelp("The host, or HOST/N for one of its workers.", valueName: "host[/worker]"))
-    var target: OperatorTarget
-
-    func run() throws {
-        try common.operate(.dump, target.words, on: target.host, operation)
-    }
+    func run() throws { try options.operate(.dump) }
 }
 
 struct LogLevelCommand: ParsableCommand {
@@ -37,19 +46,13 @@ struct LogLevelCommand: ParsableCommand {
               pushfarm debug log-level debug alpha
             """)
 
-    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
-    @OptionGroup var operation: OperatorOptions
-
     @Argument(
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
     var level: String
 
-    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
-    var host: String
+    @OptionGroup var options: HostOptions
 
-    func run() throws {
-        try common.operate(.logLevel, [level], on: operation.hosts(host), operation)
-    }
+    func run() throws { try options.operate(.logLevel, [level]) }
 }
 
 struct KillCommand: ParsableCommand {
@@ -96,13 +99,7 @@ struct PurgeCommand: ParsableCommand {
               pushfarm debug purge alpha
             """)
 
-    @OptionGroup(title: CommonOptions.title) var common: CommonOptions
-    @OptionGroup var operation: OperatorOptions
+    @OptionGroup var options: HostOptions
 
-    @Argument(help: ArgumentHelp("The host, or all.", valueName: "host"))
-    var host: String
-
-    func run() throws {
-        try common.operate(.purge, on: operation.hosts(host), operation)
-    }
+    func run() throws { try options.operate(.purge) }
 }
