@@ -23,8 +23,8 @@ struct ExitStatusTests {
     ]
 
     @Test(arguments: calls)
-    func `a command line has its exit status`(line: String, status: Int32) throws {
-        let result = try ProgramRun.run(line.split(separator: " ").map(String.init))
+    func `a command line has its exit status`(line: String, status: Int32) async throws {
+        let result = try await ProgramRun.run(line.split(separator: " ").map(String.init))
         #expect(result.status == status, "\(result)")
         #expect(result.output.isEmpty == (status != 0), "\(result)")
         #expect(result.error.isEmpty == (status == 0), "\(result)")
@@ -42,14 +42,14 @@ struct ExitStatusTests {
         check(Pushfarm.self)
     }
 
-    @Test func `every command shows an example`() throws {
+    @Test func `every command shows an example`() async throws {
         for command in [
             "up", "demo", "coordinator", "simulator", "push", "job", "jobs", "status", "top", "resume",
             "doctor", "scale", "quiet", "drain", "stop", "restart", "upgrade", "reload", "pause", "paused",
             "cancel", "promote", "rate", "admission", "backlog", "replay", "debug takeover", "debug kill",
             "debug purge", "debug dump", "debug log-level", "debug fsck", "debug feedback",
         ] {
-            let help = try ProgramRun.run(["help"] + command.split(separator: " ").map(String.init))
+            let help = try await ProgramRun.run(["help"] + command.split(separator: " ").map(String.init))
             #expect(help.output.contains("Example"), "\(command)")
             #expect(help.output.contains("pushfarm \(command)"), "\(command)")
             // A demo is configured by its own flags only.
@@ -86,9 +86,9 @@ struct ExitStatusTests {
         #expect(tried == Set(known))
     }
 
-    @Test(arguments: lines) func `an unknown key of a flag gets the nearest name`(line: String) throws {
+    @Test(arguments: lines) func `an unknown key of a flag gets the nearest name`(line: String) async throws {
         let words = line.split(separator: " ").map(String.init)
-        let result = try ProgramRun.run(words + ["--set", "apps.demo.max_cons=3"])
+        let result = try await ProgramRun.run(words + ["--set", "apps.demo.max_cons=3"])
         #expect(result.status == 2 && result.output.isEmpty, "\(result)")
         #expect(
             result.error
@@ -97,31 +97,31 @@ struct ExitStatusTests {
 
     /// The demo is excluded, because the environment has no effect on it.
     @Test(arguments: lines.filter { $0 != "demo" })
-    func `an unknown key of a variable gets the nearest name`(line: String) throws {
+    func `an unknown key of a variable gets the nearest name`(line: String) async throws {
         let words = line.split(separator: " ").map(String.init)
-        let result = try ProgramRun.run(words, ["PUSHFARM_APPS_DEMO_MAX_CONS": "3"])
+        let result = try await ProgramRun.run(words, ["PUSHFARM_APPS_DEMO_MAX_CONS": "3"])
         #expect(result.status == 2 && result.output.isEmpty, "\(result)")
         #expect(result.error.contains("environment PUSHFARM_APPS_DEMO_MAX_CONS: unknown key"), "\(result)")
         #expect(result.error.contains("did you mean PUSHFARM_APPS_APP_MAX_CONNS?"), "\(result)")
     }
 
-    @Test func `an error in the environment names the variable`() throws {
-        let result = try ProgramRun.run(["status"], ["PUSHFARM_WORKRS": "2"])
+    @Test func `an error in the environment names the variable`() async throws {
+        let result = try await ProgramRun.run(["status"], ["PUSHFARM_WORKRS": "2"])
         #expect(result.status == 2)
         #expect(
             result.error
                 == "pushfarm: environment PUSHFARM_WORKRS: unknown key; did you mean PUSHFARM_WORKERS?\n")
     }
 
-    @Test func `an invalid job is not sent`() throws {
-        let result = try ProgramRun.run([
+    @Test func `an invalid job is not sent`() async throws {
+        let result = try await ProgramRun.run([
             "push", "--redis", "redis://127.0.0.1:1", "--app", "demo", "--token",
             String(repeating: "0", count: 64),
             "--payload", #"{"aps":{"alert":"x"}}"#, "--push-type", "background",
         ])
         #expect(result.status == 2, "\(result)")
         #expect(result.error.contains("background"))
-        let typo = try ProgramRun.run([
+        let typo = try await ProgramRun.run([
             "push", "--redis", "redis://127.0.0.1:1", "--app", "demo", "--token", "abc", "--alert", "x",
         ])
         #expect(typo.status == 2 && typo.output.isEmpty, "\(typo)")
