@@ -1,6 +1,7 @@
 import ArgumentParser
 import FarmConfiguration
 import FarmLogging
+import PushModel
 
 /// The exit status of a command. The numbers are stable.
 enum ExitStatus: Int32 {
@@ -29,12 +30,22 @@ enum ExitStatus: Int32 {
         default:
             // The parser also throws help and version texts as errors.
             let isOrderly = Pushfarm.exitCode(for: error).isSuccess
-            let text = CommandOverview.withReference(Pushfarm.fullMessage(for: error))
+            let text = Self.withoutDistantName(
+                CommandOverview.withReference(Pushfarm.fullMessage(for: error)))
             if !text.isEmpty {
                 Terminal.write(text + "\n", to: isOrderly ? Terminal.standardOutput : Terminal.standardError)
             }
             self = isOrderly ? .done : Pushfarm.exitCode(for: error) == .validationFailure ? .usage : .failed
         }
+    }
+
+    /// The parser's message without its hint to an option whose name is not similar. The parser allows three changes even in
+    /// a name of three letters.
+    private static func withoutDistantName(_ message: String) -> String {
+        guard let hint = message.firstMatch(of: #/Unknown option '(.+?)'(. Did you mean '(.+?)'\?)/#),
+            NearestWord.find(String(hint.1), among: [String(hint.3)]) == nil
+        else { return message }
+        return message.replacing(hint.2, with: "", maxReplacements: 1)
     }
 }
 

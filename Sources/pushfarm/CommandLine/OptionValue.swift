@@ -46,6 +46,16 @@ extension Argument where Value: OptionValue {
     init(reads help: ArgumentHelp) { self.init(help: help, transform: { try Value(reading: $0) }) }
 }
 
+extension Argument {
+    init<T: OptionValue>(reads help: ArgumentHelp) where Value == [T] {
+        self.init(help: help, transform: { try T(reading: $0) })
+    }
+
+    init<T: OptionValue>(wrappedValue: [T], reads help: ArgumentHelp) where Value == [T] {
+        self.init(wrappedValue: wrappedValue, help: help, transform: { try T(reading: $0) })
+    }
+}
+
 extension FixedWidthInteger {
     /// Reads a whole number that fits the type.
     init(reading text: String) throws(OptionFault) {

@@ -49,7 +49,7 @@ struct DeadListCommand: FarmCommand {
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        let filter = try selection.filter()
+        let filter = selection.filter
         let now = try await client.clock().components.seconds * 1000
         var summary = DeadLetterSummary(now: now)
         var found: [DeadLetterList.Line] = []
@@ -90,15 +90,14 @@ struct DeadShowCommand: FarmCommand {
     @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
     var app: String?
 
-    @Argument(help: "Ids of dead letters, as dead list --letters shows them.")
-    var ids: [String]
+    @Argument(reads: "Ids of dead letters, as dead list --letters shows them.")
+    var ids: [EntryID]
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        let entries = try ids.map { id throws(CommandFailure) in try EntryID(typed: id, of: "a dead letter") }
         let apps = try await client.apps(selectedBy: app)
         var found: [DecodedDeadLetter] = []
         var missing: [EntryID] = []
-        for id in entries {
+        for id in ids {
             let before = found.count
             for app in apps {
                 for letter in try await client.call(ReadDeadLetters(.only(id)), app).letters {
@@ -130,35 +129,24 @@ struct DeadDropCommand: FarmCommand {
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
-    @OptionGroup var selection: DeadLetterOptions
-
-    @Argument(help: "Ids of dead letters, as dead list --letters shows them.")
-    var ids: [String] = []
+    @OptionGroup var change: DeadLetterChangeOptions
 
     @Flag(help: "Deletes all dead letters.")
     var all = false
 
-    @Option(
-        reads: ArgumentHelp("At most this many pushes; a dead letter is never split.", valueName: "count"))
-    var limit: Int?
-
-    @Flag(help: "Shows what would be done, and changes nothing.")
-    var dryRun = false
-
     func validate() throws {
-        guard all != (!selection.isEverything || !ids.isEmpty) else {
+        guard all == change.isEverything else {
             throw ValidationError("Name ids, --job, --reason, --since or --all.")
         }
-        if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
     }
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         let settings = ReplaySettings(
-            name: JobDraft.freshID(), filter: try selection.filter(ids: ids), limit: limit, isDropping: true,
-            isDry: dryRun, life: 3600)
+            name: JobDraft.freshID(), filter: change.filter, limit: change.limit, isDropping: true,
+            isDry: change.dryRun, life: 3600)
+        let typed = ["dead", "drop"] + (all ? ["--all"] : []) + change.words
         try await ReplayRun(client: client, settings: settings, console: console)
-            .perform(
-                app: selection.app, typed: ["dead", "drop"] + ids + (all ? ["--all"] : []) + selection.words)
+            .perform(app: change.selection.app, typed: typed)
     }
 }
 
@@ -183,7 +171,7 @@ struct DeadExportCommand: FarmCommand {
     var file: String
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        let filter = try selection.filter()
+        let filter = selection.filter
         let apps = try await client.apps(selectedBy: selection.app)
         let total = try await client.deadLetterPushes(of: apps)
         var sink = try TextSink(file == "-" ? nil : file)

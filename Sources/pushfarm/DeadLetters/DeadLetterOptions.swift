@@ -23,9 +23,6 @@ struct DeadLetterOptions: ParsableArguments, Sendable {
             valueName: "when"))
     var since: Moment?
 
-    /// Whether the options select all dead letters of the farm.
-    var isEverything: Bool { job == nil && reasons.isEmpty && since == nil }
-
     /// The typed options, for the audit log.
     var words: [String] {
         let moment: String? =
@@ -38,22 +35,50 @@ struct DeadLetterOptions: ParsableArguments, Sendable {
             + (moment.map { ["--since", $0] } ?? []) + (app.map { ["--app", $0] } ?? [])
     }
 
-    func filter(ids: [String] = []) throws(CommandFailure) -> DeadLetterFilter {
-        var filter = DeadLetterFilter(job: job, reasons: Set(reasons), since: since)
-        for id in ids { filter.ids.insert(try EntryID(typed: id, of: "a dead letter")) }
-        return filter
+    var filter: DeadLetterFilter { DeadLetterFilter(job: job, reasons: Set(reasons), since: since) }
+}
+
+/// Reads the id of a dead letter or of a refused job.
+extension EntryID: OptionValue {
+    init(reading text: String) throws(OptionFault) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ UInt64(unbounded: $0) != nil }) else {
+            throw OptionFault("an id looks like 1780000000123-0")
+        }
+        self.init(Array(text.utf8))
     }
 }
 
-extension EntryID {
-    /// Reads a dead letter id or refused job id that an operator typed.
-    /// - Parameter subject: the kind of object that has this id, for the error message.
-    init(typed text: String, of subject: String) throws(CommandFailure) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ UInt64(unbounded: $0) != nil }) else {
-            throw .usage("\(text.prefix(64)) is not the id of \(subject); an id looks like 1780000000123-0")
-        }
-        self.init(Array(text.utf8))
+/// The dead letters to replay or drop.
+struct DeadLetterChangeOptions: ParsableArguments, Sendable {
+    @OptionGroup var selection: DeadLetterOptions
+
+    @Argument(reads: "Ids of dead letters, as dead list --letters shows them.")
+    var ids: [EntryID] = []
+
+    @Option(
+        reads: ArgumentHelp("At most this many pushes; a dead letter is never split.", valueName: "count"))
+    var limit: Int?
+
+    @Flag(help: "Shows what would be done, and changes nothing.")
+    var dryRun = false
+
+    /// Whether the options select all dead letters of the farm.
+    var isEverything: Bool {
+        selection.job == nil && selection.reasons.isEmpty && selection.since == nil && ids.isEmpty
+    }
+
+    /// The typed ids and options, for the audit log.
+    var words: [String] { ids.map(\.description) + selection.words }
+
+    var filter: DeadLetterFilter {
+        var filter = selection.filter
+        filter.ids = Set(ids)
+        return filter
+    }
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
     }
 }
 

@@ -26,17 +26,13 @@ struct ReplayCommand: FarmCommand {
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
-    @OptionGroup var selection: DeadLetterOptions
+    @OptionGroup var change: DeadLetterChangeOptions
 
     @Option(
         help: ArgumentHelp(
             "A name for this replay. A later run with the same name continues it, and ignores newer dead letters.",
             valueName: "name"))
     var id: String?
-
-    @Option(
-        reads: ArgumentHelp("At most this many pushes; a dead letter is never split.", valueName: "count"))
-    var limit: Int?
 
     @Option(
         reads: ArgumentHelp("Pushes to submit per second; a dead letter is never split.", valueName: "count"))
@@ -54,23 +50,16 @@ struct ReplayCommand: FarmCommand {
     @Flag(help: "Also at-most-once pushes that may have been delivered.")
     var evenUnknown = false
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
-    var dryRun = false
-
-    @Argument(help: "Ids of dead letters, as dead list --letters shows them.")
-    var ids: [String] = []
-
     func validate() throws {
         if let id, !Self.isName(id) {
             throw ValidationError("--id is 1 to 64 of A-Z a-z 0-9 _ . - :")
         }
-        if let limit, limit < 1 { throw ValidationError("--limit is at least 1.") }
         if let rate, !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000.") }
         if let lane, Lane(name: lane) == nil { throw ValidationError("--lane is high or bulk.") }
         if let ttl, !(1...JobLimits.longestTime).contains(ttl.wholeSeconds ?? 0) {
             throw ValidationError("--ttl is 1 to \(JobLimits.longestTime) whole seconds.")
         }
-        guard !selection.isEverything || !ids.isEmpty else {
+        guard !change.isEverything else {
             throw ValidationError("Name ids, --job, --reason or --since.")
         }
     }
@@ -84,11 +73,11 @@ struct ReplayCommand: FarmCommand {
 
     func run(_ client: FarmClient, _ console: Console) async throws {
         let settings = ReplaySettings(
-            name: id ?? JobDraft.freshID(), filter: try selection.filter(ids: ids), limit: limit, rate: rate,
+            name: id ?? JobDraft.freshID(), filter: change.filter, limit: change.limit, rate: rate,
             lane: lane.flatMap { Lane(name: $0) }, ttl: ttl?.wholeSeconds.map { Int($0) },
-            takesUnknown: evenUnknown, isDry: dryRun)
+            takesUnknown: evenUnknown, isDry: change.dryRun)
         try await ReplayRun(client: client, settings: settings, console: console)
-            .perform(app: selection.app, typed: ["replay"] + ids + selection.words + words)
+            .perform(app: change.selection.app, typed: ["replay"] + change.words + words)
     }
 
     /// The command's own typed options, for the audit log.
@@ -96,7 +85,7 @@ struct ReplayCommand: FarmCommand {
         func option(_ name: String, _ value: (some CustomStringConvertible)?) -> [String] {
             value.map { ["--" + name, "\($0)"] } ?? []
         }
-        return option("id", id) + option("limit", limit) + option("rate", rate) + option("lane", lane)
+        return option("id", id) + option("limit", change.limit) + option("rate", rate) + option("lane", lane)
             + option("ttl", ttl) + (evenUnknown ? ["--even-unknown"] : [])
     }
 }

@@ -42,6 +42,7 @@ struct TakeoverCommand: ParsableCommand, Sendable {
 
     func run() throws {
         if force, !operation.dryRun {
+            if let yes, yes != shard { throw CommandFailure.usage("--yes: \(yes) is not the shard") }
             let suspects = try common.withClient { client in
                 try await client.mustHave(app: app)
                 try await client.mustHave(shard: shard)
@@ -63,11 +64,7 @@ struct TakeoverCommand: ParsableCommand, Sendable {
 
     private func confirm(_ suspects: Int) throws(CommandFailure) {
         let warning = "shard \(shard) of \(app): \(suspects) pushes are in flight and may be sent twice"
-        if let yes {
-            guard yes == shard else { throw .usage("--yes: \(yes) is not the shard") }
-            Console(json: common.json).note(warning)
-            return
-        }
+        guard yes == nil else { return Console(json: common.json).note(warning) }
         guard Terminal.isTerminal(0) else {
             throw .usage("\(warning); confirm with --yes \(shard)")
         }

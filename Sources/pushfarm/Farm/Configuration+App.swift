@@ -22,26 +22,6 @@ extension Configuration {
         guard case .file(let file, _) = redisPlace else { return redisPlace == nil }
         return file.hasSuffix("/" + Self.localFarmFile)
     }
-
-    /// Runs the loop until `body` has ended, with a connection to the farm's Redis.
-    func withClient<Value: Sendable>(
-        _ body: @escaping @Loop (FarmClient) async throws -> Value
-    ) throws -> Value {
-        try Loop.run { @Loop in
-            let client = try await FarmClient.connect(self)
-            defer { client.close() }
-            return try await body(client)
-        }
-    }
-}
-
-extension CommonOptions {
-    /// Runs the loop until `body` has ended, with a connection to the Redis that the options name.
-    func withClient<Value: Sendable>(
-        _ body: @escaping @Loop (FarmClient) async throws -> Value
-    ) throws -> Value {
-        try load().withClient(body)
-    }
 }
 
 extension FarmClient {

@@ -1,7 +1,8 @@
 import ArgumentParser
+import EventLoop
 import PushModel
 
-struct FindCommand: ParsableCommand {
+struct FindCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
         abstract: "Finds a push and shows its history.",
@@ -22,11 +23,13 @@ struct FindCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Option(help: ArgumentHelp("A device token, as hex.", valueName: "hex"))
-    var token: String?
+    @Option(
+        help: ArgumentHelp("A device token, as hex.", valueName: "hex"),
+        transform: { try DeviceToken.bytes(of: $0) })
+    var token: [UInt8]?
 
-    @Option(help: ArgumentHelp("The apns-id of a push.", valueName: "id"))
-    var apnsID: String?
+    @Option(reads: ArgumentHelp("The apns-id of a push.", valueName: "id"))
+    var apnsID: PushID?
 
     @Option(help: ArgumentHelp("The id of a job.", valueName: "id"))
     var job: String?
@@ -38,53 +41,37 @@ struct FindCommand: ParsableCommand {
     var events = 100_000
 
     func validate() throws {
-        guard [token, apnsID, job].count(where: { $0 != nil }) == 1 else {
+        guard [token != nil, apnsID != nil, job != nil].count(where: \.self) == 1 else {
             throw ValidationError("Name one of --token, --apns-id and --job.")
         }
         guard (0...1_000_000).contains(events) else { throw ValidationError("--events is 0 to 1000000.") }
     }
 
-    func run() throws {
-        if let job { try findJob(job) } else { try findPush(try wanted()) }
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        if let job { try await findJob(job, client, console) }
+        if let token { try await findPush(.token(token), client, console) }
+        if let apnsID { try await findPush(.push(apnsID), client, console) }
     }
 
-    private func findJob(_ job: String) throws {
-        let found = try common.withClient { client in
-            var found: [JobSearch.Outcome] = []
-            for name in try await client.apps(selectedBy: app) {
-                found.append(try await JobSearch(client: client, app: name, job: job, events: events).run())
-            }
-            return found.filter(\.isKnown)
+    @Loop private func findJob(_ job: String, _ client: FarmClient, _ console: Console) async throws {
+        var found: [JobSearch.Outcome] = []
+        for name in try await client.apps(selectedBy: app) {
+            found.append(try await JobSearch(client: client, app: name, job: job, events: events).run())
         }
+        found.removeAll { !$0.isKnown }
         guard !found.isEmpty else { throw CommandFailure.failed("no job \(job) was found") }
-        let console = Console(json: common.json)
         for outcome in found { console.show(outcome.json(job), outcome.text(job, console)) }
     }
 
-    private func findPush(_ wanted: Wanted) throws {
-        let found = try common.withClient { client in
-            let shards = try await client.shards()
-            var found: [PushFinding] = []
-            for name in try await client.apps(selectedBy: app) {
-                let search = PushSearch(client, app: name, wanted: wanted, shards: shards, events: events)
-                found += try await search.run()
-            }
-            return found
+    @Loop private func findPush(_ wanted: Wanted, _ client: FarmClient, _ console: Console) async throws {
+        let shards = try await client.shards()
+        var found: [PushFinding] = []
+        for name in try await client.apps(selectedBy: app) {
+            let search = PushSearch(client, app: name, wanted: wanted, shards: shards, events: events)
+            found += try await search.run()
         }
-        let console = Console(json: common.json)
         console.show(.object(["findings": .array(found.map(\.json))]), Self.text(found, console.style))
         if found.isEmpty { throw CommandFailure.failed() }
-    }
-
-    private func wanted() throws(CommandFailure) -> Wanted {
-        if let apnsID {
-            guard let id = PushID(text: apnsID) else {
-                throw .usage("\(apnsID.prefix(64)) is not an apns-id; use a UUID")
-            }
-            return .push(id)
-        }
-        let tokens = try TokenOptions.bytes(of: token.map { [$0] } ?? [])
-        return .token(tokens.first ?? [])
     }
 
     private static let nothing = """
@@ -97,5 +84,12 @@ struct FindCommand: ParsableCommand {
         var table = Table(["WHEN": .right, "APP": .left, "PLACE": .left, "JOB": .left, "DETAILS": .left])
         for finding in found.sorted(by: { $0.at ?? .max < $1.at ?? .max }) { finding.add(to: &table) }
         return table.text(style)
+    }
+}
+
+extension PushID: OptionValue {
+    init(reading text: String) throws(OptionFault) {
+        guard let id = PushID(text: text) else { throw OptionFault("an apns-id is a UUID") }
+        self = id
     }
 }

@@ -45,12 +45,7 @@ import StoreProtocol
             outcome.letters[letter.reason, default: 0] += letter.pushes
             return true
         }
-        var after: EntryID?
-        repeat {
-            let page = try await client.call(ReadRefused(.after(after)), app)
-            outcome.refused += page.filter { $0.job == job }
-            after = page.last?.id
-        } while after != nil
+        try await client.eachRefusedJob(of: app) { if $0.job == job { outcome.refused.append($0) } }
         outcome.events = try await client.events(of: app, among: events) {
             ($0["job"] == job || $0["replay"] == job) && $0["type"]?.hasPrefix("job.") == true
         }

@@ -92,22 +92,6 @@ extension CommonOptions {
     }
 }
 
-/// Texts that an operator types, in the form that Redis and reports need.
-enum OperatorText {
-    /// A reason on one line, or an empty text when there is no reason.
-    static func line(_ text: String?) throws(CommandFailure) -> String {
-        guard let text else { return "" }
-        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }), text.utf8.count <= 500
-        else { throw .usage("--reason is one line of at most 500 bytes") }
-        return text
-    }
-
-    /// A device token.
-    static func token(_ text: String) throws(CommandFailure) -> [UInt8] {
-        do { return try DeviceToken.bytes(of: text) } catch { throw .usage("\(text): \(error)") }
-    }
-}
-
 /// The operator's name in pauses: `user@host`, one word.
 @Loop enum OperatorName {
     static var current: String {

@@ -4,6 +4,11 @@ import Foundation
 enum TextFile {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Checks a file that is read later, after a connection is made.
+    static func check(readable path: String) throws(CommandFailure) {
+        guard path == "-" || access(path, R_OK) == 0 else { throw .usage(failure(path)) }
+    }
+
     /// Reads a whole UTF-8 file. The path `-` means standard input.
     static func read(_ path: String) throws(CommandFailure) -> String {
         let file = try InputFile(path)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import EventLoop
+import PushModel
 
 /// The app, job, token or shard to pause or resume.
 struct SubjectOptions: ParsableArguments, Sendable {
@@ -12,8 +13,10 @@ struct SubjectOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("A job.", valueName: "id"))
     var job: String?
 
-    @Option(help: ArgumentHelp("A device token, as hex.", valueName: "hex"))
-    var token: String?
+    @Option(
+        help: ArgumentHelp("A device token, as hex.", valueName: "hex"),
+        transform: { try DeviceToken.bytes(of: $0) })
+    var token: [UInt8]?
 
     @Option(reads: ArgumentHelp("A shard of the app.", valueName: "n"))
     var shard: Int?
@@ -73,10 +76,9 @@ extension SubjectOptions {
     ) async throws(CommandFailure) -> [PauseTarget] {
         if let shard { return try await apps(client).map { .shard(shard, app: $0) } }
         if let token {
-            let bytes = try OperatorText.token(token)
             let app = try await client.chosenApp(app)
             try await client.mustHave(app: app)
-            return [.token(bytes, app: app)]
+            return [.token(token, app: app)]
         }
         if let job { return [.job(job, app: try await client.app(ofJob: job, app: app))] }
         guard let name else { return try await apps(client).map { .app($0) } }

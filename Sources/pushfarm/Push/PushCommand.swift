@@ -29,13 +29,7 @@ struct PushCommand: ParsableCommand, Sendable {
         completion: .apps)
     var app: String?
 
-    @Option(
-        name: .customLong("token"), parsing: .upToNextOption,
-        help: ArgumentHelp("Device tokens, as hex.", valueName: "hex"))
-    var tokens: [String] = []
-
-    @Option(help: ArgumentHelp("A file with one token a line; - is standard input.", valueName: "file"))
-    var tokensFile: String?
+    @OptionGroup var list: TokenOptions
 
     @Option(help: ArgumentHelp("The text to show, instead of a payload.", valueName: "text"))
     var alert: String?
@@ -58,26 +52,26 @@ struct PushCommand: ParsableCommand, Sendable {
         guard (alert == nil) != (payload == nil) else {
             throw ValidationError("Give one of --alert and --payload.")
         }
-        guard !tokens.isEmpty || tokensFile != nil else {
-            throw ValidationError("Give --token or --tokens-file.")
-        }
         try timeout.check("--timeout", 0...86_400)
     }
 
     func run() throws {
         let configuration = try common.load()
         let console = Console(json: common.json)
+        let draft = JobDraft(
+            id: fields.id ?? JobDraft.freshID(), tokens: try allTokens(), payload: try payloadText(),
+            fields: fields.fields)
         // For a configured app, the job is checked before any request to Redis.
         let named = app == nil && configuration.apps.isEmpty ? nil : try configuration.chosenApp(app)
         let early = try named.map { app throws(CommandFailure) in
-            try checkedJobs(for: app, configuration, console)
+            try checkedJobs(of: draft, for: app, configuration, console)
         }
         if dryRun, let named, let early, configuration.app(named: named) != nil {
             return show(early, of: named, console)
         }
         try configuration.withClient { client in
             let app = try await client.chosenApp(named)
-            let jobs = try early ?? checkedJobs(for: app, configuration, console)
+            let jobs = try early ?? checkedJobs(of: draft, for: app, configuration, console)
             guard !dryRun else { return show(jobs, of: app, console) }
             let submitter = JobSubmitter(client: client, app: app, timeout: timeout.duration)
             for job in jobs { try await submitter.submit(job.id, Array(job.text.utf8)) }
@@ -99,16 +93,13 @@ struct PushCommand: ParsableCommand, Sendable {
 
     private func show(_ jobs: [CheckedJob], of app: String, _ console: Console) {
         for job in jobs {
-            var fields: [JSONValue.Field] = [
-                .init(name: "id", value: .string(job.id)), .init(name: "app", value: .string(app)),
-                .init(name: "submitted", value: .number(job.tokens)),
-            ]
+            var fields = JSONValue.fields([
+                "id": .string(job.id), "app": .string(app), "submitted": .number(job.tokens),
+            ])
             if dryRun {
-                fields += [
-                    .init(name: "dry_run", value: .bool(true)),
-                    .init(name: "accepted", value: .number(job.accepted)),
-                    .init(name: "job", value: .verbatim(job.text)),
-                ]
+                fields += JSONValue.fields([
+                    "dry_run": .bool(true), "accepted": .number(job.accepted), "job": .verbatim(job.text),
+                ])
                 console.note(
                     "job \(job.id) would send \(Figures.counted(job.accepted, "push", "pushes")) to \(app)")
             }
@@ -118,12 +109,9 @@ struct PushCommand: ParsableCommand, Sendable {
 
     /// The jobs in the form that the farm accepts. Throws when the farm would refuse a job.
     private func checkedJobs(
-        for app: String, _ configuration: Configuration, _ console: Console
+        of draft: JobDraft, for app: String, _ configuration: Configuration, _ console: Console
     ) throws(CommandFailure) -> [CheckedJob] {
         let settings = configuration.app(named: app)
-        let draft = JobDraft(
-            id: fields.id ?? JobDraft.freshID(), tokens: try allTokens(), payload: try payloadText(),
-            fields: fields.fields)
         var jobs: [CheckedJob] = []
         var malformed: [(token: String, reason: String)] = []
         var warning: String?
@@ -140,7 +128,7 @@ struct PushCommand: ParsableCommand, Sendable {
             let what = "\(PlainText.of(first.token, limit: 40)): \(first.reason)"
             // From a file, the valid tokens are sent without the invalid tokens. Tokens on the command line must all be
             // valid.
-            guard tokensFile != nil, !jobs.isEmpty else { throw .usage("no push was sent: \(what)") }
+            guard list.tokensFile != nil, !jobs.isEmpty else { throw .usage("no push was sent: \(what)") }
             console.note(
                 "pushfarm: \(Figures.counted(malformed.count, "push is", "pushes are")) malformed and not sent; the first: \(what)"
             )
@@ -150,12 +138,14 @@ struct PushCommand: ParsableCommand, Sendable {
     }
 
     private func allTokens() throws(CommandFailure) -> [Substring] {
-        var all = tokens.map { $0[...] }
-        if let tokensFile {
-            let lines = try TextFile.read(tokensFile).split(whereSeparator: \.isNewline)
+        var all = list.tokens.map { $0[...] }
+        if let file = list.tokensFile {
+            let lines = try TextFile.read(file).split(whereSeparator: \.isNewline)
             all += lines.map(\.trimmed).filter { !$0.isEmpty }
         }
-        guard !all.isEmpty else { throw .usage("there is no token in \(tokensFile ?? "the command line")") }
+        guard !all.isEmpty else {
+            throw .usage("there is no token in \(list.tokensFile ?? "the command line")")
+        }
         return all
     }
 

@@ -6,12 +6,11 @@ import StoreProtocol
 extension FarmClient {
     /// The refused job with this id, and its app.
     func refusedJob(
-        _ id: String, _ app: String?
+        _ id: EntryID, _ app: String?
     ) async throws(CommandFailure) -> (app: String, job: RefusedJob) {
-        let entry = try EntryID(typed: id, of: "a refused job")
         var found: [(app: String, job: RefusedJob)] = []
         for name in try await apps(selectedBy: app) {
-            found += try await call(ReadRefused(.only(entry)), name).map { (name, $0) }
+            found += try await call(ReadRefused(.only(id)), name).map { (name, $0) }
         }
         guard let first = found.first else {
             throw .failed("there is no refused job \(id); it may have been sent again or dropped already")
@@ -22,6 +21,16 @@ extension FarmClient {
                     + found.map(\.app).joined(separator: ", "))
         }
         return first
+    }
+
+    /// Passes the refused jobs of an app to `body`, the oldest first.
+    func eachRefusedJob(of app: String, _ body: (RefusedJob) -> Void) async throws(CommandFailure) {
+        var after: EntryID?
+        repeat {
+            let page = try await call(ReadRefused(.after(after)), app)
+            for job in page { body(job) }
+            after = page.last?.id
+        } while after != nil
     }
 
     /// The job that replaces a refused job.
@@ -92,17 +101,13 @@ extension FarmClient {
 extension RefusedJob {
     /// The refused job with its stable field names. `original` adds the original text, for `show`.
     func json(app: String, original: Bool = false) -> JSONValue {
-        var fields: [JSONValue.Field] = [
-            .init(name: "id", value: .string(id.description)), .init(name: "app", value: .string(app)),
-            .init(name: "at", value: .number(id.milliseconds)), .init(name: "job", value: .string(job)),
-            .init(name: "field", value: .string(field)), .init(name: "position", value: .number(position)),
-            .init(name: "reason", value: .string(reason)),
-            .init(name: "bytes", value: .number(self.original.count)),
-            .init(name: "jobs", value: .number(jobs)),
-        ]
+        var fields = JSONValue.fields([
+            "id": .string(id.description), "app": .string(app), "at": .number(id.milliseconds),
+            "job": .string(job), "field": .string(field), "position": .number(position),
+            "reason": .string(reason), "bytes": .number(self.original.count), "jobs": .number(jobs),
+        ])
         if original {
-            fields.append(
-                .init(name: "original", value: .string(String(decoding: self.original, as: UTF8.self))))
+            fields += JSONValue.fields(["original": .string(String(decoding: self.original, as: UTF8.self))])
         }
         return .object(fields)
     }

@@ -90,17 +90,13 @@ struct RefusedShowCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(help: "The refused job's id, as refused list shows it.")
-    var id: String
-
-    @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
-    var app: String?
+    @OptionGroup var choice: RefusedJobChoice
 
     @Flag(help: "Writes only the job, byte for byte.")
     var original = false
 
     func run(_ client: FarmClient, _ console: Console) async throws {
-        let (app, job) = try await client.refusedJob(id, app)
+        let (app, job) = try await client.refusedJob(choice.id, choice.app)
         if original {
             var sink = try TextSink(nil)
             try sink.write(bytes: job.original)
@@ -122,7 +118,16 @@ struct RefusedShowCommand: FarmCommand {
     }
 }
 
-struct RefusedRetryCommand: FarmCommand {
+/// The refused job that a command applies to.
+struct RefusedJobChoice: ParsableArguments, Sendable {
+    @Argument(reads: "The refused job's id, as refused list shows it.")
+    var id: EntryID
+
+    @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
+    var app: String?
+}
+
+struct RefusedRetryCommand: ParsableCommand, Sendable {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Submits a refused job again, unchanged or corrected.",
@@ -138,11 +143,7 @@ struct RefusedRetryCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(help: "The refused job's id, as refused list shows it.")
-    var id: String
-
-    @Option(help: ArgumentHelp("The app, if the farm has several.", valueName: "name"), completion: .apps)
-    var app: String?
+    @OptionGroup var choice: RefusedJobChoice
 
     @Option(help: ArgumentHelp("The corrected job; - is standard input.", valueName: "file"))
     var file: String?
@@ -150,17 +151,21 @@ struct RefusedRetryCommand: FarmCommand {
     @Flag(help: "Shows what would be done, and changes nothing.")
     var dryRun = false
 
-    func run(_ client: FarmClient, _ console: Console) async throws {
+    func run() throws {
         let corrected = try file.map { file throws(CommandFailure) in Array(try TextFile.read(file).utf8) }
-        let (app, refused) = try await client.refusedJob(id, app)
+        try common.withClient { client in try await retry(corrected, client, Console(json: common.json)) }
+    }
+
+    @Loop private func retry(_ corrected: [UInt8]?, _ client: FarmClient, _ console: Console) async throws {
+        let (app, refused) = try await client.refusedJob(choice.id, choice.app)
         let (job, jobID) = try await client.retriedJob(refused, corrected: corrected, app)
         if !dryRun { try await client.takeOut(refused.id, app, replacedBy: job) }
         console.show(
             .object([
-                "id": .string(id), "app": .string(app), "job": .string(jobID ?? ""),
+                "id": .string("\(refused.id)"), "app": .string(app), "job": .string(jobID ?? ""),
                 "dry_run": .bool(dryRun),
             ]),
-            "\(id) \(dryRun ? "would be" : "is") in the inbox of \(app) again\n")
+            "\(refused.id) \(dryRun ? "would be" : "is") in the inbox of \(app) again\n")
     }
 }
 
@@ -176,8 +181,8 @@ struct RefusedDropCommand: FarmCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    @Argument(help: "Ids of refused jobs, as refused list shows them.")
-    var ids: [String] = []
+    @Argument(reads: "Ids of refused jobs, as refused list shows them.")
+    var ids: [EntryID] = []
 
     @Option(help: ArgumentHelp("Only this app's refused jobs.", valueName: "name"), completion: .apps)
     var app: String?
@@ -199,12 +204,7 @@ struct RefusedDropCommand: FarmCommand {
             found.append((app, job.id))
         }
         for name in all ? try await client.apps(selectedBy: app) : [] {
-            var after: EntryID?
-            repeat {
-                let page = try await client.call(ReadRefused(.after(after)), name)
-                found += page.map { (name, $0.id) }
-                after = page.last?.id
-            } while after != nil
+            try await client.eachRefusedJob(of: name) { found.append((name, $0.id)) }
         }
         if !dryRun {
             for (app, id) in found { try await client.takeOut(id, app, replacedBy: nil) }

@@ -1,8 +1,9 @@
 import ArgumentParser
+import EventLoop
 import RedisClient
 import StoreProtocol
 
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: FarmCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Shows hosts, workers, apps and Redis.",
@@ -18,9 +19,8 @@ struct StatusCommand: ParsableCommand {
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions
 
-    func run() throws {
-        let status = try common.withClient { client in try await FarmStatus.read(from: client) }
-        let console = Console(json: common.json)
+    func run(_ client: FarmClient, _ console: Console) async throws {
+        let status = try await FarmStatus.read(from: client)
         console.show(status.json, StatusText(status: status, style: console.style).text)
         if !status.troubles.isEmpty { throw CommandFailure.failed() }
     }

@@ -30,6 +30,7 @@ struct SuppressedAddCommand: ParsableCommand {
 
     func run() throws {
         _ = try TokenOptions.bytes(of: list.tokens)
+        if let file = list.tokensFile { try TextFile.check(readable: file) }
         let report = try selection.withStore(common) { store in
             var defaults = try await selection.defaults(store)
             defaults.reason = SuppressionReason(name: reason) ?? .operator
@@ -109,6 +110,7 @@ struct SuppressedImportCommand: ParsableCommand {
     var file: String
 
     func run() throws {
+        try TextFile.check(readable: file)
         let report = try selection.withStore(common) { store in
             var run = SuppressionImport(
                 store: store, defaults: try await selection.defaults(store), isQuiet: common.json)

@@ -31,6 +31,34 @@ struct ExitStatusTests {
         #expect(!result.output.contains("\u{1B}") && !result.error.contains("\u{1B}"))
     }
 
+    private static let wrong = [
+        "refused show x", "refused retry 1-x", "refused retry 1-0 --file /nowhere", "refused drop 1",
+        "dead show 1_0", "dead drop 1-", "replay 1-0 x-1", "pause --token zz --app a",
+        "resume --token zz --app a", "find --token zz", "find --apns-id 1",
+        "push --token zz --alert x --app a",
+        "push --token 00 --payload {", "push --tokens-file /nowhere --alert x", "suppressed list --token zz",
+        "suppressed add --token zz", "suppressed add --tokens-file /nowhere",
+        "suppressed remove --tokens-file /nowhere", "suppressed import /nowhere",
+        "screen --app a --tokens-file /nowhere", "debug takeover 1 --app a --host h --force --yes 2",
+        "rate a x", "admission shut a", "events --type nonsense", "jobs --limit x",
+    ]
+
+    @Test(arguments: wrong) func `wrong input is reported before a connection is made`(line: String)
+        async throws
+    {
+        let words = line.split(separator: " ").map(String.init)
+        let result = try await ProgramRun.run(words + ["--redis", "redis://127.0.0.1:1"])
+        #expect(result.status == 2 && result.output.isEmpty && !result.error.isEmpty, "\(result)")
+    }
+
+    @Test func `an unknown option gets only a similar name`() async throws {
+        let renamed = try await ProgramRun.run(["screen", "--tokens-file", "a", "--anew"])
+        #expect(
+            renamed.status == 2 && renamed.error.hasPrefix("Error: Unknown option '--anew'\n"), "\(renamed)")
+        let typo = try await ProgramRun.run(["screen", "--tokens-file", "a", "--rat", "5"])
+        #expect(typo.error.hasPrefix("Error: Unknown option '--rat'. Did you mean '--rate'?\n"), "\(typo)")
+    }
+
     /// The program breaks lines of more than 79 columns.
     @Test func `no line of the help is too wide`() {
         func check(_ command: any ParsableCommand.Type) {
