@@ -106,7 +106,8 @@ struct DocumentedCommandsTests {
         var count = 0
         func check(_ command: any ParsableCommand.Type) {
             for line in command.configuration.discussion.split(separator: "\n") {
-                let text = line.trimmingCharacters(in: .whitespaces).replacing("$TOKEN", with: "00fc13ad")
+                let text = line.trimmingCharacters(in: .whitespaces)
+                    .replacing("$TOKEN", with: "00fc13adff785122")
                 guard text.hasPrefix("pushfarm ") else { continue }
                 count += 1
                 let words = Array(Self.words(text).dropFirst())
