@@ -103,11 +103,11 @@ struct Backlog: Sendable {
                         "lane": .string(lane.name), "queued": .number(backlog.queued),
                         "in_flight": .number(backlog.inFlight), "delayed": .number(backlog.delayed),
                         "paused": .number(backlog.paused),
-                        "oldest_ms": backlog.oldest.map { .number(max(0, now - $0)) } ?? .null,
+                        "oldest_ms": .whole(backlog.oldest.map { max(0, now - $0) }),
                     ])
                 }),
             "rate": rate.map { .decimal(($0 * 10).rounded() / 10) } ?? .null,
-            "remaining_ms": remaining.map { .number($0.clampedMilliseconds) } ?? .null,
+            "remaining_ms": .whole(remaining?.clampedMilliseconds),
             "paused_reason": .text(pause),
         ])
     }

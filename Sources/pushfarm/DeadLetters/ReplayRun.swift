@@ -99,8 +99,8 @@ extension AppReplay.Outcome {
     fileprivate func json(_ app: String) -> JSONValue {
         .object([
             "app": .string(app), "pushes": .number(pushes), "dead_letters": .number(letters),
-            "done_before": .number(pushesBefore), "jobs": .array(jobs.map { .string($0) }),
-            "left": .object(sortedKept.map { .init(name: $0.key.rawValue, value: .number($0.value)) }),
+            "done_before": .number(pushesBefore), "jobs": .strings(jobs),
+            "left": .object(sortedLeft.map { .init(name: $0.key.rawValue, value: .number($0.value)) }),
             "refusal": .text(refusal),
         ])
     }

@@ -49,9 +49,8 @@ struct FsckCommand: FarmCommand {
 
         var json: JSONValue {
             .object([
-                "app": .string(app), "faults": .array(faults.map { .string($0) }),
-                "repaired": .array(repaired.map { .string($0) }),
-                "left": .array(remaining.map { .string($0) }),
+                "app": .string(app), "faults": .strings(faults),
+                "repaired": .strings(repaired), "left": .strings(left),
                 "unreadable": .number(kept), "dropped": .bool(areDropped),
             ])
         }

@@ -89,11 +89,7 @@ extension DemoSummary {
             "duplicated": .number(duplicated), "maybe_duplicated": .number(sum.maybeDuplicated),
             "gateway_accepted": .number(gateway.accepted), "workers_killed": .number(workersKilled),
             "milliseconds": .number(time.clampedMilliseconds), "rate": .number(rate),
-            "reasons": .object(
-                sum.reasons.sorted { $0.key < $1.key }.map {
-                    JSONValue.Field(name: $0.key, value: .number($0.value))
-                }),
-            "faults": .array(faults.map { .string($0) }),
+            "reasons": .counts(sum.reasons), "faults": .strings(faults),
         ])
     }
 

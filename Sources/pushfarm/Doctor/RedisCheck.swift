@@ -108,9 +108,9 @@ struct RedisAccessCheck {
 
     func findings() async throws(CommandFailure) -> [Finding] {
         var findings = [try await function()]
-        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
+        let shards = try await client.fixedShards()
         for app in client.configuration.apps {
-            let faults = try await client.call(ReadFaults(shards: shards ?? 0), app.name)
+            let faults = try await client.call(ReadFaults(shards: shards), app.name)
             findings += Self.findings(faults, of: app.name)
             // The check of key types has already reported such keys.
             guard faults.wrongTypes.isEmpty else { continue }

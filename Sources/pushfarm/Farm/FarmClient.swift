@@ -117,7 +117,7 @@ import Transport
     }
 
     func mustHave(shard: Int) async throws(CommandFailure) {
-        let shards = try await ask { registry throws(RedisError) in try await registry.fixedShards() } ?? 0
+        let shards = try await fixedShards()
         guard shard >= 0, shard < shards else {
             throw .usage("there is no shard \(shard): this farm has \(shards)")
         }
@@ -127,6 +127,11 @@ import Transport
     func hosts() async throws(CommandFailure) -> [HostStatus] {
         let lines = try await ask { registry throws(RedisError) in try await registry.hosts() }
         return lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
+    }
+
+    /// The number of shards that Redis stores, or 0 when the farm has never run.
+    func fixedShards() async throws(CommandFailure) -> Int {
+        try await ask { registry throws(RedisError) in try await registry.fixedShards() } ?? 0
     }
 
     /// The farm's number of shards.

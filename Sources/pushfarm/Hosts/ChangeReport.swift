@@ -63,7 +63,7 @@ struct ChangeReport: Sendable {
                     + JSONValue.fields([
                         "command": .string(command), "dry_run": .bool(isDryRun),
                         "changes": .array(lines.map(\.json)), "hosts": outcome?.hostsJSON ?? .array([]),
-                        "silent": .array((outcome?.silent ?? []).map { .string($0) }),
+                        "silent": .strings(outcome?.silent ?? []),
                     ])), text)
     }
 

@@ -1,6 +1,5 @@
 import ControlChannel
 import EventLoop
-import Foundation
 import PushModel
 import StoreProtocol
 
@@ -8,9 +7,7 @@ extension OperatorClient {
     /// Writes an operator's change in Redis into the audit log, without waiting for the coordinators.
     /// - Parameter words: the command line.
     static func record(_ words: [String], _ client: FarmClient) async throws(CommandFailure) {
-        let command = OperatorCommand(
-            id: UUID().uuidString.lowercased(), issuer: issuer, host: nil,
-            verb: OperatorVerb.refresh.rawValue, arguments: words)
+        let command = OperatorCommand(.refresh, words, host: nil)
         _ = try await client.ask { registry throws(RedisError) in try await registry.put(command) }
     }
 

@@ -134,9 +134,7 @@ import StoreProtocol
     }
 
     private func command(_ verb: OperatorVerb, _ arguments: [String], _ host: String?) -> OperatorCommand {
-        OperatorCommand(
-            id: UUID().uuidString.lowercased(), issuer: Self.issuer, host: host, verb: verb.rawValue,
-            arguments: arguments, isDryRun: options.dryRun)
+        OperatorCommand(verb, arguments, host: host, isDryRun: options.dryRun)
     }
 
     static var issuer: String {
@@ -179,13 +177,22 @@ import StoreProtocol
     }
 }
 
+extension OperatorCommand {
+    /// A new command of this operator.
+    @Loop init(_ verb: OperatorVerb, _ arguments: [String] = [], host: String?, isDryRun: Bool = false) {
+        self.init(
+            id: UUID().uuidString.lowercased(), issuer: OperatorClient.issuer, host: host,
+            verb: verb.rawValue, arguments: arguments, isDryRun: isDryRun)
+    }
+}
+
 extension OperatorClient.Outcome {
     var json: JSONValue {
         .object([
             "id": .string(command.id), "command": .string(command.typed),
             "done": .number(answers.count { $0.state == .done }),
             "of": .number(Set(answers.map(\.host) + silent + unnotified).count),
-            "silent": .array(silent.map { .string($0) }), "untold": .array(unnotified.map { .string($0) }),
+            "silent": .strings(silent), "untold": .strings(unnotified),
             "hosts": hostsJSON,
         ])
     }

@@ -10,16 +10,14 @@ struct JobReport {
 
     /// - Throws: status 1 when a job is finished and not every push was delivered.
     func show() throws(CommandFailure) {
-        for jobRecord in jobRecords { console.show(json(jobRecord), text(jobRecord)) }
+        for jobRecord in jobRecords {
+            console.show(
+                jobRecord.json.adding(["delays": .strings(delays)]), text(jobRecord))
+        }
         let isGood = jobRecords.allSatisfy {
             $0.state == .open || $0.delivered == $0.accepted && $0.malformed == 0
         }
         if !isGood { throw .failed() }
-    }
-
-    private func json(_ jobRecord: JobRecord) -> JSONValue {
-        guard case .object(let fields) = jobRecord.json else { return jobRecord.json }
-        return .object(fields + [.init(name: "delays", value: .array(delays.map(JSONValue.string)))])
     }
 
     func text(_ jobRecord: JobRecord) -> String {
@@ -72,13 +70,10 @@ extension JobRecord {
             "expired": .number(expired), "cancelled": .number(cancelled), "queued": .number(queued),
             "in_flight": .number(inFlight), "delayed": .number(delayed),
             "maybe_duplicated": .number(maybeDuplicated), "created_at": .number(createdAt),
-            "finished_at": finishedAt.map { .number($0) } ?? .null, "paused_reason": .text(pausedReason),
+            "finished_at": .whole(finishedAt), "paused_reason": .text(pausedReason),
             "crashes": .number(crashes), "replay_of": .text(replayOf), "replayed": .number(replayed),
             "warning": .text(warning),
-            "reasons": .object(
-                reasons.sorted { $0.key < $1.key }.map {
-                    JSONValue.Field(name: $0.key, value: .number($0.value))
-                }),
+            "reasons": .counts(reasons),
         ])
     }
 }

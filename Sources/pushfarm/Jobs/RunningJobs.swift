@@ -31,16 +31,11 @@ struct RunningJobs: Sendable {
         }
 
         var json: JSONValue {
-            guard case .object(let fields) = jobRecord.json else { return jobRecord.json }
-            return .object(
-                fields + [
-                    .init(name: "rate", value: .decimal((rate * 10).rounded() / 10)),
-                    .init(
-                        name: "remaining_ms",
-                        value: remaining.map { .number($0.clampedMilliseconds) } ?? .null),
-                    .init(name: "last_activity", value: .number(lastActivity)),
-                    .init(name: "delayed_until", value: delay?.json ?? .null),
-                ])
+            jobRecord.json.adding([
+                "rate": .decimal((rate * 10).rounded() / 10),
+                "remaining_ms": .whole(remaining?.clampedMilliseconds),
+                "last_activity": .number(lastActivity), "delayed_until": delay?.json ?? .null,
+            ])
         }
     }
 

@@ -88,7 +88,7 @@ struct UpCommand: ParsableCommand, Sendable {
         let passwordFile = port.map { _ in directions.configuration.privateRedisPasswordFile }
         console.show(
             .object([
-                "state": .string("running"), "apps": .array(apps.map { .string($0) }),
+                "state": .string("running"), "apps": .strings(apps),
                 "workers": .number(workers), "redis": .string(redis), "gateway": .text(simulation?.gateway),
                 "binary": .text(simulation?.binary), "feedback": .text(simulation?.feedback),
                 "redis_port": .whole(port.map { Int($0) }), "redis_password_file": .text(passwordFile),

@@ -25,6 +25,12 @@ enum JSONValue: Sendable, Equatable {
         fields.map { Field(name: $0.key, value: $0.value) }
     }
 
+    /// The object with more fields at its end.
+    func adding(_ more: KeyValuePairs<String, JSONValue>) -> JSONValue {
+        guard case .object(let fields) = self else { return self }
+        return .object(fields + Self.fields(more))
+    }
+
     /// An object of numbers by name, sorted by name.
     static func counts(_ counts: [String: Int]) -> JSONValue {
         .object(counts.sorted { $0.key < $1.key }.map { Field(name: $0.key, value: .number($0.value)) })
@@ -33,6 +39,10 @@ enum JSONValue: Sendable, Equatable {
     static func number(_ value: Int) -> JSONValue { .number(Int64(value)) }
 
     static func whole(_ value: Int?) -> JSONValue { value.map { .number($0) } ?? .null }
+
+    static func whole(_ value: Int64?) -> JSONValue { value.map { .number($0) } ?? .null }
+
+    static func strings(_ values: [String]) -> JSONValue { .array(values.map(JSONValue.string)) }
 
     static func text(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
 }

@@ -12,7 +12,7 @@ struct ShardOwners: Sendable {
 
     @Loop static func read(_ app: String, from client: FarmClient) async throws(CommandFailure) -> ShardOwners
     {
-        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
+        let shards = try await client.fixedShards()
         let owners = try await client.call(ReadOwners(), app)
         let desired = try await client.ask { registry throws(RedisError) in try await registry.desired() }
         let now = try await client.clock()
@@ -23,7 +23,7 @@ struct ShardOwners: Sendable {
             return token.host
         }
         return ShardOwners(
-            app: app, hosts: (0..<(shards ?? 0)).map { owner(.shard($0)) }, intake: owner(.intake),
+            app: app, hosts: (0..<shards).map { owner(.shard($0)) }, intake: owner(.intake),
             pins: Pins(desired).of(app))
     }
 

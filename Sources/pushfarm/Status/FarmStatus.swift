@@ -18,15 +18,14 @@ struct FarmStatus: Sendable {
     @Loop static func read(
         from client: FarmClient, countsJobs: Bool = true
     ) async throws(CommandFailure) -> FarmStatus {
-        let lines = try await client.ask { registry throws(RedisError) in try await registry.hosts() }
-        let shards = try await client.ask { registry throws(RedisError) in try await registry.fixedShards() }
+        let hosts = try await client.hosts()
+        let shards = try await client.fixedShards()
         let info = try await client.ask { registry throws(RedisError) in try await registry.info() }
         var apps: [AppStatus] = []
         for app in try await client.apps() {
             apps.append(
-                try await AppStatus.read(app, shards: shards ?? 0, from: client, countsJobs: countsJobs))
+                try await AppStatus.read(app, shards: shards, from: client, countsJobs: countsJobs))
         }
-        let hosts = lines.map { HostStatus(name: $0.name, json: $0.status, isAlive: $0.endsIn > .zero) }
         var status = FarmStatus(hosts: hosts, apps: apps, redis: info)
         status.alerts = try await client.ask { registry throws(RedisError) in
             try await registry.activeAlerts()
@@ -134,7 +133,7 @@ struct FarmStatus: Sendable {
                 "version": .string(redis.version), "memory": .number(redis.usedMemory),
                 "max_memory": .number(redis.maxMemory), "policy": .string(redis.evictionPolicy),
             ]), "alerts": .array(alerts.map(\.json)), "last_alerts": .array(latest.map(\.json)),
-            "troubles": .array(troubles.map { .string($0) }),
+            "troubles": .strings(troubles),
         ])
     }
 }

@@ -90,14 +90,12 @@ extension HostStatus {
         var since: Int64 = 0
 
         static var fields: [StatusField<WorkerStatus>] {
-            [
-                .text("worker", \.worker), .pid(\.pid), .text("state", \.state),
-                .number("shards", \.shards), .number("connections", \.connections),
-                .number("streams", \.streams), .number("rate", \.rate), .number("slowed_to", \.slowedTo),
-                .number("restarts", \.restarts), .number("rss", \.rss), .number("delivered", \.delivered),
-                .number("failed", \.failed), .number("retried", \.retried), .number("busy", \.busy),
-                .number("since", \.since),
-            ]
+            [.text("worker", \.worker), .pid(\.pid), .text("state", \.state)]
+                + StatusField.numbers([
+                    "shards": \.shards, "connections": \.connections, "streams": \.streams, "rate": \.rate,
+                    "slowed_to": \.slowedTo, "restarts": \.restarts, "rss": \.rss, "delivered": \.delivered,
+                    "failed": \.failed, "retried": \.retried, "busy": \.busy,
+                ]) + [.number("since", \.since)]
         }
 
         fileprivate mutating func becomeGone() {
@@ -122,11 +120,11 @@ extension HostStatus {
         var pushes = 0
 
         static var fields: [StatusField<IntakeStatus>] {
-            [
-                .pid(\.pid), .text("state", \.state), .number("rate", \.rate),
-                .number("restarts", \.restarts), .number("rss", \.rss), .number("jobs", \.jobs),
-                .number("refused", \.refused), .number("pushes", \.pushes),
-            ]
+            [.pid(\.pid), .text("state", \.state)]
+                + StatusField.numbers([
+                    "rate": \.rate, "restarts": \.restarts, "rss": \.rss, "jobs": \.jobs,
+                    "refused": \.refused, "pushes": \.pushes,
+                ])
         }
     }
 
@@ -150,14 +148,12 @@ extension HostStatus {
         var wait: Int?
 
         static var fields: [StatusField<App>] {
-            [
-                .text("app", \.app), .number("shards", \.shards), .number("rate", \.rate),
-                .number("errors", \.errors), .number("connections", \.connections),
-                .number("streams", \.streams), .number("slowed_to", \.slowedTo),
-                .number("delivered", \.delivered), .number("failed", \.failed),
-                .number("retried", \.retried), .time("p50", \.p50), .time("p99", \.p99),
-                .time("wait", \.wait),
-            ]
+            [.text("app", \.app)]
+                + StatusField.numbers([
+                    "shards": \.shards, "rate": \.rate, "errors": \.errors, "connections": \.connections,
+                    "streams": \.streams, "slowed_to": \.slowedTo, "delivered": \.delivered,
+                    "failed": \.failed, "retried": \.retried,
+                ]) + [.time("p50", \.p50), .time("p99", \.p99), .time("wait", \.wait)]
         }
 
         fileprivate mutating func becomeGone() {

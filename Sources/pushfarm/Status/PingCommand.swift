@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlChannel
 import EventLoop
-import Foundation
 import PushModel
 
 /// Asks this machine's coordinator for its status over the control socket. Containers can use it as a probe, because it needs
@@ -36,11 +35,8 @@ struct PingCommand: ParsableCommand {
         let configuration = try common.load()
         let socket = configuration.stateDirectory + "/control.sock"
         try Loop.run { @Loop in
-            let command = OperatorCommand(
-                id: UUID().uuidString.lowercased(), issuer: OperatorClient.issuer, host: nil,
-                verb: OperatorVerb.status.rawValue)
             let answer = try await LocalCoordinator.carryOut(
-                command, at: socket, within: timeout.duration, isPatient: true)
+                OperatorCommand(.status, host: nil), at: socket, within: timeout.duration, isPatient: true)
             guard let answer, answer.state == .done else {
                 throw CommandFailure.temporary("the coordinator at \(socket) does not reply")
             }

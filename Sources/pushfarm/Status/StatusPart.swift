@@ -46,6 +46,11 @@ struct StatusField<Part> {
         StatusField(name, path, read: { $0.number(name) }, json: { .number(Int64(clamping: $0)) })
     }
 
+    /// Several fields of numbers.
+    static func numbers(_ paths: KeyValuePairs<String, WritableKeyPath<Part, Int>>) -> [StatusField] {
+        paths.map { number($0.key, $0.value) }
+    }
+
     /// A field of milliseconds that may be unknown.
     static func time(_ name: String, _ path: WritableKeyPath<Part, Int?>) -> StatusField {
         StatusField(name, path, read: { $0.value(name) }, json: { .whole($0) })
