@@ -67,8 +67,10 @@ struct FindCommand: FarmCommand {
         let shards = try await client.shards()
         var found: [PushFinding] = []
         for name in try await client.apps(selectedBy: app) {
-            let search = PushSearch(client, app: name, wanted: wanted, shards: shards, events: events)
-            found += try await search.run()
+            found += try await PushSearch(client, app: name, wanted: wanted, shards: shards).run()
+            found += try await PushHistory(
+                client, app: name, wanted: wanted, shards: shards, events: events
+            ).run()
         }
         console.show(.object(["findings": .array(found.map(\.json))]), Self.text(found, console.style))
         if found.isEmpty { throw CommandFailure.failed() }

@@ -71,7 +71,7 @@ extension JobSearch.Outcome {
         .object([
             "job": .string(job), "app": .string(app), "place": .text(place?.rawValue),
             "paused": .bool(isPaused), "record": jobRecord?.json ?? .null,
-            "delays": .array(delays.map(JSONValue.string)), "dead_letters": .counts(letters),
+            "delays": .strings(delays), "dead_letters": .counts(letters),
             "refused": .array(refused.map { $0.json(app: app) }),
             "events": .array(events.map { EventTail.Line(app: app, event: $0).json }),
         ])

@@ -25,7 +25,7 @@ struct PushFinding: Sendable {
     var json: JSONValue {
         let fields = JSONValue.fields([
             "app": .string(app), "place": .string(place.rawValue), "job": .text(job),
-            "token": .text(token), "apns_id": .text(id), "at": at.map { .number($0) } ?? .null,
+            "token": .text(token), "apns_id": .text(id), "at": .whole(at),
         ])
         return .object(fields + details.map { .init(name: $0.name, value: .string($0.value)) })
     }

@@ -71,7 +71,7 @@ struct RateCommand: FarmCommand {
                 "app": .string(app), "rate": .text(appState.rate?.text), "by": .text(appState.rateBy),
                 "changed": .bool(changed), "dry_run": .bool(dryRun),
                 "hosts": outcome?.hostsJSON ?? .array([]),
-                "silent": .array((outcome?.silent ?? []).map { .string($0) }),
+                "silent": .strings(outcome?.silent ?? []),
             ]),
             dryRun && changed ? "\(app): would go from \(text) to \(wanted)\n" : "\(app): \(text)\n")
         try outcome?.requireReplies()

@@ -170,20 +170,14 @@ import StoreProtocol
     }
 
     private func submit(_ chunk: Int, _ tokens: [String]) async throws(CommandFailure) -> Bool {
-        let id = tracker.id(of: chunk)
-        let draft = JobDraft(
-            id: id, tokens: tokens.map { $0[...] }, payload: #"{"aps":{"content-available":1}}"#,
-            fields: [
-                ("push_type", .string("background")), ("priority", .number(5)), ("ttl", .number(0)),
-                ("lane", .string("bulk")),
-            ])
-        switch try await submitter.submit(SubmitJob(job: Array(draft.text.utf8), id: id)) {
+        let job = tracker.job(of: chunk, tokens)
+        switch try await submitter.submit(job) {
         case .accepted, .duplicate: return true
         case .busy(let pause, let reason):
             trouble = FullReason.words(reason, plan.app)
             maySubmitAt = .now + pause
             return false
-        case .refused(let reason): throw .failed("job \(id) would be refused: \(reason)")
+        case .refused(let reason): throw .failed("job \(job.id) would be refused: \(reason)")
         }
     }
 

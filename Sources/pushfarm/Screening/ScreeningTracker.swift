@@ -1,4 +1,5 @@
 import PushModel
+import StoreProtocol
 
 /// The submitted chunks with the facts from events and job records. Owns no connection and no clock.
 ///
@@ -46,6 +47,17 @@ struct ScreeningTracker {
 
     /// The id of a chunk's job.
     func id(of chunk: Int) -> String { "\(ScreeningJob.prefix)\(run).\(chunk)" }
+
+    /// The job of a chunk. It sends each token a push that devices neither show nor store.
+    func job(of chunk: Int, _ tokens: [String]) -> SubmitJob {
+        let draft = JobDraft(
+            id: id(of: chunk), tokens: tokens.map { $0[...] }, payload: #"{"aps":{"content-available":1}}"#,
+            fields: [
+                ("push_type", .string("background")), ("priority", .number(5)), ("ttl", .number(0)),
+                ("lane", .string("bulk")),
+            ])
+        return SubmitJob(job: Array(draft.text.utf8), id: draft.id)
+    }
 
     /// The open chunks in order.
     var open: [Int] { chunks.keys.sorted() }
