@@ -16,10 +16,6 @@ import Transport
     }
 
     package private(set) var connections: [any GatewayConnection] = []
-    /// The number of dials since the start, successful or not.
-    package private(set) var dials = 0
-    /// The number of dials in progress.
-    package private(set) var dialling = 0
     /// The number of HTTP/2 connections to keep while there is something to send. A binary gateway gets more connections as
     /// needed.
     private var wanted = 1
@@ -36,13 +32,9 @@ import Transport
     private var strategy: (any ConnectionStrategy)?
     private weak var owner: (any Owner)?
     private lazy var schedule = DialSchedule { [unowned self] in owner?.dialPauseEnded() }
-    /// The durations of the last successful dials.
-    private var dialTimes: [Duration] = []
-    private static let rememberedDials = 8
+    private let dialler = Dialler()
     /// The minimum of ``window``.
     static let leastWindow = 512
-    /// Counts the plans. Dials of an older plan are dropped when they complete.
-    private var epoch = 0
     /// The number of bytes written on connections that are closed by now.
     private var bytesBefore = 0
     private var latenciesBefore = LatencyCounts()
@@ -86,12 +78,10 @@ import Transport
         self.plan = plan
         strategy = plan?.wire.makeStrategy()
         _ = strategy?.setMixed(isMixed)
-        dialTimes = []
         wanted = plan?.connections ?? 1
-        epoch += 1
+        dialler.dropAll()
         schedule.follow(plan, outdated: connections)
         retireAll()
-        dialling = 0
     }
 
     /// Uses this provider token on all present and future connections.
@@ -122,7 +112,7 @@ import Transport
     /// Closes every connection at once.
     package func closeAll() {
         (plan, strategy) = (nil, nil)
-        epoch += 1
+        dialler.dropAll()
         for connection in connections { connection.close() }
     }
 
@@ -157,6 +147,23 @@ import Transport
         return sum
     }
 
+    package var openStreams: Int { connections.reduce(0) { $0 + $1.openStreams } }
+
+    /// The maximum number of pushes in flight on all connections together.
+    package var limit: Int { connections.reduce(0) { $0 + $1.limit } }
+
+    /// Whether some connection sends less than its gateway allows, because the gateway had trouble.
+    package var isSlowed: Bool { connections.contains { $0.isSlowed } }
+
+    /// Returns whether the gateway has lowered the stream limit of a connection since the last call.
+    package func takeLowered() -> Bool { connections.reduce(false) { $1.takeLowered() || $0 } }
+
+    /// The number of dials since the start, successful or not.
+    package var dials: Int { dialler.begun }
+
+    /// The number of dials in progress.
+    package var dialling: Int { dialler.inProgress }
+
     /// Whether fewer connections are open or being dialled than wanted.
     package var isShort: Bool { living.count + dialling < wanted + (lacksExtra ? 1 : 0) }
 
@@ -190,7 +197,7 @@ import Transport
     var allowed: Int { min(most, plan?.connections ?? 0) }
 
     /// The duration of the fastest of the last dials; nil before the first success.
-    var fastestDial: Duration? { dialTimes.min() }
+    var fastestDial: Duration? { dialler.fastest }
 
     private var demand: ConnectionDemand? { strategy?.demand(in: self) }
 
@@ -228,28 +235,18 @@ import Transport
         var hasChanged = false
         while remaining > 0, !schedule.isPausing, dialling < atOnce {
             guard schedule.takeDial(at: .now) else { return hasChanged || schedule.isLongPause }
-            (remaining, dialling, hasChanged) = (remaining - 1, dialling + 1, true)
-            let epoch = epoch
-            Loop.task { await self.dial(plan, epoch: epoch) }
+            (remaining, hasChanged) = (remaining - 1, true)
+            dialler.dial(plan) { [self] in dialEnded($0, by: plan) }
         }
         return hasChanged
     }
 
-    private func dial(_ plan: GatewayPlan, epoch: Int) async {
-        dials += 1
-        let dial = Dial(
-            .tcp(host: plan.host, port: plan.port), tls: plan.tls, serverName: plan.host, proxy: plan.proxy,
-            firstAddress: plan.firstAddress + dials, timeout: plan.dial.timeout)
-        let start = ContinuousClock.now
-        do {
-            let stream = try await dial.connect()
-            guard epoch == self.epoch, let owner else { return stream.close() }
-            dialling -= 1
-            dialTimes = dialTimes.suffix(Self.rememberedDials - 1) + [ContinuousClock.now - start]
+    private func dialEnded(_ result: Result<ByteStream, TransportError>, by plan: GatewayPlan) {
+        switch result {
+        case .success(let stream):
+            guard let owner else { return stream.close() }
             adopt(stream, by: plan, for: owner)
-        } catch {
-            guard epoch == self.epoch else { return }
-            dialling -= 1
+        case .failure(let error):
             var refused = false
             if case .tls(.alert) = error { refused = true }
             dialFailed("\(error)", refusedByPeer: refused)

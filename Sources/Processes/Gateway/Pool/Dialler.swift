@@ -1,0 +1,57 @@
+import EventLoop
+import Transport
+
+/// Dials a gateway for a pool. Dials that are dropped while they are in progress have no effect.
+@Loop final class Dialler {
+    private static let rememberedDials = 8
+
+    /// The number of dials since the start, successful or not.
+    private(set) var begun = 0
+    private(set) var inProgress = 0
+    /// The durations of the last successful dials.
+    private var times: [Duration] = []
+    /// Counts the calls of ``dropAll()``.
+    private var epoch = 0
+
+    /// The duration of the fastest of the last dials; nil before the first success.
+    var fastest: Duration? { times.min() }
+
+    /// Forgets the dials in progress and the durations of earlier dials, because the plan has changed.
+    func dropAll() {
+        epoch += 1
+        inProgress = 0
+        times = []
+    }
+
+    /// Dials in a task of its own, and passes the result on unless the dial is dropped meanwhile.
+    func dial(_ plan: GatewayPlan, then ended: @escaping @Loop (Result<ByteStream, TransportError>) -> Void) {
+        inProgress += 1
+        let epoch = epoch
+        Loop.task {
+            let result = await self.connect(plan)
+            guard epoch == self.epoch else {
+                if case .success(let stream) = result { stream.close() }
+                return
+            }
+            self.inProgress -= 1
+            ended(result)
+        }
+    }
+
+    private func connect(_ plan: GatewayPlan) async -> Result<ByteStream, TransportError> {
+        begun += 1
+        let dial = Dial(
+            .tcp(host: plan.host, port: plan.port), tls: plan.tls, serverName: plan.host, proxy: plan.proxy,
+            firstAddress: plan.firstAddress + begun, timeout: plan.dial.timeout)
+        let (start, epoch) = (ContinuousClock.now, epoch)
+        do {
+            let stream = try await dial.connect()
+            if epoch == self.epoch {
+                times = times.suffix(Self.rememberedDials - 1) + [ContinuousClock.now - start]
+            }
+            return .success(stream)
+        } catch {
+            return .failure(error)
+        }
+    }
+}
