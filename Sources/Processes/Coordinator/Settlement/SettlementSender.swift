@@ -1,0 +1,98 @@
+import EventLoop
+import FarmPolicy
+import Settling
+import StoreProtocol
+
+/// Sends the settlements of results entries to Redis, and handles the replies.
+@Loop final class SettlementSender {
+    private let context: AppContext
+    private var plan: SettlePlan
+    private var random = SystemRandomNumberGenerator()
+    /// Whether entries that this host has read may still be unsettled.
+    var isBehind = true
+    /// The key whose wrong type blocks settling.
+    var brokenKey: String?
+    private lazy var unsettled = UnsettledEntries(context) { [weak self] in self?.isBehind = true }
+
+    init(_ context: AppContext) {
+        self.context = context
+        plan = SettlePlan(shards: context.shards, policy: context.services.retry)
+    }
+
+    /// Sends the settlements of entries, without waiting for the replies.
+    func settle(_ records: [ResultsRecord]) {
+        let now = context.clock.seconds
+        plan.isAudited = context.retention.auditBytes > 0
+        var calls = SettleCalls()
+        var earliest: Duration?
+        for record in records where !unsettled.contains(record.id) {
+            do throws(EntryFault) {
+                var settlement = try settlement(of: record, now: now)
+                settlement.lane = record.lane
+                for retry in settlement.retries { earliest = min(earliest ?? retry.delay, retry.delay) }
+                calls.append(settlement)
+            } catch {
+                unsettled.add(record.id, "\(error)")
+            }
+        }
+        for call in calls.calls { send(call, of: records) }
+        if let earliest { context.onDelayedBatches(earliest) }
+    }
+
+    private func settlement(of record: ResultsRecord, now: Int64) throws(EntryFault) -> Settlement {
+        switch record.content {
+        case .report(let bytes):
+            try plan.settlement(of: record.id, report: bytes, lane: record.lane, now: now, using: &random)
+        case .closed(let reason, let body, let positions):
+            try plan.settlement(of: record.id, closed: reason, body: body, positions: positions)
+        case .gone: Settlement(entry: record.id)
+        case .unreadable(let why): throw .form(why)
+        }
+    }
+
+    /// - Parameters:
+    ///   - records: the results records of the settlements, possibly with others.
+    ///   - hasOnlyCounts: whether the settlements were refused before and contain only counts.
+    private func send(_ settlements: [Settlement], of records: [ResultsRecord], hasOnlyCounts: Bool = false) {
+        context.store.send(Settle(settlements, retention: context.retention)) { [weak self] result in
+            switch result {
+            case .failure(let error): self?.failed(settlements, of: records, hasOnlyCounts: hasOnlyCounts, error)
+            case .success(let reply):
+                // Each host counts only the entries that it has settled itself.
+                if let context = self?.context, reply.booked > 0 {
+                    context.totals.settled(settlements, at: context.clock.milliseconds)
+                }
+                if let alarm = reply.alarm { self?.alarmed(alarm) }
+            }
+        }
+    }
+
+    private func alarmed(_ alarm: Settle.GuardPause) {
+        context.log.error(
+            "app paused: too many invalid tokens, most likely of the other environment; none of them is suppressed",
+            metadata: ["bad": "\(alarm.bad)", "answers": "\(alarm.answers)"])
+        context.paused()
+    }
+
+    private func failed(
+        _ settlements: [Settlement], of records: [ResultsRecord], hasOnlyCounts: Bool, _ error: StoreError
+    ) {
+        if error.isTemporary || error == .redis(.closed) {
+            isBehind = true
+        } else if case .wrongType(let key) = error {
+            (isBehind, brokenKey) = (true, key)
+        } else if settlements.count > 1 {
+            // One settlement may be the cause, so each is sent alone and does not block the others.
+            for settlement in settlements { send([settlement], of: records) }
+        } else if let id = settlements.first?.entry {
+            // Without a bare settlement, the entry stays in the stream with the reason of the refusal.
+            guard !hasOnlyCounts, let record = records.first(where: { $0.id == id }),
+                let bare = try? plan.countsOnlySettlement(of: record, why: "\(error)")
+            else { return unsettled.add(id, "\(error)") }
+            context.log.error(
+                "results entry settled in part: pushes that were not delivered fail as unreadable",
+                metadata: ["entry": "\(id)", "reason": "\(error)"])
+            send([bare], of: [record], hasOnlyCounts: true)
+        }
+    }
+}
