@@ -10,12 +10,7 @@ import StoreProtocol
 @Loop final class AppCredentials {
     let files: CredentialFiles
     private let context: AppContext
-    /// The number of workers of this host. They share the host's connections to a gateway.
-    var workers: Int {
-        didSet {
-            if workers != oldValue, let setup { notifyWorkers(.app(setup)) }
-        }
-    }
+    private let orderMaker: AppOrderMaker
     private var state = CredentialState()
     private var isRenewing = false
     private var isContinuing = false
@@ -29,10 +24,20 @@ import StoreProtocol
 
     init(_ configuration: AppConfiguration, _ context: AppContext) {
         self.context = context
-        workers = context.services.workers
         rateLimit = AppRateLimit(context)
         let registry = FarmRegistry(connection: context.services.redis)
         files = CredentialFiles(configuration, registry: registry, log: context.log)
+        orderMaker = AppOrderMaker(files, rateLimit, context)
+    }
+
+    /// The number of workers of this host. They share the host's connections to a gateway.
+    var workers: Int {
+        get { orderMaker.workers }
+        set {
+            guard newValue != orderMaker.workers else { return }
+            orderMaker.workers = newValue
+            sendSetup()
+        }
     }
 
     private var name: String { context.name }
@@ -65,11 +70,7 @@ import StoreProtocol
 
     /// The orders about the app for a worker that starts.
     var orders: [WorkerOrder] {
-        guard let setup else { return [.app(emptySetup), .pause(app: name)] }
-        var orders: [WorkerOrder] = [.app(setup)]
-        if let token = files.token { orders.append(provider(token, reconnects: false)) }
-        if pauseReason != nil { orders.append(.pause(app: name)) }
-        return orders
+        orderMaker.orders(generation: state.generation, isPaused: pauseReason != nil)
     }
 
     /// Follows the app's configuration after a reload.
@@ -111,7 +112,7 @@ import StoreProtocol
         case .renewed:
             guard let token = files.token else { return }
             state.renewed()
-            notifyWorkers(provider(token, reconnects: false))
+            notifyWorkers(orderMaker.provider(token, generation: state.generation, reconnects: false))
         }
     }
 
@@ -175,10 +176,14 @@ import StoreProtocol
     /// Makes the workers continue with new connections.
     private func sendAgain() {
         if let token = files.token {
-            notifyWorkers(provider(token, reconnects: true))
-        } else if let setup {
-            notifyWorkers(.app(setup))
+            notifyWorkers(orderMaker.provider(token, generation: state.generation, reconnects: true))
+        } else {
+            sendSetup()
         }
+    }
+
+    private func sendSetup() {
+        if let setup = orderMaker.setup(generation: state.generation) { notifyWorkers(.app(setup)) }
     }
 
     private func pause(_ reason: String) async {
@@ -230,36 +235,12 @@ import StoreProtocol
         }
         if pauseReason == nil, await files.refreshToken() == .refused { await pause(refusedTwice) }
         state.renewed()
-        if let setup { notifyWorkers(.app(setup)) }
+        sendSetup()
         // Resume only if the refused credentials differ: another host may have used the new ones before this host.
         if pauseReason != nil, before != files.fingerprint, isPausedForOthers {
             await resume()
         } else {
             sendAgain()
         }
-    }
-
-    private func provider(_ token: [UInt8], reconnects: Bool) -> WorkerOrder {
-        .provider(app: name, generation: UInt32(state.generation), token: token, reconnects: reconnects)
-    }
-
-    private var setup: AppSetup? {
-        var setup = emptySetup
-        switch files.loaded {
-        case nil: return nil
-        case .key: setup.credentials = .providerToken
-        case .certificate(let identity): setup.credentials = .certificate(pem: identity.pem.bytes)
-        }
-        setup.authority = files.authority
-        return setup
-    }
-
-    /// The app's setup without the parts that come from its credentials.
-    private var emptySetup: AppSetup {
-        var setup = AppSetup(
-            files.configuration, workers: workers, shards: context.shards,
-            generation: UInt32(state.generation))
-        setup.use.budgetRate = rateLimit.rate(files.configuration)
-        return setup
     }
 }

@@ -1,0 +1,56 @@
+import ControlChannel
+import EventLoop
+import StoreProtocol
+
+/// Makes the orders that tell a worker an app's setup, credentials and pause.
+@Loop final class AppOrderMaker {
+    /// The number of workers of this host. They share the host's connections to a gateway.
+    var workers: Int
+    private let files: CredentialFiles
+    private let rateLimit: AppRateLimit
+    private let context: AppContext
+
+    init(_ files: CredentialFiles, _ rateLimit: AppRateLimit, _ context: AppContext) {
+        self.files = files
+        self.rateLimit = rateLimit
+        self.context = context
+        workers = context.services.workers
+    }
+
+    /// The orders about the app for a worker that starts.
+    func orders(generation: Int, isPaused: Bool) -> [WorkerOrder] {
+        guard let setup = setup(generation: generation) else {
+            return [.app(emptySetup(generation: generation)), .pause(app: context.name)]
+        }
+        var orders: [WorkerOrder] = [.app(setup)]
+        if let token = files.token {
+            orders.append(provider(token, generation: generation, reconnects: false))
+        }
+        if isPaused { orders.append(.pause(app: context.name)) }
+        return orders
+    }
+
+    func provider(_ token: [UInt8], generation: Int, reconnects: Bool) -> WorkerOrder {
+        .provider(app: context.name, generation: UInt32(generation), token: token, reconnects: reconnects)
+    }
+
+    /// The app's setup; nil before credentials are loaded.
+    func setup(generation: Int) -> AppSetup? {
+        var setup = emptySetup(generation: generation)
+        switch files.loaded {
+        case nil: return nil
+        case .key: setup.credentials = .providerToken
+        case .certificate(let identity): setup.credentials = .certificate(pem: identity.pem.bytes)
+        }
+        setup.authority = files.authority
+        return setup
+    }
+
+    /// The app's setup without the parts that come from its credentials.
+    private func emptySetup(generation: Int) -> AppSetup {
+        var setup = AppSetup(
+            files.configuration, workers: workers, shards: context.shards, generation: UInt32(generation))
+        setup.use.budgetRate = rateLimit.rate(files.configuration)
+        return setup
+    }
+}
