@@ -15,12 +15,9 @@ import Transport
     private var credentials: Credentials
     private var requests = 0
     private var refusals = 0
-    /// The highest stream that is processed.
-    private var lastStream = Int32.max
-    private var newestHandled: Int32 = 0
     private var isLeaving = false
     private var limit: StreamLimit
-    private var farewell: Timer?
+    private let farewell: Farewell
     /// The time in which a client must close its side after GOAWAY.
     ///
     /// If this side closes with unread bytes, TCP resets the connection, and the client loses the responses that it has not read.
@@ -40,6 +37,7 @@ import Transport
         settings.maxConcurrentStreams = limit.current
         settings.maxHeaderListSize = 8_000
         session = ServerSession(settings: settings, streamLimitText: Self.streamLimitText)
+        farewell = Farewell(of: session)
         stream.onBytes = { [unowned self] in received($0) }
         stream.onEnd = { [unowned self] _ in gateway.ended(self) }
         stream.source = { [unowned self] in fill(&$0) }
@@ -112,11 +110,10 @@ import Transport
         requests += 1
         gateway.counters.requests += 1
         let id = EchoedID(request.value(.id), random: &gateway.ids)
-        guard request.stream <= lastStream else {
+        guard farewell.admits(request.stream) else {
             gateway.counters.unprocessedStreams += 1
             return note(request, id, status: 0, reason: "GOAWAY")
         }
-        newestHandled = max(newestHandled, request.stream)
         if let streamFault = gateway.faults.streamFault(&gateway.random) {
             inject(streamFault, request, id)
         } else {
@@ -125,7 +122,7 @@ import Transport
             case .reply(let reply): answer(reply, request, id)
             }
         }
-        if let plan = gateway.faults.goAway, requests % plan.every == 0, lastStream == .max {
+        if let plan = gateway.faults.goAway, requests % plan.every == 0 {
             goAway(announced: plan.announced, reason: plan.reason)
         }
         if let every = gateway.faults.cutEvery, requests % every == 0 { cut() }
@@ -231,22 +228,9 @@ import Transport
     // MARK: The end
 
     func goAway(announced: Bool, reason: String?) {
-        guard lastStream == .max, farewell == nil else { return }
+        guard !farewell.hasBegun else { return }
         gateway.counters.goAways += 1
-        stream.setNeedsFlush()
-        guard announced else { return sendGoAway(reason) }
-        session.announceGoAway()
-        farewell = Timer { [unowned self] in
-            sendGoAway(reason)
-            stream.setNeedsFlush()
-        }
-        farewell?.start(after: .milliseconds(100))
-    }
-
-    private func sendGoAway(_ reason: String?) {
-        lastStream = newestHandled
-        let text = reason.map { "{\"reason\":\"\($0)\"}" } ?? ""
-        Array(text.utf8).withUnsafeBytes { session.goAway(lastStream: lastStream, debug: $0) }
+        farewell.begin(isAnnounced: announced, reason: reason) { [unowned self] in stream.setNeedsFlush() }
     }
 
     func cut() {
