@@ -20,8 +20,6 @@ package final class HeldLeases {
 
     private enum Stage { case releasing, renewing, acquiring, reclaiming, over }
 
-    package private(set) var tokens: [Int: FenceToken] = [:]
-    package private(set) var intake: FenceToken?
     /// The distribution of leases over the hosts, as far as this host knows.
     package var shares: HostShares {
         get { demand.assigned.shares }
@@ -39,8 +37,7 @@ package final class HeldLeases {
     private(set) var isEnding = false
     /// The host serves nothing: it acquires only what no other host can serve, and hands everything else over immediately.
     package var isQuiet = false
-    /// Acquired shards whose previous owner's batches are not reclaimed yet. No worker gets these shards.
-    private(set) var unreclaimed: Set<Int> = []
+    private var owned = OwnedLeases()
     private var handOver = HandOver()
     private(set) var pendingReleases: [LeaseField: FenceToken] = [:]
     private var stage = Stage.over
@@ -64,7 +61,10 @@ package final class HeldLeases {
     package var nonce: String { nonces.current }
     /// Shards that are being withdrawn from this host's workers.
     package var leaving: Set<Int> { handOver.leaving }
-    package var isOwner: Bool { intake != nil || !tokens.isEmpty }
+    package var tokens: [Int: FenceToken] { owned.tokens }
+    package var intake: FenceToken? { owned.intake }
+    var unreclaimed: Set<Int> { owned.unreclaimed }
+    package var isOwner: Bool { !owned.isEmpty }
 
     /// The shards that workers may serve, with their fencing tokens.
     package var served: [Int: FenceToken] {
@@ -123,7 +123,7 @@ package final class HeldLeases {
         }
         guard stage == .reclaiming, !unreclaimed.isEmpty else { return nil }
         stage = .over
-        return .reclaim(unreclaimed.sorted().compactMap { shard in tokens[shard].map { (shard, $0) } })
+        return .reclaim(owned.toReclaim)
     }
 
     /// Ends a failed round and makes another round due.
@@ -139,8 +139,7 @@ package final class HeldLeases {
     }
 
     private var renewal: RenewLeases {
-        let fields: [LeaseField] = (intake == nil ? [] : [.intake]) + tokens.keys.sorted().map { .shard($0) }
-        return RenewLeases(nonce: nonce, host: host, lease: LeaseClock.lease, fields: fields)
+        RenewLeases(nonce: nonce, host: host, lease: LeaseClock.lease, fields: owned.fields)
     }
 
     /// - Returns: the number of lost leases.
@@ -152,9 +151,7 @@ package final class HeldLeases {
     }
 
     private func acquisition(at now: Instant) -> AcquireLeases {
-        var missing = (0..<shards).filter { tokens[$0] == nil }.map { LeaseField.shard($0) }
-        if intake == nil { missing.append(.intake) }
-        missing.removeAll { !mayAsk(for: $0) }
+        let missing = owned.missing(of: shards).filter { mayAsk(for: $0) }
         let sorted = demand.classify(missing, isQuiet: isQuiet, takesAll: faults.has(.takesAll), at: now)
         return AcquireLeases(
             nonce: nonce, host: host, lease: LeaseClock.lease, predecessor: nonces.predecessor,
@@ -177,14 +174,8 @@ package final class HeldLeases {
         demand.answered(zip(call.all, reply.answers), at: now)
         for (field, answer) in zip(call.all, reply.answers) {
             guard case .ours(let token) = answer else { continue }
-            switch field {
-            case .intake:
-                intake = token
-                hasChanged = true
-            case .shard(let shard):
-                tokens[shard] = token
-                unreclaimed.insert(shard)
-            }
+            owned.add(field, token)
+            if field == .intake { hasChanged = true }
         }
         // The handover began during the call.
         if isEnding { handOverAll(at: now) }
@@ -193,7 +184,7 @@ package final class HeldLeases {
     package func reclaimed(_ shards: [Shard]) {
         // Redis reported another owner, so no shard is served until everything is acquired again.
         guard !isFenced else { return }
-        for (shard, token) in shards where tokens[shard] == token { unreclaimed.remove(shard) }
+        owned.reclaimed(shards)
         hasChanged = true
     }
 
@@ -202,9 +193,7 @@ package final class HeldLeases {
     /// Drops all leases, because they are lost.
     package func forgetAll() {
         for shard in tokens.keys { handOver.ended(shard) }
-        tokens = [:]
-        intake = nil
-        unreclaimed = []
+        owned = OwnedLeases()
         hasChanged = true
     }
 
@@ -217,13 +206,8 @@ package final class HeldLeases {
     }
 
     private func forget(_ field: LeaseField) {
-        switch field {
-        case .intake: intake = nil
-        case .shard(let shard):
-            tokens[shard] = nil
-            unreclaimed.remove(shard)
-            handOver.ended(shard)
-        }
+        owned.remove(field)
+        if case .shard(let shard) = field { handOver.ended(shard) }
     }
 
     // MARK: Handing over
@@ -270,7 +254,7 @@ package final class HeldLeases {
 
     private func releaseIntake() {
         if let token = intake { pendingReleases[.intake] = token }
-        intake = nil
+        owned.remove(.intake)
     }
 
     /// Releases those of these shards that are being withdrawn. This host's workers hold none of their batches.
