@@ -58,6 +58,7 @@ package struct Configuration: Sendable, Equatable {
         if let redis { return redis }
         guard privateSocketExists else { return .local }
         var location = RedisLocation(.unix(privateRedisSocket))
+        // Without a readable password, Redis refuses the login, and that error names the cause.
         if FileText.isOnlyOurs(privateRedisPasswordFile),
             let password = (try? FileText.read(privateRedisPasswordFile))?.prefix(while: { !$0.isNewline }),
             !password.isEmpty

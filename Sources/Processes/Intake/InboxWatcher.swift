@@ -23,8 +23,12 @@ import StoreProtocol
         let connection = connection ?? open()
         if connection.isReady {
             let store = AppStore(app: app, connection: connection)
-            do throws(StoreError) { return try await store.perform(NextJob(timeout: Self.longest)) } catch {}
+            do throws(StoreError) { return try await store.perform(NextJob(timeout: Self.longest)) } catch {
+                // After any error, a job may have been moved or not. The caller reads the taken jobs, and that read
+                // reports an error that lasts.
+            }
         }
+        // A cancelled wait ends early; the caller then ends.
         _ = try? await Loop.sleep(for: Self.pause)
         return nil
     }

@@ -42,6 +42,7 @@ import StoreProtocol
     private func keepListening() async {
         var backoff = BackOff.redis
         while !isClosed {
+            // The connection for commands reaches the same Redis, and logs why it cannot.
             if let session = try? await RedisSession.open(settings), session.isOpen {
                 guard !isClosed else { return session.close() }
                 listen(on: session)

@@ -59,6 +59,7 @@ package struct ReadAudit: Request {
             guard let bytes = words.array?.last?.bytes else {
                 throw .unexpectedReply("\(Self.self), a record")
             }
+            // A record that cannot be read must not hide the others, so the caller gets nil in its place.
             return AuditEntry(id: id, groups: try? AuditRecord.groups(bytes))
         }
     }

@@ -48,6 +48,7 @@ import StoreProtocol
                 if worker == nil { await ended(name, tuples: 0, error: "no worker is ready") }
             }
         } catch {
+            // Redis does not reply or refuses. The next try, a second later, asks again.
             nextReading = .now + .seconds(1)
         }
     }

@@ -85,6 +85,7 @@ package import StoreProtocol
     }
 
     private func adoptShared() async -> Bool {
+        // Without Redis, no shared token is known. The next refresh asks again.
         guard let shared = try? await registry.providerToken(of: owner) else { return false }
         return adopt(shared)
     }

@@ -21,6 +21,7 @@ import StoreProtocol
     func update(of apps: some Sequence<HostedApp>, isFirstHost: Bool) async {
         var next: [String: Reading] = [:]
         for app in apps where app.isWatched(isFirstHost: isFirstHost) {
+            // After an error, the part of the earlier reading stays until the next round.
             var reading = readings[app.name] ?? Reading()
             if let backlog = try? await Self.read(app) { reading.backlog = backlog }
             if let faults = try? await app.store.perform(ReadFaults(shards: app.context.shards)) {

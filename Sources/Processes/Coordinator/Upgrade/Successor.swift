@@ -54,6 +54,7 @@ import Supervision
         // A successor that is ready gets time to finish its pushes in flight.
         let grace = isReady ? Duration.seconds(60) : .seconds(5)
         Loop.task {
+            // The successor is killed even if this wait is cancelled.
             try? await Loop.sleep(for: grace)
             process.signal(SIGKILL)
         }
