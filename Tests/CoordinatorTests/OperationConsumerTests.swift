@@ -62,7 +62,7 @@ import Testing
             for number in 1...64 { consumer.begin(Self.command("\(number)")) { answers.put($0) } }
             consumer.begin(Self.command("one more")) { answers.put($0) }
             let refused = try await answers.next()
-            #expect(refused.state == .refused && refused.text == "64 commands are under way: try again")
+            #expect(refused.state == .refused && refused.text == "64 commands are running: try again later")
             #expect(await until { waiting.count == 64 })
             for continuation in waiting { continuation.resume() }
             try await answers.wait(until: 65)

@@ -73,7 +73,10 @@ struct ConfigurationErrorTests {
 
     @Test(arguments: [
         ("", "has no credentials: give key: {file, id, team} or certificate: {file, password_env}", 2),
-        (key + "\n    certificate: { file: x }", "there is a key too; exactly one of them is wanted", 5),
+        (
+            key + "\n    certificate: { file: x }",
+            "there is also a key; give exactly one of certificate and key", 5
+        ),
         ("key: { id: ABC123DEFG, team: DEF123GHIJ }", "is missing", 4),
         (
             "key: { file: k, id: abc, team: DEF123GHIJ }",
@@ -114,11 +117,11 @@ struct ConfigurationErrorTests {
         ),
         (
             key + "\n    binary: { quiet_time: 2 }",
-            "belongs to the binary protocol, and the gateway is none of tls://host:port", 5
+            "belongs to the binary protocol, which needs a gateway of the form tls://host:port", 5
         ),
         (
             key + "\n    feedback: tls://h:2196",
-            "belongs to the binary protocol, and the gateway is none of tls://host:port", 5
+            "belongs to the binary protocol, which needs a gateway of the form tls://host:port", 5
         ),
         (key + "\n    proxy: proxy:3128", "expected http://host:port of a proxy that allows CONNECT", 5),
         (key + "\n    proxy: http://proxy", "expected http://host:port, without a path", 5),

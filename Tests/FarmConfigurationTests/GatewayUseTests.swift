@@ -118,7 +118,7 @@ struct GatewayUseTests {
         (["poll_interval: 0.01"], "poll_interval: expected at least 0.02 seconds"),
         (
             ["poll_interval: 3"],
-            "poll_interval: is longer than min_sustain, which has to hold several of them"
+            "poll_interval: is longer than min_sustain, which must be several times as long"
         ),
         (
             ["min_dial_back_off: 20", "max_dial_back_off: 10"],

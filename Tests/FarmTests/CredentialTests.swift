@@ -141,9 +141,9 @@ import Testing
         #expect(try await farm.finished("old").delivered == 200)
         try farm.folder.copy(farm.gateway.started.keyFile, to: "key.p8")
         let dry = try await farm.run("reload", "all", "--dry-run")
-        #expect(dry.status == 0 && dry.output.contains("credentials would be read again"), "\(dry)")
+        #expect(dry.status == 0 && dry.output.contains("credentials would be reloaded"), "\(dry)")
         let done = try await farm.run("reload", "all")
-        #expect(done.status == 0 && done.output.contains("credentials are read again"), "\(done)")
+        #expect(done.status == 0 && done.output.contains("credentials are reloaded"), "\(done)")
         try await eventually("status shows no trouble") { try await farm.run("status").status == 0 }
     }
 
@@ -386,6 +386,6 @@ import Testing
 extension Farm {
     /// The number of provider tokens that the coordinator has made.
     var mintedTokens: Int {
-        coordinator.error.components(separatedBy: "provider token minted").count - 1
+        coordinator.error.components(separatedBy: "provider token created").count - 1
     }
 }

@@ -204,7 +204,7 @@ import Testing
 
         // The command distinguishes a job without dead letters from an unknown job.
         let none = try await farm.run("replay", "--job", "late")
-        #expect(none.status == 0 && none.output == "there are no such dead letters\n", "\(none)")
+        #expect(none.status == 0 && none.output == "no dead letters match\n", "\(none)")
         for arguments in [["replay"], ["dead", "drop"]] {
             let unknown = try await farm.run(
                 arguments + ["--job", "nosuch", "--config", farm.folder.path + "/pushfarm.yaml"])

@@ -293,7 +293,7 @@ import Testing
         let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
         #expect(begun.status == 0, "\(begun)")
         let second = try await farm.operate("upgrade", "alpha", status: 1)
-        #expect(second.hosts[0].text.contains("under way"))
+        #expect(second.hosts[0].text.contains("is running"))
         try await farm.operate("upgrade", "alpha", "--abort")
         try await eventually("aborted") { farm.log("alpha").contains("aborted; this one goes on") }
         // The hanging successor holds the host's locks and ignores messages.
@@ -318,7 +318,7 @@ import Testing
         try await load.more(1)
         let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
         #expect(begun.status == 0, "\(begun)")
-        try await eventually("shards are handed over") { farm.log("alpha").contains("handing over") }
+        try await eventually("shards are handed over") { farm.log("alpha").contains("handing over shards") }
         // The predecessor replies to each command, and the successor never does.
         for _ in 0..<4 {
             let dry = try await farm.operate("upgrade", "alpha", "--abort", "--dry-run")
@@ -359,7 +359,7 @@ import Testing
         try await load.more(1)
         let begun = try await farm.run(["upgrade", "alpha", "--no-wait"], on: "alpha")
         #expect(begun.status == 0, "\(begun)")
-        try await eventually("shards are handed over") { farm.log("alpha").contains("handing over") }
+        try await eventually("shards are handed over") { farm.log("alpha").contains("handing over shards") }
         let new = try #require(old.descendants.first { ProcessTable.isAbout("coordinator", $0) })
         farm.signal(child: new, of: "alpha", SIGSTOP)
         try farm.gateway.control("latency 30ms")
@@ -369,7 +369,7 @@ import Testing
         farm.signal(child: new, of: "alpha", SIGKILL)
         // A service manager that does not restart after exit status 2 restarts after this status.
         #expect(try await old.wait(within: .seconds(30)) == .exited(1))
-        #expect(farm.log("alpha").contains("has handed everything over: start again"))
+        #expect(farm.log("alpha").contains("handed over all shards: start the coordinator again"))
         try await eventually("all processes have ended") { old.descendants.isEmpty }
         try farm.start("alpha")
         try await load.more(1)

@@ -36,7 +36,7 @@ import Testing
     {
         let farm = try await Farm(hosts: Farm.twoHosts, Farm.Options(workers: 1))
         func minted(_ host: String) -> Int {
-            farm.log(host).components(separatedBy: "provider token minted").count - 1
+            farm.log(host).components(separatedBy: "provider token created").count - 1
         }
         func deliver(_ id: String, _ seed: UInt64) async throws {
             let job = Job(id: id, tokens: Tokens.make(640, seed: seed))
@@ -50,7 +50,7 @@ import Testing
         try await farm.shared(by: ["alpha", "beta"])
         try await deliver("both", 2)
         #expect(minted("alpha") == 1 && minted("beta") == 0, "\(farm.log("beta"))")
-        #expect(farm.log("beta").contains("shared provider token taken over"))
+        #expect(farm.log("beta").contains("using another host's provider token"))
         farm.coordinator("alpha").signal(SIGTERM)
         #expect(try await farm.coordinator("alpha").wait(within: .seconds(30)) == .exited(0))
         try await deliver("beta", 3)
@@ -98,7 +98,7 @@ import Testing
         try farm.redis.client().run("HSET", owners, "intake", "99:stranger:elsewhere")
         try await eventually("the intake is acquired again") {
             let (owner, log) = (try farm.owners(of: app)["intake"], farm.log("beta"))
-            let isTold = ["another owner has the intake", "leases lost app=\(app)"].contains {
+            let isTold = ["another host owns the app's intake", "leases lost app=\(app)"].contains {
                 log.contains($0)
             }
             return isTold && owner == "beta"

@@ -53,7 +53,7 @@ import Testing
         #expect(try await farm.coordinator.wait() == .exited(0))
         // All output is written only now.
         let logs = farm.coordinator.output + farm.coordinator.error
-        #expect(logs.contains("worker ended") && logs.contains("provider token minted"))
+        #expect(logs.contains("worker ended") && logs.contains("provider token created"))
         #expect(all.found(in: logs) == [])
         try checkFiles(farm, secrets, Secrets(tokens: tokens))
     }

@@ -192,7 +192,7 @@ import Testing
         let most = DesiredWorkers.most(
             processors: ProcessInfo.processInfo.activeProcessorCount, memory: 0, configured: 2)
         let refused = try await farm.operate("scale", "300", "all", status: 1)
-        #expect(refused.hosts[0].text.contains("this machine carries at most"), "\(refused)")
+        #expect(refused.hosts[0].text.contains("this machine supports at most"), "\(refused)")
         try farm.redis.client().run("HSET", "{pushfarm}:desired", "scale:alpha", "300")
         try farm.redis.client().run("PUBLISH", "{pushfarm}:commands", "refresh")
         try await eventually("it says so") {

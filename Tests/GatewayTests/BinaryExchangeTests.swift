@@ -26,7 +26,7 @@ import Testing
             first.poll(at: now)
             if second.end == nil { second.poll(at: now) }
         }
-        #expect(second.end == "the gateway took nothing for 20.0 seconds" && second.unknown == [1])
+        #expect(second.end == "the gateway accepted no bytes for 20.0 seconds" && second.unknown == [1])
         #expect(first.delivered == [])
     }
 
@@ -63,7 +63,7 @@ import Testing
         #expect(line.end == nil)
         // Now the gateway does not react.
         for tick in 601...1010 { line.poll(at: at(tick * 50)) }
-        #expect(line.end == "the gateway took nothing for 20.0 seconds" && line.unknown == [0, 1])
+        #expect(line.end == "the gateway accepted no bytes for 20.0 seconds" && line.unknown == [0, 1])
     }
 
     @Test func `a reply after a stall is read although the gateway reads first`() {

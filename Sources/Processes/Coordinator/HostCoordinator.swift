@@ -67,14 +67,16 @@ import Supervision
         context.upgrade.lock = lock
         context.registration.predecessor = lock.predecessor
         if lock.hasOrphans {
-            context.log.warning("the predecessor's workers do not exit: starting beside them")
+            context.log.warning("the predecessor's workers do not exit: starting new workers now")
         }
         return lock
     }
 
     /// Warns of settings that let other users read secrets, or that make a fault in this process more harmful.
     private func warnOfOpenPermissions() {
-        if FileTrust.isRoot { context.log.warning("runs as root: a separate user is enough, and safer") }
+        if FileTrust.isRoot {
+            context.log.warning("running as root: a separate user is sufficient and safer")
+        }
         if let file = context.configuration.redisPasswordFile, FileTrust.isPublic(file) {
             context.log.warning(
                 "every user of this machine can read Redis's password", metadata: ["file": "\(file)"])

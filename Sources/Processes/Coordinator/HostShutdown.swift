@@ -16,7 +16,7 @@ import Glibc
         let lifecycle = context.lifecycle
         guard !lifecycle.isStopping else {
             lifecycle.stop(because: failure)
-            context.log.warning("second stop signal: not waiting for responses any longer")
+            context.log.warning("second stop signal: no longer waiting for responses")
             return stopFast()
         }
         guard lifecycle.hasChildren else {

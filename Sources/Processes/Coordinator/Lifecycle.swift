@@ -233,11 +233,11 @@ package enum CoordinatorError: Error, Equatable, CustomStringConvertible {
         case .evictingRedis(let policy):
             "Redis has maxmemory-policy \(policy), which removes keys and loses pushes; set it to noeviction"
         case .successorLost:
-            "the successor has ended, and this coordinator has handed everything over: start again"
+            "the successor has ended after this coordinator handed over all shards: start the coordinator again"
         case .stateFolderTaken(let lock, let seconds):
             "another coordinator of this state folder is running (it holds \(lock) for more than \(seconds) s)"
         case .hostNameTaken(let name):
-            "another coordinator with the host name \(name) is alive; give each host of the farm its own (host: in the configuration)"
+            "another coordinator with the host name \(name) is alive; give each host of the farm a different name (host: in the configuration)"
         }
     }
 }

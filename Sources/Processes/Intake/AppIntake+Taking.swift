@@ -85,7 +85,7 @@ extension AppIntake {
             job = try JobParser.parse(raw, app: name, topic: setup.topic, now: now, limits: limits)
         } catch {
             log.error(
-                "a partly split job cannot be parsed any more: its remaining pushes fail",
+                "a partly split job can no longer be parsed: the job's remaining pushes fail",
                 metadata: ["job": "\(head.job)", "reason": "\(error)"])
             return queue.append(refused: raw, because: error)
         }

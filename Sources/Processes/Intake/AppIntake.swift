@@ -135,7 +135,7 @@ import StoreProtocol
         guard !Task.isCancelled else { return }
         switch error {
         case .fenced:
-            log.notice("another owner has the intake")
+            log.notice("another host owns the app's intake")
             context.notify(.fenced(app: name, token: token.bytes))
             await wakeUp.wait(atMost: .seconds(1))
         case .outOfStep, .fewerTaken, .exists:

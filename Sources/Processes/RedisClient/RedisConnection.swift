@@ -217,7 +217,7 @@ extension RedisConnection {
         onClampedNumber = { step in
             guard refused.shouldReport(at: step, now: .now) else { return }
             log.warning(
-                "a number from Redis is out of range; the nearest possible one is used",
+                "a number from Redis is out of range: using the nearest valid number",
                 metadata: ["step": "\(step)", "limit": "\(ForeignNumber.limit)"])
         }
         onOutage = { outage in

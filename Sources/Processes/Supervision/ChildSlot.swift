@@ -156,7 +156,7 @@ extension IntakeOrder: ChildOrder {}
         case .giveUp(let starts):
             state = .failed
             log.critical(
-                "\(role) is not started again: it failed too often", metadata: ["failed starts": "\(starts)"])
+                "\(role) failed too often and is not restarted", metadata: ["failed starts": "\(starts)"])
         case .start(let delay):
             guard delay > .zero else { return start() }
             state = .backingOff

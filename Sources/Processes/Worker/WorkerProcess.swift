@@ -230,7 +230,7 @@ package import Supervision
     /// coordinator restart.
     private func fenced(_ app: String) {
         guard !life.isFinishing else { return }
-        log.warning("another owner has a shard: this worker exits", metadata: ["app": "\(app)"])
+        log.warning("another host owns a shard of this worker: the worker exits", metadata: ["app": "\(app)"])
         life.send(.fenced(app: app))
         for app in apps.values { app.repeatReports() }
         life.finish(within: life.orphanGrace, status: ChildStatus.fenced)

@@ -9,7 +9,7 @@ struct DeadCommand: ParsableCommand {
         discussion: """
             A dead letter keeps pushes of one job that failed for the same reason although
             their tokens are valid. The setting dead_letters limits the number and the age
-            of dead letters. pushfarm replay sends them again.
+            of dead letters. pushfarm replay sends dead letters again.
 
             Example:
               pushfarm dead list

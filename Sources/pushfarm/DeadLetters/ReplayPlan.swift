@@ -20,10 +20,10 @@ struct ReplayPlan {
 
         var advice: String {
             switch self {
-            case .expired: "their time is over; --ttl gives them a new one"
+            case .expired: "have expired; --ttl gives them a new time to live"
             case .unknown:
-                "were to be sent at most once and may have been delivered; --even-unknown sends them"
-            case .poison: "ended workers; --reason poison sends them"
+                "may be sent at most once and may have been delivered; --even-unknown sends them"
+            case .poison: "crashed workers; --reason poison sends them"
             case .large: "would be a job larger than max_job_bytes"
             case .refused: "would be refused"
             case .unreadable: "cannot be read"

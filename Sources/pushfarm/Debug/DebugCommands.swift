@@ -40,7 +40,8 @@ struct LogLevelCommand: ParsableCommand {
         commandName: "log-level",
         abstract: "Changes the log level.",
         discussion: """
-            Sets the level of the coordinator, its workers and its intake until they exit.
+            Sets the log level of the coordinator, its workers and its intake. The level
+            lasts until the process exits.
 
             Example:
               pushfarm debug log-level debug alpha
@@ -60,9 +61,9 @@ struct KillCommand: ParsableCommand {
         commandName: "kill",
         abstract: "Kills a worker's process.",
         discussion: """
-            For a worker that hangs or must stop at once. The coordinator starts a new
-            worker. Pushes in flight may be sent twice, and the job records count these
-            pushes. The kill makes no push suspect.
+            Use debug kill for a worker that hangs or must stop at once. The coordinator
+            starts a new worker. Pushes in flight may be sent twice, and the job records
+            count these pushes. The kill makes no push suspect.
 
             Example:
               pushfarm debug kill alpha/0

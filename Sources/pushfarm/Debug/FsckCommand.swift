@@ -8,9 +8,9 @@ struct FsckCommand: FarmCommand {
         discussion: """
             Status 1 when the check finds errors. The farm may run meanwhile. --repair
             returns sendable pushes to their queue, quarantines unreadable data, and fails
-            lost pushes with the reason lost, so that no push stays open forever.
-            --repair keeps the originals of unreadable data. pushfarm status reports them
-            until --drop-unreadable deletes them.
+            lost pushes with the reason lost, so that no push stays open forever. --repair
+            keeps the unreadable data. pushfarm status reports this data until
+            --drop-unreadable deletes it.
 
             Example:
               pushfarm debug fsck

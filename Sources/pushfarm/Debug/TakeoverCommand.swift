@@ -14,8 +14,8 @@ struct TakeoverCommand: ParsableCommand, Sendable {
             shards move waits for the owner; takeover does not. After a takeover, Redis
             refuses the old owner's requests, and pushes that were in flight may be sent
             twice. The command shows the number of these pushes and asks for the shard's
-            number again, unless --yes gives it. The shard stays with the host until you
-            move it to auto.
+            number again, unless --yes gives this number. The shard stays with the host
+            until you move it to auto.
 
             Example:
               pushfarm debug takeover 7 --app demo --host beta

@@ -8,9 +8,9 @@ struct DemoCommand: ParsableCommand, Sendable {
         abstract: "Sends a million pushes to the simulator and counts them.",
         discussion: """
             Starts a private Redis, a simulated gateway and a farm in a temporary folder.
-            Sends pushes, kills a worker meanwhile, and compares the job records with the
-            gateway's own count. Leaves no files or processes. Status 1 when the counts
-            differ. Ignores configuration files and environment variables.
+            Sends pushes, kills a worker during the delivery, and compares the job records
+            with the gateway's count. Leaves no files or processes. Status 1 when the
+            counts differ. Ignores configuration files and environment variables.
 
             Example:
               pushfarm demo

@@ -68,7 +68,7 @@ struct DemoSummary: Sendable {
         check(sum.failed == load.bad, "\(sum.failed) failed, \(load.bad) expected")
         let reasons = load.bad > 0 ? ["BadDeviceToken": load.bad] : [:]
         check(sum.reasons == reasons, "failed for other reasons: \(sum.reasons)")
-        check(lost == 0, "\(lost) devices got nothing")
+        check(lost == 0, "\(lost) devices got no push")
         check(
             duplicated == gateway.repeated,
             "\(duplicated) duplicated, but \(gateway.repeated) with the same apns-id")

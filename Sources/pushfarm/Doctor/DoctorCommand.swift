@@ -9,11 +9,11 @@ struct DoctorCommand: ParsableCommand {
         abstract: "Checks configuration, Redis, credentials and gateways.",
         discussion: """
             Opens a TLS connection to each gateway and sends no push. With --live, and
-            always to a simulator on this machine, it sends one push to a device token that
-            cannot exist. The response shows a wrong team, key id or topic. It shows a
-            wrong environment only when the gateway's reason names it. The feedback service
-            of a binary gateway is read once. Status 1 when a check failed, 75 when
-            something could not be reached.
+            always to a simulator on this machine, doctor sends one push to a device token
+            that cannot exist. The response shows a wrong team, key id or topic. The
+            response shows a wrong environment only if the gateway's reason names the
+            environment. The feedback service of a binary gateway is read once. Status 1
+            when a check failed, 75 when Redis or a gateway could not be reached.
 
             Example:
               pushfarm doctor --config /etc/pushfarm/pushfarm.yaml

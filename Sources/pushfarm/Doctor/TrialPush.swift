@@ -126,7 +126,7 @@ struct TrialFinding {
 
     /// The finding when the gateway has refused these credentials before. Nothing was sent.
     var refusedBefore: Finding {
-        wrongToken("the gateway has refused \(who) already; nothing was sent")
+        wrongToken("the gateway has already refused \(who); no push was sent")
     }
 
     private var good: Finding {
@@ -166,7 +166,7 @@ struct TrialFinding {
         default:
             Finding(
                 name, .unreachable,
-                "the gateway's response says nothing of the app: "
+                "the gateway's response does not describe the app: "
                     + (status > 0 ? ["status \(status)", reason] : [reason]).filter { !$0.isEmpty }
                     .joined(separator: ", "), advice: "Try again later.")
         }

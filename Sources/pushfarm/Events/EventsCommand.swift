@@ -11,7 +11,7 @@ struct EventsCommand: ParsableCommand {
         discussion: """
             Shows the events stream of each app (docs/jobs.md), the oldest event first.
             --follow waits for new events, also while Redis is not reachable. Control-C
-            ends it with status 0.
+            ends the command with status 0.
 
             Example:
               pushfarm events --since 15m --type app.paused --type admission.closed
@@ -94,7 +94,8 @@ struct EventsCommand: ParsableCommand {
             }
             defer { closer.cancel() }
             tail.onTrouble = { error in
-                let what = error.map { "\(client.place): \($0); waiting" } ?? "\(client.place): here again"
+                let what =
+                    error.map { "\(client.place): \($0); waiting" } ?? "\(client.place): reachable again"
                 Terminal.write("pushfarm: \(what)\n", to: Terminal.standardError)
             }
             try await tail.follow { (line) throws(CommandFailure) in

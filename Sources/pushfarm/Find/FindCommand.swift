@@ -9,9 +9,9 @@ struct FindCommand: FarmCommand {
         discussion: """
             Searches by device token, apns-id or job. Shows the state of the push: in the
             inbox, queued, in flight (with its worker), delayed (with the due time),
-            paused, a dead letter, or suppressed. Shows pauses of its token and its shard.
-            Shows its events and, with audit: in the configuration, each outcome of the
-            last hours.
+            paused, a dead letter, or suppressed. Shows pauses of the push's token and
+            shard. Shows the push's events and, if the configuration has the key audit,
+            each outcome of the last hours.
 
             Example:
               pushfarm find --token $TOKEN --app demo

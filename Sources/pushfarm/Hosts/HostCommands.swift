@@ -7,10 +7,11 @@ struct ScaleCommand: ParsableCommand {
         commandName: "scale",
         abstract: "Changes the number of workers.",
         discussion: """
-            A new worker gets shards when it is ready. A worker that leaves hands over its
-            shards first. No push is lost or sent twice. auto turns the autoscaler on. The
-            number is stored in Redis and overrides the configuration, also after a
-            restart. default removes it. +0 fixes the number of workers that run now.
+            A new worker gets shards when it is ready. A surplus worker hands over its
+            shards before it stops. No push is lost or sent twice. auto turns the
+            autoscaler on. The number is stored in Redis and overrides the configuration,
+            also after a restart. default removes this number from Redis. +0 stores the
+            number of workers that run now.
 
             Example:
               pushfarm scale 4 all
@@ -39,7 +40,7 @@ struct ReloadCommand: ParsableCommand {
         discussion: """
             Does the same as the signal HUP. Checks the configuration first: if it has an
             error, nothing changes, and the reply names the error. Connections with the old
-            credentials close when they are idle. Ends a drain.
+            credentials close when they are idle. reload also ends a drain.
 
             Example:
               pushfarm reload all
@@ -56,12 +57,13 @@ struct UpgradeCommand: ParsableCommand {
         commandName: "upgrade",
         abstract: "Replaces a running coordinator with a new program.",
         discussion: """
-            Starts the installed program, or the configured one (program), beside the old
-            one. The successor gets the shards a few at a time, without pushes in flight,
-            and at last the host's name. Then the predecessor exits. Hosts are upgraded one
-            after the other. If the successor fails, the predecessor continues. Do not use
-            upgrade in a container or under supervisord, foreman or pushfarm up, where the
-            exit of the first process ends the service. Restart the service instead.
+            Starts the installed program, or the program of the configuration's key
+            program, as the successor of the running coordinator. The successor gets the
+            shards a few at a time, without pushes in flight, and at last the host's name.
+            Then the predecessor exits. Hosts are upgraded one after the other. If the
+            successor fails, the predecessor continues. Do not use upgrade in a container
+            or under supervisord, foreman or pushfarm up, where the exit of the first
+            process ends the service. Restart the service instead.
 
             Example:
               pushfarm upgrade all
@@ -130,9 +132,10 @@ struct StopCommand: ParsableCommand {
         commandName: "stop",
         abstract: "Stops a coordinator or a worker gracefully.",
         discussion: """
-            Does the same as the signal TERM: it takes no new work, finishes the pushes in
-            flight, hands over its shards, and exits with status 0. The reply comes when
-            the workers have exited. restart or scale starts a stopped worker again.
+            Does the same as the signal TERM: the coordinator or worker takes no new work,
+            finishes the pushes in flight, hands over its shards, and exits with status 0.
+            The reply comes when the workers have exited. restart or scale starts a stopped
+            worker again.
 
             Example:
               pushfarm stop alpha
@@ -151,8 +154,8 @@ struct RestartCommand: ParsableCommand {
         discussion: """
             Each worker finishes its pushes in flight. --rolling restarts one worker at a
             time, on one host at a time. The other workers serve its shards meanwhile. The
-            next worker restarts when the last one delivers again. If a worker does not
-            become ready, the others are not restarted.
+            next worker restarts when the last restarted worker delivers again. If a worker
+            does not become ready, the remaining workers are not restarted.
 
             Example:
               pushfarm restart all --rolling

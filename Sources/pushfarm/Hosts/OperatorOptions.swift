@@ -5,7 +5,7 @@ import PushModel
 
 /// The options of commands to coordinators.
 struct OperatorOptions: ParsableArguments, Sendable {
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     @Flag(inversion: .prefixedNo, help: "Waits until every host has carried out the command.")

@@ -12,11 +12,11 @@ struct CancelCommand: FarmCommand {
             finished when the last response has come. A job in the inbox is cancelled when
             the intake takes it. A cancelled job cannot be resumed.
 
-            With --expire-at, the job runs until that time. Pushes that are unsent by then
+            With --expire-at, the job runs until that time, and pushes that are then unsent
             are cancelled.
 
-            The command waits until the job is finished. An interrupt ends only the wait.
-            Status 3 when the job is not finished within --timeout.
+            The command waits until the job is finished. Control-C ends only the wait, not
+            the cancellation. Status 3 when the job is not finished within --timeout.
 
             Example:
               pushfarm cancel order-4711
@@ -40,7 +40,7 @@ struct CancelCommand: FarmCommand {
     @Option(reads: ArgumentHelp("How long to wait.", valueName: "duration"))
     var timeout = TimeSpan(seconds: 300)
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     func validate() throws {

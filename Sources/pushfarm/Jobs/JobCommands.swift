@@ -56,7 +56,7 @@ struct PromoteCommand: FarmCommand {
 
     @OptionGroup var choice: JobChoice
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     func run(_ client: FarmClient, _ console: Console) async throws {

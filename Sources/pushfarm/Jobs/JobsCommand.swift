@@ -16,7 +16,8 @@ struct JobsCommand: FarmCommand {
             --running lists unfinished jobs, the oldest first, with their rate, the
             remaining time, and why pushes are delayed: deliver_at or a retry. --stuck
             lists jobs without progress for five minutes that are not paused or delayed,
-            and jobs whose batches are queued on a quiet host. Status 1 when there are any.
+            and jobs whose batches are queued on a quiet host. Status 1 when --stuck lists
+            a job.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions

@@ -7,10 +7,10 @@ struct AdmissionCommand: ParsableCommand, Sendable {
         commandName: "admission",
         abstract: "Accepts or rejects the jobs of producers.",
         discussion: """
-            Closed: pushfarm_submit replies BUSY to producers. The farm still takes the
-            jobs in the inbox and delivers accepted pushes. Open: pushfarm_submit replies
-            OK as long as Redis has memory. auto: the farm decides by its limits. The
-            setting survives restarts.
+            After close, pushfarm_submit replies BUSY to producers. The farm still takes
+            the jobs in the inbox and delivers accepted pushes. After open, pushfarm_submit
+            replies OK as long as Redis has memory. With auto, the farm decides by its
+            limits. The setting survives restarts.
 
             Example:
               pushfarm admission close demo
@@ -38,7 +38,7 @@ struct AdmissionCommand: ParsableCommand, Sendable {
     @Argument(help: "The app, or all.", completion: .apps)
     var app: String
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     func run() throws {

@@ -27,7 +27,7 @@ struct RateCommand: FarmCommand {
         help: ArgumentHelp("For example 500/s, 6000/m or 100/h; or off; or default.", valueName: "rate"))
     var rate: String?
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     func validate() throws { _ = try desired() }

@@ -24,7 +24,7 @@ struct LocalFarmDirections: Sendable {
 
     /// The content of the file: the address of Redis, and the apps with their settings for the simulator.
     var text: String {
-        var lines = ["# Of a pushfarm up that runs: for the other commands."]
+        var lines = ["# The settings of a running pushfarm up, for other commands."]
         lines.append("state_dir: \(Self.quoted(configuration.stateDirectory))")
         lines.append("shards: \(configuration.shards)")
         if redisPort != nil {

@@ -118,7 +118,7 @@ import StoreProtocol
             return .init(
                 target: target, changed: !parts.isEmpty,
                 text: parts.isEmpty
-                    ? "has nothing in quarantine" : "resumed: " + parts.joined(separator: ", "),
+                    ? "has nothing to release from quarantine" : "resumed: " + parts.joined(separator: ", "),
                 more: [
                     .init(name: "jobs", value: .number(jobs)), .init(name: "tokens", value: .number(tokens)),
                     .init(name: "batches", value: .number(batches)),

@@ -5,10 +5,10 @@ struct PauseCommand: ParsableCommand {
         commandName: "pause",
         abstract: "Pauses an app, a job, a token, a shard or all apps.",
         discussion: """
-            No host sends a new push. Workers wait for the responses to the pushes in
-            flight and return the rest of their batches to the queue. Producers can still
-            submit jobs. No push is lost. The pause survives restarts and new credentials.
-            resume ends it.
+            No host sends a new push of the paused subject. Workers wait for the responses
+            to the pushes in flight and return unsent pushes to the queue. Producers can
+            still submit jobs. No push is lost. The pause survives restarts and new
+            credentials. pushfarm resume ends the pause.
 
             A name that fits both an app and a job is refused; use --app or --job. At most
             1,000 tokens of an app can be paused.

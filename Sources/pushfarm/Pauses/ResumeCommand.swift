@@ -7,9 +7,9 @@ struct ResumeCommand: ParsableCommand {
         abstract: "Ends a pause, quiet, drain or quarantine.",
         discussion: """
             An operator or the farm pauses an app. The farm pauses an app when the gateway
-            refuses its credentials, or when too many of its tokens are invalid. The farm
-            resumes such an app when the credential file changes. It never ends an
-            operator's pause.
+            refuses the app's credentials, or when too many of its tokens are invalid. The
+            farm resumes an app that it paused when the credential file changes. The farm
+            never ends an operator's pause.
 
             A host's name ends quiet and drain; a worker's name ends quiet. A name that
             fits several kinds is refused; use --app, --host or --job.

@@ -21,7 +21,7 @@ struct SubjectOptions: ParsableArguments, Sendable {
     @Option(reads: ArgumentHelp("A shard of the app.", valueName: "n"))
     var shard: Int?
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     /// Whether the command line names no app, job, token or shard.

@@ -8,8 +8,8 @@ struct RefusedCommand: ParsableCommand {
         commandName: "refused",
         abstract: "Lists, shows, retries and deletes refused jobs.",
         discussion: """
-            The farm refuses a whole job when it breaks a rule of the job contract. It
-            keeps about the last 10,000 refused jobs, each cut at 64 KiB.
+            The farm refuses a whole job when the job breaks a rule of the job contract.
+            The farm keeps the first 64 KiB of about the last 10,000 refused jobs.
 
             Example:
               pushfarm refused list
@@ -132,9 +132,9 @@ struct RefusedRetryCommand: ParsableCommand, Sendable {
         commandName: "retry",
         abstract: "Submits a refused job again, unchanged or corrected.",
         discussion: """
-            The job leaves the refused jobs in the same step. A job that would be refused
-            again stays there. If only the first 64 KiB of the job are kept, give the whole
-            job with --file.
+            The same step deletes the entry of the refused job. A job that would be refused
+            again stays refused. If only the first 64 KiB of the job are kept, give the
+            whole job with --file.
 
             Example:
               pushfarm refused show 1780000000123-0 --original > job.json
@@ -148,7 +148,7 @@ struct RefusedRetryCommand: ParsableCommand, Sendable {
     @Option(help: ArgumentHelp("The corrected job; - is standard input.", valueName: "file"))
     var file: String?
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     func run() throws {
@@ -190,7 +190,7 @@ struct RefusedDropCommand: FarmCommand {
     @Flag(help: "Deletes all refused jobs.")
     var all = false
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     func validate() throws {

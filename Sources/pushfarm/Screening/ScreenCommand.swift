@@ -17,9 +17,10 @@ struct ScreenCommand: ParsableCommand {
             gets the tokens that the gateway accepts, FILE.invalid the invalid tokens with
             reason and time, FILE.rest the undecided tokens.
 
-            After Control-C, kill -9 or a lost Redis, run the same command again. It
-            continues and repeats no push that has an outcome. Status 1 when some lines
-            were neither good nor invalid tokens, 75 when the command must be run again.
+            After Control-C, kill -9 or a lost Redis, run the same command again. The
+            command then continues and repeats no push that has an outcome. Status 1 when
+            some lines were neither good nor invalid tokens, 75 when the command must be
+            run again.
             """)
 
     @OptionGroup(title: CommonOptions.title) var common: CommonOptions

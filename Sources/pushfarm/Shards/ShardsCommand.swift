@@ -14,7 +14,7 @@ struct ShardsListCommand: FarmCommand {
         commandName: "list",
         abstract: "Lists the owner of each shard.",
         discussion: """
-            A pinned shard was moved by an operator.
+            A pinned shard is a shard that an operator moved to a host.
 
             Example:
               pushfarm shards
@@ -43,8 +43,8 @@ struct ShardsMoveCommand: FarmCommand {
         abstract: "Moves a shard to a host.",
         discussion: """
             The owner hands over the shard when none of its pushes is in flight. The shard
-            stays with the new host, as long as that host is alive, until it is moved
-            again. auto lets the farm choose the owner.
+            stays with the new host, as long as that host is alive, until the shard is
+            moved again. auto lets the farm choose the owner.
 
             Example:
               pushfarm shards move 7 beta

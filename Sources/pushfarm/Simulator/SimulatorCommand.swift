@@ -13,8 +13,8 @@ struct SimulatorCommand: ParsableCommand {
         commandName: "simulator",
         abstract: "Runs the simulator in the foreground.",
         discussion: """
-            Creates its own authority, certificates and signing key in its folder, so that
-            no Apple account is needed. docs/simulator.md describes the simulator.
+            Creates a certificate authority, certificates and a signing key in --folder, so
+            that no Apple account is needed. docs/simulator.md describes the simulator.
 
             Example:
               pushfarm simulator --port 8443 --ledger pushes.jsonl
@@ -128,10 +128,12 @@ struct SimulatorCommand: ParsableCommand {
 
     @Option(
         reads: ArgumentHelp(
-            "Idle time after which a connection gets GOAWAY.", valueName: "duration"))
+            "Idle time after which the simulator sends GOAWAY on a connection.", valueName: "duration"))
     var idleTimeout: TimeSpan?
 
-    @Option(reads: ArgumentHelp("Refusals after which a connection gets GOAWAY.", valueName: "n"))
+    @Option(
+        reads: ArgumentHelp(
+            "Number of refused pushes after which the simulator sends GOAWAY.", valueName: "n"))
     var refusals: Int?
 
     @Option(help: ArgumentHelp("A file of device tokens and their states.", valueName: "file"))

@@ -11,8 +11,8 @@ struct PingCommand: ParsableCommand {
         abstract: "Checks that this machine's coordinator is alive and ready.",
         discussion: """
             Uses the control socket in the state folder, not Redis. The coordinator is
-            ready when its intake and a worker are. Status 1 when it is alive but not
-            ready, 75 when it does not reply.
+            ready when its intake and one of its workers are ready. Status 1 when the
+            coordinator is alive but not ready, 75 when the coordinator does not reply.
 
             Example:
               pushfarm ping

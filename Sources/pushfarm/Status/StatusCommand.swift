@@ -9,8 +9,8 @@ struct StatusCommand: FarmCommand {
         abstract: "Shows hosts, workers, apps and Redis.",
         discussion: """
             OPEN counts pushes without an outcome, DEAD pushes in dead letters, INBOX jobs
-            that are not split yet, and JOBS open jobs. READY and DELAYED count batches of
-            up to 256 pushes. So do ready, in_flight and delayed in JSON. Status 1 when
+            that are not split yet, and JOBS open jobs. READY and DELAYED, and in JSON
+            ready, in_flight and delayed, count batches of up to 256 pushes. Status 1 when
             there is a problem, so scripts can use it as a check.
 
             Example:

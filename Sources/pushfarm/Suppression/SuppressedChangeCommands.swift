@@ -95,8 +95,8 @@ struct SuppressedImportCommand: ParsableCommand {
             token is invalid (Unix seconds, 2026-05-01T10:00:00Z, or 3d for three days
             ago), a topic, an environment. The defaults are Operator, now, and the app's
             own topic and environment. A line that begins with # is a comment. The command
-            imports the readable lines and prints the numbers of the others. Status 1 when
-            a line was unreadable.
+            imports the readable lines and prints the numbers of the unreadable lines.
+            Status 1 when a line was unreadable.
 
             Example:
               pushfarm suppressed import --app demo invalid.txt

@@ -8,9 +8,9 @@ struct SuppressedConfirmCommand: ParsableCommand {
         abstract: "Confirms unconfirmed suppressions.",
         discussion: """
             When more than suppression.hold_share percent of the last 1,000 responses are
-            bad tokens, the farm continues to send. It suppresses new bad tokens only after
-            confirm, or when the share falls. After confirm, it suppresses bad tokens at
-            once until the share falls.
+            bad tokens, the farm continues to send. The farm then suppresses new bad tokens
+            only after confirm, or when the share falls. After confirm, the farm suppresses
+            bad tokens at once until the share falls.
 
             Example:
               pushfarm suppressed confirm --app demo --dry-run
@@ -27,9 +27,10 @@ struct SuppressedDiscardCommand: ParsableCommand {
         commandName: "discard",
         abstract: "Deletes unconfirmed suppressions.",
         discussion: """
-            The farm found these tokens bad while more than suppression.hold_share percent
-            of the last 1,000 responses were. discard keeps sending to them. Tokens that
-            are found later stay unconfirmed again.
+            An unconfirmed suppression is for a token that the gateway called bad while
+            more than suppression.hold_share percent of the last 1,000 responses were
+            bad tokens. After discard, the farm continues to send to these tokens.
+            Later bad tokens stay unconfirmed again.
 
             Example:
               pushfarm suppressed discard --app demo --dry-run
@@ -50,7 +51,7 @@ struct UnconfirmedOptions: ParsableArguments {
         completion: .apps)
     var app: String?
 
-    @Flag(help: "Shows what would be done, and changes nothing.")
+    @Flag(help: "Shows what the command would do, and changes nothing.")
     var dryRun = false
 
     /// - Parameter done: the past action, such as `applied`. It is also the name of the count in `--json`.

@@ -8,8 +8,8 @@ struct TopCommand: ParsableCommand {
         abstract: "Shows the farm live in the terminal.",
         discussion: """
             Shows apps, workers, hosts and jobs with their rates. The arrow keys and return
-            open one of them; ? shows all keys. Without a terminal, top prints plain lines.
-            With --json, it prints one document per line.
+            open an app, worker, host or job; ? shows all keys. Without a terminal, top
+            prints plain lines. With --json, top prints one document per line.
 
             Example:
               pushfarm top

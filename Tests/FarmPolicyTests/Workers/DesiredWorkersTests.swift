@@ -42,11 +42,11 @@ struct DesiredWorkersTests {
         ("0", "workers: at least 1, not 0"),
         (
             "+9223372036854775807",
-            "workers: +9223372036854775807 is beyond what is allowed; this machine carries at most 16"
+            "workers: +9223372036854775807 is beyond what is allowed; this machine supports at most 16"
         ),
         (
             "99999999999999999999",
-            "workers: 99999999999999999999 is beyond what is allowed; this machine carries at most 16"
+            "workers: 99999999999999999999 is beyond what is allowed; this machine supports at most 16"
         ), ("many", "workers: N, +N, -N, auto or default, not many"),
         ("", "workers: N, +N, -N, auto or default, not "),
     ])

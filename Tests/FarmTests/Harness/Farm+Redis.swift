@@ -40,7 +40,7 @@ extension Farm {
 
     /// The coordinator's log messages about leases that it could not renew in time.
     static let leaseTroubles = [
-        "leases not renewed", "leases are renewed again", "leases lost", "leases have run out",
+        "cannot renew leases", "leases are renewed again", "leases lost", "leases have run out",
         "acquiring leases again",
     ]
 

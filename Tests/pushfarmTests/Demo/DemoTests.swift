@@ -51,7 +51,7 @@ struct DemoTests {
     }
 
     @Test(arguments: [
-        (90, 10, 0, #"{"accepted":89,"distinct_tokens":89,"repeated_ids":0}"#, "1 devices got nothing"),
+        (90, 10, 0, #"{"accepted":89,"distinct_tokens":89,"repeated_ids":0}"#, "1 devices got no push"),
         (
             90, 10, 0, #"{"accepted":91,"distinct_tokens":90,"repeated_ids":1}"#,
             "1 duplicated, but only 0 are recorded"

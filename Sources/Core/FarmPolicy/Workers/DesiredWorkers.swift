@@ -23,7 +23,7 @@ package enum DesiredWorkers: Equatable, Sendable {
         }
         return digits.utf8.allSatisfy { $0 == UInt8(ascii: "0") }
             ? "workers: at least 1, not \(text)"
-            : "workers: \(text) is beyond what is allowed; this machine carries at most \(most)"
+            : "workers: \(text) is beyond what is allowed; this machine supports at most \(most)"
     }
 
     /// The accepted values, for error messages.

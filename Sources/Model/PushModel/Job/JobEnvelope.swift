@@ -69,7 +69,9 @@ struct JobEnvelope {
             guard try tokens.readArray(&scanner, limit: limits.tokens) else {
                 return JobError(
                     field: field.name, position: scanner.position,
-                    reason: "a job may have at most \(limits.tokens) tokens; send the others in further jobs")
+                    reason:
+                        "a job may have at most \(limits.tokens) tokens; send the other tokens in further jobs"
+                )
             }
         } else {
             _ = try scanner.skipValue()

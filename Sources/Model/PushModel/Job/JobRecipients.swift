@@ -92,7 +92,7 @@ struct JobRecipients {
             guard tokens.submitted < limit else {
                 return JobError(
                     field: "pushes", position: scanner.position,
-                    reason: "a job may have at most \(limit) pushes; send the others in further jobs")
+                    reason: "a job may have at most \(limit) pushes; send the other pushes in further jobs")
             }
             if let error = try readPush(&scanner, &tokens, &payloads) { return error }
         }

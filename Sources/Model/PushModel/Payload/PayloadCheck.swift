@@ -49,7 +49,7 @@ struct PayloadCheck {
 
 /// A warning about an allowed payload that is probably a mistake.
 package enum PayloadWarning: String, CaseIterable, Hashable, Sendable {
-    case noAPS = "the payload has no \"aps\"; a device shows nothing without it"
+    case noAPS = "the payload has no \"aps\"; without \"aps\" a device shows nothing"
     case silentAlert =
         "\"content-available\" alone shows nothing with push_type \"alert\"; use push_type \"background\""
     case idleBackground = "a background push without \"content-available\" in its \"aps\" wakes no app"

@@ -62,7 +62,7 @@ struct AppReader {
         }
         if let address { result.gateway = address.place }
         guard address?.isBinary == true else {
-            let reason = "belongs to the binary protocol, and the gateway is none of tls://host:port"
+            let reason = "belongs to the binary protocol, which needs a gateway of the form tls://host:port"
             for key in BinaryGateway.keys { try refuse(key, reason) }
             for key in AppConfiguration.http2Keys { try key.read(reader, below: app, into: &result) }
             return
@@ -113,7 +113,7 @@ struct AppReader {
     private func check(_ use: inout GatewayUse) throws(ConfigurationError) {
         guard use.pollInterval <= use.minSustain else {
             throw reader.invalid(
-                path("poll_interval"), "is longer than min_sustain, which has to hold several of them")
+                path("poll_interval"), "is longer than min_sustain, which must be several times as long")
         }
         let (least, most) = (path("min_dial_back_off"), path("max_dial_back_off"))
         if reader.settings[most] == nil { use.maxDialBackOff = max(use.maxDialBackOff, use.minDialBackOff) }
@@ -129,7 +129,7 @@ struct AppReader {
         let groups = reader.settings.groups
         switch (groups[key] != nil, groups[certificate] != nil) {
         case (true, true):
-            throw reader.invalid(certificate, "there is a key too; exactly one of them is wanted")
+            throw reader.invalid(certificate, "there is also a key; give exactly one of certificate and key")
         case (false, false):
             throw reader.missing(
                 app, "has no credentials: give key: {file, id, team} or certificate: {file, password_env}")

@@ -62,7 +62,9 @@ struct EnvironmentLayer {
             if apps.count > 1 {
                 throw ConfigurationError(
                     place: place, key: nil,
-                    problem: .invalid("could mean each of the apps \(apps.sorted().joined(separator: ", "))"))
+                    problem: .invalid(
+                        "is ambiguous: it could mean any of the apps \(apps.sorted().joined(separator: ", "))"
+                    ))
             }
             if let app = apps.first { return SettingPath(parts: ["apps", app] + key.path.parts) }
         }

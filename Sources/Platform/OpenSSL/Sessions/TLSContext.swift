@@ -49,7 +49,7 @@ package final class TLSContext {
 
     private func setUp(_ minimum: TLSVersion, _ maximum: TLSVersion, suites: String) {
         guard SSL_CTX_set_cipher_list(pointer, suites) == 1 else {
-            preconditionFailure("OpenSSL knows none of the suites \(suites)")
+            preconditionFailure("OpenSSL does not know any of the suites \(suites)")
         }
         copenssl_ctx_set_min_version(pointer, minimum.number)
         copenssl_ctx_set_max_version(pointer, maximum.number)

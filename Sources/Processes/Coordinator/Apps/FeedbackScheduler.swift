@@ -66,7 +66,7 @@ import StoreProtocol
             for _ in 0..<min(reading.failures, 16) { _ = pause.failed(using: &random) }
             next = min(next, pause.failed(using: &random))
             context.log.warning(
-                "feedback service not read to its end",
+                "reading of the feedback service failed",
                 metadata: ["tokens": "\(tuples)", "reason": "\(error)"])
         }
         let end = EndFeedback(reader: name, tuples: tuples, next: next, error: error)

@@ -51,7 +51,7 @@ extension HostedApp {
             log.error("job refused: it crashed the intake repeatedly")
         } else if reply.suspects > 0 {
             log.warning(
-                "splitting suspect jobs one by one: one of them may have crashed the intake",
+                "splitting jobs one at a time: one of the jobs may have crashed the intake",
                 metadata: ["jobs": "\(reply.suspects)", "ends": "\(reply.ends)"])
         }
     }

@@ -161,7 +161,7 @@ package import StoreProtocol
         } catch { warn(error) }
         age.minted(at: time)
         current = token
-        log.info("provider token minted", metadata: ["key": "\(owner.keyID)", "team": "\(owner.teamID)"])
+        log.info("provider token created", metadata: ["key": "\(owner.keyID)", "team": "\(owner.teamID)"])
         return .renewed
     }
 
@@ -171,7 +171,7 @@ package import StoreProtocol
         else { return false }
         current = record.token
         log.info(
-            "shared provider token taken over",
+            "using another host's provider token",
             metadata: ["key": "\(owner.keyID)", "team": "\(owner.teamID)"])
         return true
     }

@@ -69,7 +69,7 @@ import StoreProtocol
         guard let wasKnown = try? await store.perform(ForgetApp(silence: silence)) else { return nil }
         if wasKnown {
             context.log.notice(
-                "app removed: no host configures it, and its producers are refused",
+                "app removed: no host has configured the app, and its producers are refused",
                 metadata: ["app": "\(name)"])
         }
         return wasKnown

@@ -35,7 +35,7 @@ import EventLoop
     /// Makes the host serve again after ``becomeDrained()`` or ``becomeQuiet()``.
     func resume() {
         guard context.lifecycle.participation != .full, !context.lifecycle.isStopping else { return }
-        context.log.notice("resumed: takes work again")
+        context.log.notice("resumed: taking new work")
         context.lifecycle.resume()
         for app in context.apps.all {
             app.isQuiet = false

@@ -58,7 +58,7 @@ import StoreProtocol
             (isInTrouble, isRefused) = (false, false)
             return .kept
         } catch {
-            if !isInTrouble { log.warning("leases not renewed", error: error) }
+            if !isInTrouble { log.warning("cannot renew leases", error: error) }
             isInTrouble = true
             held.failed()
             isRefused = error.isRefusal
@@ -135,7 +135,7 @@ import StoreProtocol
         let late = held.keepOverdue(at: .now)
         guard late > 0 else { return }
         log.warning(
-            "shards not handed over: their pushes are still in flight", metadata: ["shards": "\(late)"])
+            "cannot hand over shards: their pushes are still in flight", metadata: ["shards": "\(late)"])
         passChangeOn()
     }
 }

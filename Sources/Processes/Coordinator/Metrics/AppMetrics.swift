@@ -22,11 +22,11 @@ import StoreProtocol
         addOutcomes(to: &page)
         addTimes(to: &page)
         page.add(
-            "pushfarm_sent_total", "Sends of pushes, including retries.", totals.sent,
+            "pushfarm_sent_total", "Attempts to send pushes, including retries.", totals.sent,
             labels)
         page.add("pushfarm_dials_total", "Gateway connections that were opened.", totals.dials, labels)
         page.add(
-            "pushfarm_maybe_duplicated_total", "Pushes sent again after an unknown outcome.",
+            "pushfarm_maybe_duplicated_total", "Pushes that were sent again after an unknown outcome.",
             totals.maybeDuplicated, labels)
         page.add(
             "pushfarm_connections", "Gateway connections of this host's workers.",
@@ -106,7 +106,7 @@ import StoreProtocol
             "pushfarm_in_flight_batches", "Batches that workers have checked out.",
             depths.shards.reduce(0) { $0 + $1.flight }, labels)
         page.add(
-            "pushfarm_delayed_batches", "Batches delayed until their start or a retry.", depths.delayed,
+            "pushfarm_delayed_batches", "Batches that wait for their start time or a retry.", depths.delayed,
             labels)
         page.add("pushfarm_paused_batches", "Batches that are paused or quarantined.", depths.paused, labels)
         page.add("pushfarm_unsettled_reports", "Reports that are not settled yet.", depths.results, labels)

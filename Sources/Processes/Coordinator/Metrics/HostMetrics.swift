@@ -55,7 +55,8 @@ import FarmPolicy
             "pushfarm_worker_connections", "Gateway connections of the worker.", heartbeat.connections, labels
         )
         page.add("pushfarm_worker_streams", "The worker's pushes in flight.", heartbeat.openStreams, labels)
-        page.add("pushfarm_worker_batches", "The worker's batches.", heartbeat.batches, labels)
+        page.add(
+            "pushfarm_worker_batches", "Batches that the worker has checked out.", heartbeat.batches, labels)
     }
 
     private static let restarts = "Restarts after a crash or a kill."
@@ -77,10 +78,12 @@ import FarmPolicy
 
     private func addFarm(to page: inout MetricsPage) {
         let hosts = context.registration.membership.hosts.count
-        page.add("pushfarm_hosts", "Live hosts of the farm.", hosts)
+        page.add("pushfarm_hosts", "Hosts of the farm with a heartbeat.", hosts)
         page.add("pushfarm_shards", "Shards per app.", context.shardCount)
         page.add("pushfarm_redis_up", "1 while Redis is reachable.", context.redis.isReady)
-        page.add("pushfarm_redis_outages_total", "Outages of Redis.", context.probe.outages)
+        page.add(
+            "pushfarm_redis_outages_total", "Outages of Redis that this coordinator saw.",
+            context.probe.outages)
         page.add(
             "pushfarm_redis_latency_seconds", "Duration of a PING to Redis, sent once a second.", [:],
             context.probe.latency, bounds: 13)
@@ -90,7 +93,7 @@ import FarmPolicy
             "pushfarm_redis_memory_limit_bytes", "Memory that Redis may use; 0 if unknown.",
             memory?.limit ?? 0)
         page.add(
-            "pushfarm_alert_failures_total", "Alert notifications that failed in three attempts.",
+            "pushfarm_alert_failures_total", "Alert notifications that failed three times.",
             context.alerts.failures)
         for kind in Alert.Kind.allCases {
             page.add(
@@ -99,8 +102,9 @@ import FarmPolicy
         }
         page.add(
             "pushfarm_stray_inboxes",
-            "Inboxes with jobs of unconfigured apps, on the first host; 0 on others.",
+            "Inboxes with jobs of unconfigured apps; 0 except on the first host.",
             context.unknownApps.strayInboxes.count)
-        page.add("pushfarm_leases_lost_total", "Leases that were lost or have expired.", context.leases.lost)
+        page.add(
+            "pushfarm_leases_lost_total", "Leases that this host lost or let expire.", context.leases.lost)
     }
 }

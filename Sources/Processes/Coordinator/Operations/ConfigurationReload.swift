@@ -112,7 +112,7 @@ import StoreProtocol
         }
         if !differences.added.isEmpty || !differences.removed.isEmpty { context.listener.subscribe() }
         do throws(RedisError) { try await context.registry.addApps(next.apps.map(\.name)) } catch {
-            context.log.warning("apps not registered", error: error)
+            context.log.warning("cannot register the apps in Redis", error: error)
         }
         for name in differences.added { context.apps.introduceToWorkers(name) }
     }
@@ -134,7 +134,7 @@ import StoreProtocol
             ("at the next start", changes.needRestart),
         ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
         let texts = differences.isEmpty ? ["the configuration is the same"] : differences
-        let credentials = isDry ? "credentials would be read again" : "credentials are read again"
+        let credentials = isDry ? "credentials would be reloaded" : "credentials are reloaded"
         return (texts + [credentials] + waiting.map { "still paused: \($0)" }).joined(separator: "; ")
     }
 }

@@ -14,7 +14,7 @@ import StoreProtocol
     func follow() async {
         let desired: [String: String]
         do throws(RedisError) { desired = try await context.registry.desired() } catch {
-            return context.log.debug("desired state not read", error: error)
+            return context.log.debug("cannot read the desired state", error: error)
         }
         followPins(desired)
         followScale(desired[scaleName])

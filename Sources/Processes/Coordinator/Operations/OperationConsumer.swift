@@ -42,7 +42,7 @@ import StoreProtocol
         repeat {
             isToBeReadAgain = false
             do throws(RedisError) { try await read() } catch {
-                log.debug("operations not read", error: error)
+                log.debug("cannot read operators' commands", error: error)
             }
         } while isToBeReadAgain
         isReading = false
@@ -94,7 +94,7 @@ import StoreProtocol
             var answer = OperatorAnswer(host: self.host, state: .done)
             do throws(OperationRefusal) {
                 guard isOneOfFew else {
-                    throw OperationRefusal("\(Self.most) commands are under way: try again")
+                    throw OperationRefusal("\(Self.most) commands are running: try again later")
                 }
                 // A command on the control socket may be meant for another host.
                 if let wanted = command.host, wanted != self.host {

@@ -44,7 +44,7 @@ import FarmPolicy
             return isRight || context.lifecycle.isStopping
         }
         guard size == number else {
-            throw .failed("\(size) workers: others do not start, see the log")
+            throw .failed("\(size) workers run: the other workers do not start, see the log")
         }
         guard isDone else { throw .failed("not all workers have started or ended after 60 s") }
     }
@@ -60,7 +60,7 @@ import FarmPolicy
         }
         if case .fixed(let number) = workers, number > most {
             throw OperationRefusal(
-                "this machine carries at most \(most) workers (\(DesiredWorkers.workersPerProcessor) a processor, 64 MB each), unless its own configuration says more"
+                "this machine supports at most \(most) workers (\(DesiredWorkers.workersPerProcessor) a processor, 64 MB each), unless its configuration sets more"
             )
         }
         return workers

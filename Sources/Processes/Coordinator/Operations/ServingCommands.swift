@@ -51,7 +51,7 @@ import FarmPolicy
                 || lifecycle.isStopping
         }
         guard isHandedOver else {
-            throw .failed("host \(host) is quiet, and keeps shards that others could serve")
+            throw .failed("host \(host) is quiet, and keeps shards that other hosts could serve")
         }
         return (wasQuiet ? "host \(host) was quiet already; " : "host \(host) is quiet; ") + quietShards
     }
@@ -61,7 +61,7 @@ import FarmPolicy
         let end = "resume \(host) ends that"
         guard context.apps.haveLeases else { return "its shards are with \(newOwners). \(end)" }
         return context.redis.isReady
-            ? "no other host can serve its shards: they wait. \(end)"
+            ? "no other host can serve its shards: the pushes of these shards wait. \(end)"
             : "its shards wait until Redis is back. \(end)"
     }
 
@@ -127,7 +127,7 @@ import FarmPolicy
         guard index < context.shards.placement.size else {
             throw OperationRefusal("worker \(index) is leaving already")
         }
-        if isDry { return "worker \(index) would hand its shards over to the others" }
+        if isDry { return "worker \(index) would hand its shards over to the other workers" }
         guard context.shards.hasOthers(than: index) else {
             throw OperationRefusal(
                 "worker \(index) is the only one that serves: drain the host, or scale up first")

@@ -56,7 +56,7 @@ import EventLoop
                 || context.lifecycle.isStopping
         }
         guard isReady, slot.child.isReady, slot.name != before else {
-            throw .failed("worker \(slot.index) does not become ready; the others were not changed")
+            throw .failed("worker \(slot.index) does not become ready; the other workers were not changed")
         }
         context.shards.resume(slot.index)
     }

@@ -107,7 +107,7 @@ import Supervision
     ) async throws(OperationRefusal) {
         let all = context.apps.ownedShards
         lifecycle.beginHandOver()
-        context.log.notice("handing over", metadata: ["shards": "\(all)"])
+        context.log.notice("handing over shards", metadata: ["shards": "\(all)"])
         for app in context.apps.all { context.handOver.handOverToSuccessor(app) }
         let isEmpty = await context.changes.until(.now + .seconds(120)) {
             operation?.progress("\(all - context.apps.ownedShards) of \(all) shards handed over")

@@ -14,65 +14,65 @@ package struct FaultCommand {
 
     package static let manual = """
         latency 20ms | 5ms-50ms | p50=20ms p99=300ms | off
-            answers wait
+            delays each response
         goaway N [announced] [reason=WORD] | now | off
-            after N requests of a connection, or on all now
+            sends GOAWAY after N requests of a connection, or on all connections now
         refuse SHARE | off
-            REFUSED_STREAM
+            refuses a share of the requests with REFUSED_STREAM
         reset SHARE [code=N] [processed] | off
-            RST_STREAM
+            ends a share of the requests with RST_STREAM
         silence SHARE [processed] | off
-            no answer at all
+            sends no response to a share of the requests
         cut N | now | off
-            TCP reset after N requests, or now
+            resets the TCP connection after N requests, or now
         answer STATUS [TIME] [reason=WORD] [share=SHARE] [retry-after=SECONDS] | off
         rate N | off
-            429 above N pushes a second, over all devices
+            responds 429 above N pushes a second to all devices together
         expired-token TIME | off
-            403 ExpiredProviderToken for a while
+            responds 403 ExpiredProviderToken for TIME
         close-new TIME | on | off
-            close connections right after the handshake
+            closes new connections right after the handshake
         streams N
-            MAX_CONCURRENT_STREAMS, at once
+            changes SETTINGS_MAX_CONCURRENT_STREAMS at once
         token HEX STATE [SINCE] | HEX forget
-            what becomes of pushes to one token
+            sets or forgets the state of one device token
         binary delay TIME | 300ms-700ms | p50=… p99=… | off
-            the reply waits after a refused frame
+            delays the reply to a refused frame
         binary linger TIME | …
-            the close waits after the reply
+            delays the close of the connection after the reply
         binary refuse SHARE [status=N] | off
-            frames are refused that deserve better
+            refuses a share of the valid frames
         binary lose SHARE [reset] | off
-            no reply, only the close
+            closes the connection after a refused frame without a reply
         binary cut SHARE [bytes=N] [reset] | off
-            some bytes of the reply, then the close
+            sends only some bytes of the reply, then closes the connection
         binary trickle SHARE [pause=TIME] | off
-            the reply comes byte by byte
+            sends the reply byte by byte
         binary close N [share=SHARE] [delay=TIME] [reset] | now [reset] | off
-            no reply after N frames of a connection, or on all now
+            closes a connection without a reply after N frames, or all now
         binary shutdown N [share=SHARE] | now | off
-            status 10 after N frames of a connection, or on all now
+            sends status 10 after N frames of a connection, or on all now
         binary slow BYTES | off
-            so much is read of a connection in a second
+            reads at most so many bytes a second from a connection
         binary handshake SHARE | off
-            closed in the middle of the handshake
+            closes a share of the connections during the handshake
         binary accept TIME | …
-            a connection waits before its handshake begins
+            delays the handshake of a new connection
         binary unknown-command status | close
-            what an unknown command gets
+            replies with a status to an unknown command, or closes the connection
         binary empty-token zero | named
-            what the reply to an empty token names
+            sets the identifier in the reply to an empty token
         binary calm
-            all of it as at the start; each takes at=ADDRESS
+            ends all binary faults; each binary command accepts at=ADDRESS
         feedback add HEX [SINCE] [topic=ID] | fill N [topic=ID] | clear
         feedback cut N [reset] | off
-            the stream ends half a tuple behind N
+            ends the stream in the middle of the tuple after N tuples
         feedback stay on | off
-            it stays open behind the last tuple
+            keeps the connection open after the last tuple
         feedback think TIME | off
-            so long nothing comes, then the first tuple
+            sends the first tuple only after TIME
         calm
-            everything above off, but not token and streams
+            ends all faults above, but keeps token states and the stream limit
         counters | counters reset | faults | stop | help
         SHARE is 0.05 or 5%; TIME is 500ms, 10s, 2m or 1h.
         """
